@@ -1,0 +1,27 @@
+"""Common neighbours: friends of friends are friends."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.attacks.link.heuristics import compute_neighbor_sums
+from core.context import Context
+from core.methods import LinkAttack, MethodInfo
+from core.release import Release
+from core.results import PairScores
+from core.threats import LinkThreat
+
+
+class CommonNeighbors(LinkAttack):
+    """Score |N(i) ∩ N(j)|."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="common_neighbors",
+        title="Common neighbours",
+        summary="Counts the neighbours that two nodes share.",
+        source="Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007",
+        group="heuristics",
+    )
+
+    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
+        return PairScores(compute_neighbor_sums(release.graph, threat.pairs, "ones", context))

@@ -1,0 +1,98 @@
+"""What an audit is asked to do: one frozen, serialisable record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.errors import InputError
+from core.methods import Kind, Method, make_method, parse_method
+
+
+class MethodChoice(BaseModel):
+    """A method by key with all its settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    config: dict[str, Any] = Field(default_factory=dict)
+
+    @staticmethod
+    def parse(text: str, *kinds: Kind) -> MethodChoice:
+        return MethodChoice.of(parse_method(text, *kinds))
+
+    @staticmethod
+    def of(method: Method) -> MethodChoice:
+        return MethodChoice(key=method.info.key, config=method.config)
+
+    def make(self, *kinds: Kind) -> Method:
+        return make_method(self.key, self.config, *kinds)
+
+    @property
+    def id(self) -> str:
+        """`key`, or `key:name=value,…` with the settings that differ from their defaults."""
+        method = self.make()
+        changed = [
+            f"{name}={value}"
+            for name, value in method.config.items()
+            if value != type(method).model_fields[name].get_default(call_default_factory=True)
+        ]
+        return f"{self.key}:{','.join(changed)}" if changed else self.key
+
+
+class AuditSpec(BaseModel):
+    """Names the graph by its content, the threats, the methods and the repeats.
+
+    The original graph is always audited, as release "original"; it is not listed as a defense.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    graph_name: str = Field("graph", description="How the graph is called in the report.")
+    graph_hash: str = Field(description="SHA-256 of the graph's content.")
+    private: str | None = Field(None, description="Column that must stay private.")
+    utility: str | None = Field(None, description="Column that the recipient wants to predict.")
+    known: float = Field(
+        0.1, gt=0, lt=1, description="Share of the nodes whose private value the adversary knows."
+    )
+    hide_links: float | None = Field(
+        None, gt=0, lt=1, description="Share of the links drawn as sensitive and withheld."
+    )
+    sensitive_links: tuple[tuple[str, str], ...] | None = Field(
+        None, description="Sensitive links chosen by the analyst, as pairs of node ids."
+    )
+    test_links: float = Field(
+        0.1, ge=0, lt=0.5, description="Share of the links held back to measure usefulness."
+    )
+    utility_train: float = Field(
+        0.3, gt=0, lt=1, description="Share of the nodes with a known utility label."
+    )
+    attacks: tuple[MethodChoice, ...] = ()
+    defenses: tuple[MethodChoice, ...] = ()
+    seeds: int = Field(5, ge=1, le=100, description="Repeats; each draws new splits and noise.")
+    root_seed: int = Field(0, ge=0, description="Repeats with the same root seed are identical.")
+
+    @staticmethod
+    def check_spec(fields: dict[str, Any]) -> AuditSpec:
+        """An AuditSpec of a JSON object, all methods checked, or InputError."""
+        try:
+            spec = AuditSpec.model_validate(fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(map(str, first["loc"]))
+            raise InputError(
+                f"spec field '{name}'", first["msg"].lower(), first.get("input")
+            ) from None
+        for choice in spec.attacks:
+            choice.make("link_attack", "attribute_attack")
+        for choice in spec.defenses:
+            choice.make("defense")
+        if not spec.has_link_threat and spec.private is None:
+            raise InputError(
+                "audit", "must have a threat", remedy="name a private column or hide some links"
+            )
+        return spec
+
+    @property
+    def has_link_threat(self) -> bool:
+        return self.hide_links is not None or self.sensitive_links is not None

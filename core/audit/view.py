@@ -1,0 +1,132 @@
+"""What an audit found, as pages, figures, the report and the command line read it.
+
+Everything here is assembled from the store by `core.audit.service`; nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pandas as pd
+
+from core.audit.spec import AuditSpec
+from core.graph import Graph
+from core.release import Guarantee
+from core.results import Estimate
+
+State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted", "skipped"]
+
+RESULT_COLUMNS = (
+    "release", "defense", "config", "method", "metric", "value", "low", "high", "n", "seeds",
+    "status", "reason",
+)
+"""Columns of `AuditView.results`, the flat list in audit.json.
+
+release  "original" or the defense's id (`MethodChoice.id`)
+method   attack id, or "release" for measures of the release itself (utility, structure, GHRatio)
+status   "done", "failed", "skipped" (not supported, or not resolvable), "cancelled";
+         `reason` says why where it is not "done"
+"""
+
+NODE_COLUMNS = ("node", "release", "attack", "risk", "advantage", "low", "high", "seeds")
+"""Columns of `AuditView.nodes`: one row per node at stake, release and attack.
+
+risk       calibrated probability that the attacker puts on the truth, mean over repeats
+advantage  risk less the base rate; low/high: 95 % interval of the risk; seeds: repeats in which
+           the node was at stake
+"""
+
+PROFILE_COLUMNS = (
+    "node", "release", "degree", "class", "community", "class_share", "ghratio_proximity",
+    "ghratio_role", "ghratio_combined",
+)
+"""Columns of `AuditView.profile`: one row per node and release (first repeat's release)."""
+
+CELL_COLUMNS = (
+    "kind", "release", "method", "seed", "state", "progress", "message", "seconds", "device",
+    "reason",
+)
+"""Columns of `AuditView.cells`; kind: "publish", "attack", "measure"."""
+
+
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """One release of the audit: what was done, what is promised, what it did.
+
+    facts   name → Estimate over repeats: links_kept, links_added, … and the defense's own facts
+    curves  training curves of the first repeat: name → [(step, value), …]
+    """
+
+    id: str
+    title: str
+    defense: str
+    config: dict[str, Any]
+    guarantee: Guarantee
+    facts: dict[str, Estimate] = field(default_factory=dict)
+    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AuditSummary:
+    """One row of the history."""
+
+    id: str
+    name: str
+    state: State
+    created: str
+    seconds: float
+    graph_name: str
+    graph_hash: str
+    num_nodes: int
+    num_edges: int
+    cells_done: int
+    cells_total: int
+    cells_failed: int
+    threats: tuple[str, ...]
+    attacks: tuple[str, ...]
+    defenses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AuditView:
+    """Everything known about one audit so far.
+
+    results, nodes, profile, cells  tables with the columns named above
+    rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
+    load_graph    the original graph
+    load_release  (release id, repeat) → the released graph of that repeat
+    """
+
+    summary: AuditSummary
+    spec: AuditSpec
+    provenance: dict[str, Any]
+    releases: tuple[ReleaseSummary, ...]
+    results: pd.DataFrame
+    nodes: pd.DataFrame
+    profile: pd.DataFrame
+    cells: pd.DataFrame
+    rocs: dict[tuple[str, str], pd.DataFrame]
+    load_graph: Callable[[], Graph]
+    load_release: Callable[[str, int], Graph]
+
+    def estimate(self, release: str, method: str, metric: str) -> Estimate:
+        """The estimate in one row of `results`; its reason where it has no value."""
+        table = self.results
+        row = table[
+            (table.release == release) & (table.method == method) & (table.metric == metric)
+        ]
+        if row.empty:
+            return Estimate(None, None, None, 0, 0, "not computed")
+        first = row.iloc[0]
+        if first.status != "done":
+            return Estimate(None, None, None, int(first.n), int(first.seeds), first.reason)
+        return Estimate(
+            float(first.value), _number(first.low), _number(first.high), int(first.n),
+            int(first.seeds),
+        )
+
+
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)

@@ -1,0 +1,48 @@
+"""Which device computes, and how much memory a method may use on it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import psutil
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Device:
+    """`torch_name` is what torch takes ("cpu", "cuda:0"); `title` is shown to the user."""
+
+    torch_name: str
+    title: str
+
+    @property
+    def is_gpu(self) -> bool:
+        return self.torch_name.startswith("cuda")
+
+
+def find_device() -> Device:
+    """CUDA where there is one, CPU always; `AUDIT_DEVICE=cpu` forces the CPU."""
+    if os.environ.get("AUDIT_DEVICE", "").lower() != "cpu":
+        import torch
+
+        if torch.cuda.is_available():
+            return Device("cuda:0", torch.cuda.get_device_name(0))
+    return cpu_device()
+
+
+def cpu_device() -> Device:
+    return Device("cpu", f"CPU ({os.cpu_count()} cores)")
+
+
+def compute_memory_budget(device: Device, share: float = 0.25) -> int:
+    """Bytes a method may hold at once for tiles and batches; `AUDIT_MEMORY_MB` overrides."""
+    if "AUDIT_MEMORY_MB" in os.environ:
+        return int(float(os.environ["AUDIT_MEMORY_MB"]) * MIB)
+    if device.is_gpu:
+        import torch
+
+        free, _total = torch.cuda.mem_get_info(device.torch_name)
+        return int(free * share)
+    return int(psutil.virtual_memory().available * share)

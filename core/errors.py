@@ -1,0 +1,62 @@
+"""Everything that can go wrong and that a user should read about.
+
+AuditError
+├── InputError          a file, column, option or setting breaks a rule
+│   ├── FormatError     a file is not what its format demands
+│   └── UnsupportedError  a method cannot run on this graph or threat
+├── OfflineError        a dataset must be downloaded and cannot be
+├── ResourceError       the result would not fit the memory or time allowed
+└── RunCancelled        the user asked for the run to stop
+"""
+
+from __future__ import annotations
+
+
+class AuditError(Exception):
+    """Root of all errors that are shown to the user as one line."""
+
+
+class InputError(AuditError):
+    """An input breaks a rule; the message names input, rule, value and remedy in one line."""
+
+    def __init__(self, what: str, rule: str, value: object = None, remedy: str = "") -> None:
+        self.what, self.rule, self.value, self.remedy = what, rule, value, remedy
+        parts = [f"{what} {rule}"]
+        if value is not None:
+            parts.append(f"got {_shorten(value)}")
+        if remedy:
+            parts.append(remedy)
+        super().__init__("; ".join(parts))
+
+    def __reduce__(self):  # exceptions cross process borders
+        return (type(self), (self.what, self.rule, self.value, self.remedy))
+
+
+class FormatError(InputError):
+    """A file is not what its format demands."""
+
+
+class UnsupportedError(InputError):
+    """A method cannot run on this graph, release or threat."""
+
+
+class ResourceError(InputError):
+    """The result would not fit the memory or time allowed; raised before allocating it."""
+
+
+class OfflineError(AuditError):
+    """A dataset is neither in the local root nor downloadable."""
+
+
+class RunCancelled(AuditError):
+    """The user asked for the run to stop."""
+
+    def __init__(self, message: str = "cancelled by the user") -> None:
+        super().__init__(message)
+
+
+def _shorten(value: object, limit: int = 80) -> str:
+    """One printable line of at most `limit` characters; control characters are escaped."""
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

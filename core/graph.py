@@ -1,0 +1,376 @@
+"""The graph under audit: immutable, undirected, simple, checked when it is built."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch_geometric.data import Data
+
+MISSING = -1
+"""Code of an unknown attribute value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING where unknown."""
+
+    name: str
+    codes: np.ndarray
+    classes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        codes = _freeze(np.asarray(self.codes, dtype=np.int64))
+        object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "classes", tuple(str(c) for c in self.classes))
+        if codes.size and (codes.min() < MISSING or codes.max() >= len(self.classes)):
+            raise InputError(f"attribute '{self.name}'", "has a code outside its classes")
+
+    @property
+    def known(self) -> np.ndarray:
+        """Mask (n,) of the nodes whose value is known."""
+        return self.codes != MISSING
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Class shares P̂(Z = c) among known nodes, shape (C,)."""
+        counts = np.bincount(self.codes[self.known], minlength=self.num_classes)
+        return _freeze(counts / max(counts.sum(), 1))
+
+    @staticmethod
+    def from_values(
+        name: str,
+        values: Sequence[Any] | pd.Series,
+        unknown: Sequence[str] = (),
+        max_classes: int = 50,
+    ) -> Attribute:
+        """Classes are the sorted distinct values; `unknown` markers and blanks become MISSING.
+
+        A numeric column with more than `max_classes` distinct values is cut into quartiles.
+        """
+        series = pd.Series(values).reset_index(drop=True)
+        text = series.map(_format_value).astype(object)
+        markers = {_format_value(marker) for marker in unknown}
+        missing = series.isna() | text.isin({"", "nan", "None", "<NA>"} | markers)
+        numeric = pd.to_numeric(series.where(~missing), errors="coerce")
+        is_numeric = bool((numeric.notna() | missing).all())
+        distinct = text[~missing].unique()
+        if is_numeric and len(distinct) > max_classes:
+            intervals = pd.qcut(numeric, 4, duplicates="drop")
+            classes = [str(c) for c in intervals.cat.categories]
+            return Attribute(name, intervals.cat.codes.to_numpy(), tuple(classes))
+        order = sorted(distinct, key=float) if is_numeric else sorted(distinct)
+        index = {value: code for code, value in enumerate(order)}
+        codes = text.where(~missing).map(index).fillna(MISSING).astype(np.int64)
+        return Attribute(name, codes.to_numpy(), tuple(order))
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Undirected simple graph with n nodes and m links.
+
+    edges         (m, 2) int64, each link once as i < j, sorted by (i, j)
+    node_ids      n distinct texts, as the owner names the nodes
+    attributes    name → Attribute; candidates for private and utility columns
+    features      (n, d) float32, dense or CSR, or None; never holds a private column
+    feature_names d texts
+    weights       (m,) float32 ≥ 0, or None for an unweighted graph
+    """
+
+    edges: np.ndarray
+    node_ids: tuple[str, ...]
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    features: np.ndarray | sparse.csr_array | None = None
+    feature_names: tuple[str, ...] = ()
+    weights: np.ndarray | None = None
+    name: str = "graph"
+
+    def __post_init__(self) -> None:
+        edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
+        object.__setattr__(self, "edges", _freeze(edges))
+        object.__setattr__(self, "node_ids", tuple(self.node_ids))
+        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
+        if self.weights is not None:
+            weights = np.asarray(self.weights, dtype=np.float32)
+            object.__setattr__(self, "weights", _freeze(weights))
+        if self.features is not None:
+            object.__setattr__(self, "features", _freeze_features(self.features))
+            names = tuple(self.feature_names) or tuple(map(str, range(self.features.shape[1])))
+            object.__setattr__(self, "feature_names", names)
+        self._check()
+
+    def _check(self) -> None:
+        n, edges = self.num_nodes, self.edges
+        if n < 1:
+            raise InputError("graph", "must have at least one node", n)
+        if len(set(self.node_ids)) != n:
+            raise InputError("node ids", "must be distinct", remedy="remove the duplicates")
+        if edges.size:
+            if edges.min() < 0 or edges.max() >= n:
+                raise InputError("link ends", f"must be node numbers from 0 to {n - 1}")
+            if not (edges[:, 0] < edges[:, 1]).all():
+                raise InputError("links", "must be stored as i < j; use Graph.from_pairs")
+            codes = edges[:, 0] * n + edges[:, 1]
+            if not (np.diff(codes) > 0).all():
+                raise InputError("links", "must be sorted and distinct; use Graph.from_pairs")
+        if self.weights is not None:
+            if self.weights.shape != (self.num_edges,):
+                raise InputError("weights", "must be one per link", self.weights.shape)
+            if not np.isfinite(self.weights).all() or (self.weights < 0).any():
+                raise InputError("weights", "must be finite and not negative")
+        for name, attribute in self.attributes.items():
+            if attribute.codes.shape != (n,):
+                raise InputError(f"attribute '{name}'", f"must have {n} values")
+        if self.features is not None:
+            if self.features.shape[0] != n:
+                raise InputError("features", f"must have {n} rows", self.features.shape[0])
+            if len(self.feature_names) != self.features.shape[1]:
+                raise InputError("feature names", "must be one per feature column")
+            data = self.features.data if sparse.issparse(self.features) else self.features
+            if not np.isfinite(data).all():
+                raise InputError("features", "must be finite", remedy="fill or drop missing values")
+
+    # -- construction ---------------------------------------------------------------------
+
+    @staticmethod
+    def from_pairs(
+        pairs: np.ndarray,
+        num_nodes: int | None = None,
+        weights: np.ndarray | None = None,
+        **fields: Any,
+    ) -> Graph:
+        """Build from any (k, 2) pairs: direction, self-loops and duplicates are dropped.
+
+        The weight of a link given several times is the largest one. Node ids default to
+        "0" … "n-1".
+        """
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        ids = fields.pop("node_ids", None)
+        if num_nodes is None:
+            num_nodes = len(ids) if ids is not None else int(pairs.max(initial=-1)) + 1
+        if ids is None:
+            ids = tuple(map(str, range(num_nodes)))
+        edges, weights = canonical_edges(pairs, num_nodes, weights)
+        return Graph(edges=edges, node_ids=ids, weights=weights, **fields)
+
+    def with_edges(self, edges: np.ndarray, weights: np.ndarray | None = None) -> Graph:
+        """The same nodes with other links (any (k, 2) pairs)."""
+        edges, weights = canonical_edges(edges, self.num_nodes, weights)
+        return replace(self, edges=edges, weights=weights)
+
+    def without_edges(self, pairs: np.ndarray) -> Graph:
+        """The same graph less the given links; pairs that are no link are ignored."""
+        keep = ~np.isin(self.edge_codes, pair_codes(pairs, self.num_nodes))
+        weights = None if self.weights is None else self.weights[keep]
+        return replace(self, edges=self.edges[keep], weights=weights)
+
+    def with_private(self, column: str) -> Graph:
+        """A graph in which `column` is an attribute and no longer a feature."""
+        if column in self.attributes:
+            return self.without_features([column]) if column in self.feature_names else self
+        if column not in self.feature_names:
+            known = ", ".join([*self.attributes, *self.feature_names[:20]]) or "none"
+            raise InputError(
+                "private column", "must be an attribute or feature of the graph", column,
+                f"columns are: {known}",
+            )
+        index = self.feature_names.index(column)
+        column_of_x: Any = self.features[:, [index]]  # type: ignore[index]
+        values = column_of_x.toarray() if sparse.issparse(column_of_x) else column_of_x
+        attribute = Attribute.from_values(column, values.ravel())
+        graph = self.without_features([column])
+        return replace(graph, attributes={**self.attributes, column: attribute})
+
+    def without_features(self, names: Sequence[str]) -> Graph:
+        if self.features is None or not set(names) & set(self.feature_names):
+            return self
+        keep = [i for i, name in enumerate(self.feature_names) if name not in set(names)]
+        if not keep:
+            return replace(self, features=None, feature_names=())
+        return replace(
+            self,
+            features=self.features[:, keep],
+            feature_names=tuple(self.feature_names[i] for i in keep),
+        )
+
+    # -- views ----------------------------------------------------------------------------
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.node_ids)
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.edges)
+
+    @property
+    def num_pairs(self) -> int:
+        return self.num_nodes * (self.num_nodes - 1) // 2
+
+    @property
+    def density(self) -> float:
+        return self.num_edges / max(self.num_pairs, 1)
+
+    @cached_property
+    def edge_codes(self) -> np.ndarray:
+        """(m,) sorted int64 i·n + j; membership of pairs by `np.searchsorted` or `np.isin`."""
+        return _freeze(pair_codes(self.edges, self.num_nodes))
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """(n,) int64 number of links at each node."""
+        return _freeze(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
+
+    @cached_property
+    def adjacency(self) -> sparse.csr_array:
+        """(n, n) float32 symmetric CSR with sorted indices; link weights, or 1."""
+        i, j = self.edges.T
+        values = np.ones(self.num_edges, np.float32) if self.weights is None else self.weights
+        shape = (self.num_nodes, self.num_nodes)
+        upper = sparse.coo_array((values, (i, j)), shape=shape)
+        matrix = (upper + upper.T).tocsr()
+        matrix.sort_indices()
+        return matrix
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of everything but the name: equal graphs have equal hashes anywhere."""
+        digest = hashlib.sha256()
+
+        def add(label: str, array: np.ndarray) -> None:
+            digest.update(f"{label}:{array.dtype}:{array.shape};".encode())
+            digest.update(np.ascontiguousarray(array).data)
+
+        add("edges", self.edges)
+        digest.update("\x1f".join(self.node_ids).encode())
+        for name in sorted(self.attributes):
+            attribute = self.attributes[name]
+            digest.update("\x1f".join((name, *attribute.classes)).encode())
+            add("codes", attribute.codes)
+        if self.features is not None:
+            digest.update("\x1f".join(self.feature_names).encode())
+            if sparse.issparse(self.features):
+                for part in ("indptr", "indices", "data"):
+                    values = getattr(self.features, part)
+                    add(part, values if part == "data" else values.astype(np.int64))
+            else:
+                add("features", self.features)
+        if self.weights is not None:
+            add("weights", self.weights)
+        return digest.hexdigest()
+
+    def contains_pairs(self, pairs: np.ndarray) -> np.ndarray:
+        """(k,) bool: which of the (k, 2) pairs are links."""
+        return np.isin(pair_codes(pairs, self.num_nodes), self.edge_codes)
+
+    def attribute(self, name: str) -> Attribute:
+        if name not in self.attributes:
+            known = ", ".join(self.attributes) or "none"
+            raise InputError("column", "must be an attribute of the graph", name, f"known: {known}")
+        return self.attributes[name]
+
+    def dense_features(self) -> np.ndarray | None:
+        """(n, d) float32, not copied where already dense; None without features."""
+        features: Any = self.features
+        return features.toarray() if sparse.issparse(features) else features
+
+    # -- conversions ----------------------------------------------------------------------
+
+    def to_networkx(self) -> nx.Graph:
+        """Nodes 0…n−1 (not the ids), links with `weight` where weighted."""
+        import networkx as nx
+
+        graph = nx.Graph()
+        graph.add_nodes_from(range(self.num_nodes))
+        if self.weights is None:
+            graph.add_edges_from(self.edges.tolist())
+        else:
+            rows = zip(*self.edges.T.tolist(), self.weights.tolist(), strict=True)
+            graph.add_weighted_edges_from(rows)
+        return graph
+
+    def to_pyg(self) -> Data:
+        """`edge_index` holds both directions; `x`, `edge_weight` and attributes where present."""
+        import torch
+        from torch_geometric.data import Data
+
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        data = Data(edge_index=torch.from_numpy(both.T.copy()), num_nodes=self.num_nodes)
+        if self.features is not None:
+            data.x = torch.from_numpy(np.array(self.dense_features()))
+        if self.weights is not None:
+            data.edge_weight = torch.from_numpy(np.tile(self.weights, 2))
+        for name, attribute in self.attributes.items():
+            data["y" if name == "label" else name] = torch.from_numpy(attribute.codes.copy())
+        return data
+
+    def __repr__(self) -> str:
+        return f"Graph({self.name!r}, nodes={self.num_nodes}, links={self.num_edges})"
+
+
+def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(k,) int64 code min·n + max of each pair: equal for both directions."""
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    return pairs.min(axis=1) * num_nodes + pairs.max(axis=1)
+
+
+def canonical_edges(
+    pairs: np.ndarray, num_nodes: int, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Sorted distinct i < j edges (m, 2) of any pairs; the largest weight of duplicates."""
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    loops = pairs[:, 0] == pairs[:, 1]
+    codes = pair_codes(pairs, num_nodes)[~loops]
+    if weights is None:
+        unique = np.unique(codes)
+        merged = None
+    else:
+        values = np.asarray(weights, dtype=np.float32)[~loops]
+        unique, inverse = np.unique(codes, return_inverse=True)
+        merged = np.full(len(unique), -np.inf, np.float32)
+        np.maximum.at(merged, inverse, values)
+    return np.stack([unique // num_nodes, unique % num_nodes], axis=1), merged
+
+
+def _format_value(value: Any) -> str:
+    """Text of a table cell; 1.0 and 1 are the same class."""
+    if isinstance(value, float | np.floating):
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(value).strip()
+
+
+def _freeze(array: np.ndarray) -> np.ndarray:
+    """A read-only C-ordered array; copies what the caller could still write to."""
+    array = np.ascontiguousarray(array)
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def _freeze_features(features: Any) -> np.ndarray | sparse.csr_array:
+    if sparse.issparse(features):
+        matrix = sparse.csr_array(features, dtype=np.float32, copy=True)
+        matrix.sum_duplicates()
+        matrix.sort_indices()
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+        return matrix
+    array = np.asarray(features, dtype=np.float32)
+    return _freeze(array.reshape(len(array), -1))

@@ -1,0 +1,85 @@
+"""Sparse propagation over an undirected graph, with a backward pass that knows A = Aᵀ."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from core.graph import Graph
+
+Norm = Literal["none", "symmetric", "row"]
+
+
+class _SparseMatmul(torch.autograd.Function):
+    """M @ x for a constant sparse M; the backward pass multiplies by the given transpose."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: torch.Tensor, transpose: torch.Tensor, x: torch.Tensor):
+        ctx.transpose = transpose
+        return matrix @ x
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return None, None, ctx.transpose @ gradients[0]
+
+
+class Propagation:
+    """x ↦ M x for a constant sparse M (n, n), differentiable in x.
+
+    A symmetric M serves as its own transpose, which saves the transposed product that torch
+    would build in every backward pass.
+    """
+
+    def __init__(
+        self, matrix: sparse.csr_array, is_symmetric: bool, device: str = "cpu"
+    ) -> None:
+        self.matrix = to_torch_csr(matrix, device)
+        self.transpose = (
+            self.matrix if is_symmetric else to_torch_csr(sparse.csr_array(matrix.T), device)
+        )
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return _SparseMatmul.apply(self.matrix, self.transpose, x)
+
+    @staticmethod
+    def of_graph(
+        graph: Graph, norm: Norm = "symmetric", self_loops: bool = True, device: str = "cpu"
+    ) -> Propagation:
+        """`symmetric`: D^-½ (A+I) D^-½ (GCN); `row`: D⁻¹ (A+I), the mean; `none`: A (+ I)."""
+        matrix = normalize_adjacency(graph.adjacency, norm, self_loops)
+        return Propagation(matrix, norm != "row", device)
+
+
+def normalize_adjacency(
+    adjacency: sparse.csr_array, norm: Norm, self_loops: bool
+) -> sparse.csr_array:
+    """Rows without links stay zero."""
+    n = adjacency.shape[0]
+    matrix = sparse.csr_array(adjacency, dtype=np.float32)
+    if self_loops:
+        matrix = sparse.csr_array(matrix + sparse.eye_array(n, format="csr", dtype=np.float32))
+    degrees = np.asarray(matrix.sum(axis=1)).ravel()
+    with np.errstate(divide="ignore"):
+        scale = np.where(degrees > 0, degrees ** (-0.5 if norm == "symmetric" else -1.0), 0.0)
+    if norm == "none":
+        return matrix
+    diagonal = sparse.diags_array(scale.astype(np.float32))
+    matrix = diagonal @ matrix @ diagonal if norm == "symmetric" else diagonal @ matrix
+    matrix = sparse.csr_array(matrix)
+    matrix.sort_indices()
+    return matrix
+
+
+def to_torch_csr(matrix: sparse.csr_array, device: str = "cpu") -> torch.Tensor:
+    """A torch sparse CSR float32 tensor with int32 indices where they fit (faster on CPU)."""
+    kind = np.int32 if max(matrix.nnz, *matrix.shape) < 2**31 else np.int64
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(matrix.indptr.astype(kind)),
+        torch.from_numpy(matrix.indices.astype(kind)),
+        torch.from_numpy(matrix.data.astype(np.float32)),
+        size=matrix.shape,
+        check_invariants=False,
+    ).to(device)

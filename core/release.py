@@ -1,0 +1,71 @@
+"""What gets published, and what its defense promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from core.graph import Graph
+
+Unit = Literal["none", "edge", "link", "node"]
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A differential-privacy promise, or none ("empirical only").
+
+    unit        none: empirical only; edge: one link under a trusted curator; link: one link
+                under link-local DP; node: one node with all its links
+    relation    the neighbouring relation in words ("graphs that differ in one link")
+    epsilon     total budget of the release under `accountant`
+    epsilon_transcript  where both ends report the same link: what an observer of all reports
+                gets for that link (2ε), else None
+    trust       central (a curator sees the graph) or local (nobody does)
+    not_covered what the promise leaves open: features, node set, labels …
+    """
+
+    unit: Unit = "none"
+    relation: str = ""
+    epsilon: float | None = None
+    delta: float = 0.0
+    accountant: str = ""
+    trust: Literal["", "central", "local"] = ""
+    epsilon_transcript: float | None = None
+    epsilon_naive: float | None = None
+    not_covered: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def is_private(self) -> bool:
+        return self.unit != "none"
+
+    @property
+    def label(self) -> str:
+        """Short text for tables: "edge DP, ε = 6" or "empirical only"."""
+        if not self.is_private:
+            return "empirical only"
+        names = {"edge": "edge DP", "link": "link-local DP", "node": "node DP"}
+        delta = f", δ = {self.delta:g}" if self.delta else ""
+        return f"{names[self.unit]}, ε = {self.epsilon:g}{delta}"
+
+
+EMPIRICAL = Guarantee()
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A graph to be published.
+
+    graph      same nodes as the original; weights in [0, 1] where the method weighs links
+    defense    key of the defense, "original" for the undefended graph
+    config     the defense's settings
+    curves     named training curves, [(step, value), …] each
+    facts      single figures worth showing: links removed, links added, …
+    """
+
+    graph: Graph
+    defense: str = "original"
+    config: dict[str, Any] = field(default_factory=dict)
+    guarantee: Guarantee = EMPIRICAL
+    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    facts: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,85 @@
+"""What attacks and measures return: raw scores, and numbers with their uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """Scores (k,) float64 for the k pairs of a LinkThreat, higher = more likely a link."""
+
+    scores: np.ndarray
+
+    def __post_init__(self) -> None:
+        scores = np.asarray(self.scores, dtype=np.float64)
+        if scores.ndim != 1 or not np.isfinite(scores).all():
+            raise ValueError("pair scores must be one finite number per pair")
+        object.__setattr__(self, "scores", scores)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassProbabilities:
+    """Probabilities (n, C) float64 for every node, rows sum to one.
+
+    facts: figures worth recording with the result, such as the choice that tuning made.
+    """
+
+    probabilities: np.ndarray
+    facts: dict[str, float | str] | None = None
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.probabilities, dtype=np.float64)
+        if values.ndim != 2 or not np.isfinite(values).all() or (values < -1e-9).any():
+            raise ValueError("class probabilities must be finite, not negative, one row per node")
+        if not np.allclose(values.sum(axis=1), 1.0, atol=1e-5):
+            raise ValueError("class probabilities must sum to one in each row")
+        object.__setattr__(self, "probabilities", values)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval. No bare number reaches a page or the report.
+
+    value, low, high   point and 95 % interval; all None where the sample cannot resolve it
+    n       what was counted (pairs or nodes per repeat);  seeds  number of repeats
+    how     method of the interval in a few words, or the reason for a missing value
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    seeds: int = 1
+    how: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        return self.value is not None
+
+    def __format__(self, spec: str) -> str:
+        """`f"{e:.2f}"` → "0.84 [0.80, 0.88]"; the reason where there is no value."""
+        if self.value is None:
+            return self.how or "not resolved"
+        spec = spec or ".2f"
+        if self.low is None or self.high is None:
+            return format(self.value, spec)
+        return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One metric of one repeat; `combine_measurements` turns repeats into an Estimate.
+
+    value     None where it cannot be computed; `reason` says why
+    variance  sampling variance of `value` over pairs or nodes within the repeat, 0 if exact
+    n         pairs or nodes counted
+    """
+
+    metric: str
+    value: float | None
+    variance: float = 0.0
+    n: int = 0
+    reason: str = ""

@@ -1,0 +1,84 @@
+"""Who attacks what, knowing what. A threat is drawn per seed on the original graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph import Attribute, Graph
+
+
+@dataclass(frozen=True, eq=False)
+class LinkThreat:
+    """Sensitive link inference (PPGSL §II): tell hidden links from non-links.
+
+    hidden   (h, 2) sensitive links E_s, withheld from every release
+    absent   (h, 2) non-links E_n of the original graph, drawn uniformly
+    prior    share of links among the pairs that an adversary could name: the hidden links over
+             all pairs that the visible graph does not link
+    """
+
+    hidden: np.ndarray
+    absent: np.ndarray
+    prior: float
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """(h + a, 2): the hidden links, then the non-links."""
+        return np.concatenate([self.hidden, self.absent])
+
+    @property
+    def truth(self) -> np.ndarray:
+        """(h + a,) bool: True for the hidden links."""
+        return np.arange(len(self.hidden) + len(self.absent)) < len(self.hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeThreat:
+    """Private attribute inference (GPS §2): infer Z of the hidden nodes.
+
+    attribute  the private attribute with all its values (evaluation only!)
+    known      (n,) bool, nodes whose value the adversary knows
+    hidden     (n,) bool, nodes whose value is inferred and compared; disjoint from `known`,
+               nodes without a value are in neither
+
+    Attacks and defenses read values through `observed` only.
+    """
+
+    attribute: Attribute
+    known: np.ndarray
+    hidden: np.ndarray
+
+    @property
+    def num_classes(self) -> int:
+        return self.attribute.num_classes
+
+    @property
+    def observed(self) -> np.ndarray:
+        """(n,) int64 codes of the known nodes, MISSING (−1) elsewhere: what the adversary has."""
+        return np.where(self.known, self.attribute.codes, -1)
+
+    @property
+    def observed_shares(self) -> np.ndarray:
+        """(C,) class shares among the known nodes, with one pseudo-count a class."""
+        counts = np.bincount(self.attribute.codes[self.known], minlength=self.num_classes) + 1.0
+        return counts / counts.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class Threats:
+    """What one repeat of an audit sets up on the original graph.
+
+    visible   the graph that gets defended and released: the original less the sensitive links
+              and less the links held back for testing utility
+    test_links, test_non_links  (t, 2) each; for link-prediction utility, never shown to anyone
+    utility   the utility label Y, and its train/test masks (n,), or None
+    """
+
+    visible: Graph
+    link: LinkThreat | None = None
+    attribute: AttributeThreat | None = None
+    test_links: np.ndarray | None = None
+    test_non_links: np.ndarray | None = None
+    utility: AttributeThreat | None = None
