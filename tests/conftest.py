@@ -1,0 +1,55 @@
+"""What all tests share: where real data is, and which machines can run what."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+# One thread a process: results do not depend on the machine's cores, and workers share them.
+for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+ROOT = Path(__file__).parents[1]
+BROWSER = shutil.which("chromium") or "/usr/bin/chromium"
+
+
+def find_data_root() -> Path | None:
+    """The folder of real graphs: AUDIT_DATA, or the shared data beside the project."""
+    for candidate in (os.environ.get("AUDIT_DATA"), ROOT.parent / "shared" / "data"):
+        if candidate and Path(candidate).is_dir():
+            return Path(candidate)
+    return None
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    root = find_data_root()
+    if root is None:
+        pytest.skip("no real graphs: set AUDIT_DATA to a folder with the raw files")
+    return root
+
+
+@pytest.fixture
+def audit_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty AUDIT_HOME of the test's own."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("AUDIT_HOME", str(home))
+    monkeypatch.delenv("AUDIT_DATABASE", raising=False)
+    return home
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    has_gpu: bool | None = None
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            if has_gpu is None:
+                import torch
+
+                has_gpu = torch.cuda.is_available()
+            if not has_gpu:
+                item.add_marker(pytest.mark.skip(reason="no CUDA device on this machine"))
+        if item.get_closest_marker("browser") and not Path(BROWSER).exists():
+            item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
