@@ -1,0 +1,112 @@
+"""Choosing settings by cross-validation inside the known nodes, and only there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.context import Context
+from core.graph import MISSING, Graph
+
+PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
+"""Inverse penalties tried by `fit_logistic`, the strongest first."""
+
+
+def draw_folds(
+    observed: np.ndarray, num_folds: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Disjoint stratified parts of the known nodes, as even as the classes allow.
+
+    A class with a single known node falls into one fold; the others then train with it.
+    """
+    order: list[int] = []
+    for code in np.unique(observed[observed != MISSING]):
+        order.extend(rng.permutation(np.flatnonzero(observed == code)))
+    folds = [np.array(order[start::num_folds], np.int64) for start in range(num_folds)]
+    return [np.sort(fold) for fold in folds if len(fold)]
+
+
+def hold_out(observed: np.ndarray, folds: list[np.ndarray]) -> Iterator[tuple[np.ndarray, Any]]:
+    """For each fold: the observed codes without the fold's, and the fold's nodes."""
+    for fold in folds:
+        rest = observed.copy()
+        rest[fold] = MISSING
+        if (rest != MISSING).any():
+            yield rest, fold
+
+
+def compute_log_loss(probabilities: np.ndarray, observed: np.ndarray, nodes: np.ndarray) -> float:
+    """Mean −log p(truth) over `nodes`, whose codes must be known."""
+    chosen = probabilities[nodes, observed[nodes]]
+    return float(-np.log(np.clip(chosen, 1e-12, None)).mean())
+
+
+def scale_features(graph: Graph) -> np.ndarray | sparse.csr_array:
+    """Dense columns standardised; sparse ones divided by their largest absolute value."""
+    features = graph.features
+    assert features is not None
+    if isinstance(features, np.ndarray):
+        spread = features.std(axis=0)
+        return (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    peak = np.asarray(abs(features).max(axis=0).todense()).ravel()
+    return sparse.csr_array(features @ sparse.diags_array(1.0 / np.where(peak > 0, peak, 1.0)))
+
+
+def fit_logistic(
+    features: np.ndarray | sparse.csr_array,
+    observed: np.ndarray,
+    num_classes: int,
+    context: Context,
+    num_folds: int = 5,
+) -> tuple[np.ndarray, float]:
+    """Class probabilities (n, C) of a logistic regression, and the inverse penalty chosen.
+
+    The penalty with the lowest cross-validated log-loss among the known nodes wins.
+    """
+    known = observed != MISSING
+    folds = draw_folds(observed, num_folds, context.rng("folds"))
+    scores = {}
+    for index, penalty in enumerate(PENALTIES):
+        losses = [
+            compute_log_loss(_predict(features, rest, num_classes, penalty), observed, fold)
+            * len(fold)
+            for rest, fold in hold_out(observed, folds)
+        ]
+        scores[penalty] = sum(losses) / max(int(known.sum()), 1)
+        context.progress.update(index + 1, len(PENALTIES) + 1, "choosing the penalty")
+    best = min(scores, key=lambda penalty: scores[penalty])
+    return _predict(features, observed, num_classes, best), best
+
+
+def _predict(
+    features: np.ndarray | sparse.csr_array, observed: np.ndarray, num_classes: int, penalty: float
+) -> np.ndarray:
+    """Classes without a known node get the pseudo-count of one observation."""
+    from sklearn.linear_model import LogisticRegression
+
+    known = observed != MISSING
+    counts = np.bincount(observed[known], minlength=num_classes)
+    present = np.flatnonzero(counts)
+    if len(present) == 1:
+        values = np.zeros((len(observed), num_classes))
+        values[:, present] = 1.0
+    else:
+        model = LogisticRegression(C=penalty, max_iter=500, tol=1e-5)
+        model.fit(features[known], observed[known])
+        values = np.zeros((len(observed), num_classes))
+        values[:, present] = model.predict_proba(features)
+    return smooth_absent(values, counts)
+
+
+def smooth_absent(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Give classes that no known node has the weight of one observation each."""
+    absent = counts == 0
+    if not absent.any():
+        return values
+    share = absent.sum() / (counts.sum() + absent.sum())
+    smoothed = values * (1.0 - share)
+    smoothed[:, absent] = share / absent.sum()
+    return smoothed

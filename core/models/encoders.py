@@ -1,0 +1,269 @@
+"""Graph encoders whose every random number comes from a given `Seed`.
+
+Layers take what they aggregate over as a `Block`, so that the same layer serves a whole graph
+and a batch of ego networks. Weights are applied before the aggregation where the two commute:
+features may then be sparse, and the aggregation works on the narrow side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from core.graph import Graph
+from core.models.propagation import Norm, Propagation, normalize_adjacency
+from core.seeding import Seed
+
+Backbone = Literal["gcn", "gin", "sage", "gat", "mlp"]
+Inputs = torch.Tensor | Propagation
+"""Node features (n, d): dense, or sparse as the `Propagation` that multiplies by them."""
+
+_NORMS: dict[str, tuple[Norm, bool]] = {
+    "gcn": ("symmetric", True),
+    "gin": ("none", True),
+    "sage": ("row", False),
+    "gat": ("none", True),
+    "mlp": ("none", False),
+}
+
+
+class Block:
+    """What one layer aggregates over: t targets, s sources.
+
+    aggregate  x (s, d) ↦ (t, d), the weighted sum over each target's sources
+    own        (t,) the source that is the target itself; None where targets are the sources
+    """
+
+    def __init__(
+        self,
+        matrix: sparse.csr_array,
+        own: np.ndarray | None = None,
+        is_symmetric: bool = False,
+        device: str = "cpu",
+        with_links: bool = False,
+    ) -> None:
+        self.num_targets = matrix.shape[0]
+        self.aggregate = Propagation(matrix, is_symmetric, device)
+        self._own = None if own is None else torch.from_numpy(own).to(device)
+        self.links: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
+        if with_links:
+            target = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            self.links = (
+                torch.from_numpy(target).to(device),
+                torch.from_numpy(matrix.indices.astype(np.int64)).to(device),
+                torch.from_numpy(matrix.data.astype(np.float32)).to(device),
+            )
+
+    def own(self, x: torch.Tensor) -> torch.Tensor:
+        return x if self._own is None else x.index_select(0, self._own)
+
+    @staticmethod
+    def of_graph(graph: Graph, backbone: Backbone, device: str = "cpu") -> Block:
+        """The whole graph, normalised as the backbone wants it."""
+        return Block.of_adjacency(graph.adjacency, backbone, device)
+
+    @staticmethod
+    def of_adjacency(
+        adjacency: sparse.csr_array, backbone: Backbone, device: str = "cpu"
+    ) -> Block:
+        norm, self_loops = _NORMS[backbone]
+        matrix = normalize_adjacency(adjacency, norm, self_loops)
+        return Block(
+            matrix, None, is_symmetric=norm != "row", device=device, with_links=backbone == "gat"
+        )
+
+
+def make_inputs(graph: Graph, device: str = "cpu") -> Inputs:
+    """Features scaled to [−1, 1] per column; the identity (one free row a node) without any.
+
+    Dense columns are scaled from their minimum and maximum, sparse ones by their largest
+    absolute value, which keeps zeros zero. Constant columns become 0.
+    """
+    features = graph.features
+    if features is None:
+        eye = sparse.csr_array(sparse.eye_array(graph.num_nodes, dtype=np.float32))
+        return Propagation(eye, True, device)
+    if isinstance(features, np.ndarray):
+        low, high = features.min(axis=0), features.max(axis=0)
+        span = np.where(high > low, high - low, 1.0)
+        scaled = np.where(high > low, 2.0 * (features - low) / span - 1.0, 0.0)
+        return torch.from_numpy(scaled.astype(np.float32)).to(device)
+    peak = np.asarray(abs(features).max(axis=0).todense()).ravel()
+    scale = sparse.diags_array((1.0 / np.where(peak > 0, peak, 1.0)).astype(np.float32))
+    return Propagation(sparse.csr_array(features @ scale), False, device)
+
+
+def num_columns(inputs: Inputs) -> int:
+    matrix = inputs.matrix if isinstance(inputs, Propagation) else inputs
+    return int(matrix.shape[1])
+
+
+class Linear(torch.nn.Module):
+    """x W + b with Glorot weights from `generator`; x dense or sparse."""
+
+    def __init__(
+        self, num_in: int, num_out: int, generator: torch.Generator, bias: bool = True
+    ) -> None:
+        super().__init__()
+        bound = math.sqrt(6.0 / (num_in + num_out))
+        weight = (torch.rand(num_in, num_out, generator=generator) * 2 - 1) * bound
+        self.weight = torch.nn.Parameter(weight)
+        self.bias = torch.nn.Parameter(torch.zeros(num_out)) if bias else None
+
+    def forward(self, x: Inputs) -> torch.Tensor:
+        y = x(self.weight) if isinstance(x, Propagation) else x @ self.weight
+        return y if self.bias is None else y + self.bias
+
+
+class Dropout(torch.nn.Module):
+    """Inverted dropout whose masks come from its own generator, made where the data lies."""
+
+    def __init__(self, rate: float, seed: Seed) -> None:
+        super().__init__()
+        self.rate, self._seed = rate, seed
+        self._generators: dict[str, torch.Generator] = {}
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.training or self.rate == 0.0:
+            return x
+        device = str(x.device)
+        if device not in self._generators:
+            self._generators[device] = self._seed.torch("dropout", device=device)
+        keep = 1.0 - self.rate
+        mask = torch.empty_like(x).bernoulli_(keep, generator=self._generators[device])
+        return x * mask.div_(keep)
+
+
+class GcnLayer(torch.nn.Module):
+    """Kipf and Welling, 2017: Â (x W) + b."""
+
+    def __init__(self, num_in: int, num_out: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.linear = Linear(num_in, num_out, generator, bias=False)
+        self.bias = torch.nn.Parameter(torch.zeros(num_out))
+
+    def forward(self, x: Inputs, block: Block) -> torch.Tensor:
+        return block.aggregate(self.linear(x)) + self.bias
+
+
+class GinLayer(torch.nn.Module):
+    """Xu et al., 2019: MLP(x_i + Σ_j x_j), a perceptron with one hidden layer."""
+
+    def __init__(self, num_in: int, num_out: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.first = Linear(num_in, num_out, generator, bias=False)
+        self.bias = torch.nn.Parameter(torch.zeros(num_out))
+        self.second = Linear(num_out, num_out, generator)
+
+    def forward(self, x: Inputs, block: Block) -> torch.Tensor:
+        return self.second(torch.relu(block.aggregate(self.first(x)) + self.bias))
+
+
+class SageLayer(torch.nn.Module):
+    """Hamilton et al., 2017, mean aggregator: x_i W + mean_j(x_j) V + b."""
+
+    def __init__(self, num_in: int, num_out: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.own = Linear(num_in, num_out, generator)
+        self.others = Linear(num_in, num_out, generator, bias=False)
+
+    def forward(self, x: Inputs, block: Block) -> torch.Tensor:
+        return block.own(self.own(x)) + block.aggregate(self.others(x))
+
+
+class GatLayer(torch.nn.Module):
+    """Veličković et al., 2018: attention over neighbours and self, heads concatenated.
+
+    A link's weight w scales its unnormalised attention, so that a weight of 0 is no link.
+    """
+
+    def __init__(
+        self, num_in: int, num_out: int, generator: torch.Generator, heads: int = 4
+    ) -> None:
+        super().__init__()
+        self.heads = heads if num_out % heads == 0 else 1
+        self.linear = Linear(num_in, num_out, generator, bias=False)
+        width = num_out // self.heads
+        bound = math.sqrt(6.0 / (1 + width))
+        draw = torch.rand(2, self.heads, width, generator=generator) * 2 - 1
+        self.attention = torch.nn.Parameter(draw * bound)
+        self.bias = torch.nn.Parameter(torch.zeros(num_out))
+
+    def forward(self, x: Inputs, block: Block) -> torch.Tensor:
+        assert block.links is not None, "a GAT layer needs a block with links"
+        target, source, weight = block.links
+        h = self.linear(x).unflatten(1, (self.heads, -1))
+        to_source = (h * self.attention[0]).sum(-1)
+        to_target = block.own((h * self.attention[1]).sum(-1))
+        logits = torch.nn.functional.leaky_relu(to_source[source] + to_target[target], 0.2)
+        index = target[:, None].expand_as(logits)
+        shape = (block.num_targets, self.heads)
+        peak = logits.detach().new_full(shape, -math.inf)
+        peak = peak.scatter_reduce(0, index, logits.detach(), "amax")
+        strength = torch.exp(logits - peak[target]) * weight[:, None]
+        total = strength.new_zeros(shape).index_add(0, target, strength)
+        share = strength / total.clamp_min(1e-12)[target]
+        mixed = h.new_zeros(block.num_targets, *h.shape[1:])
+        mixed = mixed.index_add(0, target, share[:, :, None] * h[source])
+        return mixed.flatten(1) + self.bias
+
+
+class MlpLayer(torch.nn.Module):
+    """x W + b: no graph at all."""
+
+    def __init__(self, num_in: int, num_out: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.linear = Linear(num_in, num_out, generator)
+
+    def forward(self, x: Inputs, block: Block) -> torch.Tensor:
+        return block.own(self.linear(x))
+
+
+LAYERS: dict[str, type[torch.nn.Module]] = {
+    "gcn": GcnLayer, "gin": GinLayer, "sage": SageLayer, "gat": GatLayer, "mlp": MlpLayer,
+}
+
+
+class Encoder(torch.nn.Module):
+    """Layers of one kind; ReLU and dropout between them, the last one linear.
+
+    sizes  [d, hidden, …, out]
+    """
+
+    def __init__(
+        self, backbone: Backbone, sizes: Sequence[int], seed: Seed, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        generator = seed.torch("init")
+        layer = LAYERS[backbone]
+        self.layers = torch.nn.ModuleList(
+            layer(num_in, num_out, generator)
+            for num_in, num_out in pairwise(sizes)
+        )
+        self.dropout = Dropout(dropout, seed)
+
+    def forward(self, x: Inputs, block: Block) -> torch.Tensor:
+        """(t, out) for inputs (n, d)."""
+        h: torch.Tensor = self.layers[0](x, block)
+        for layer in self.layers[1:]:
+            h = layer(self.dropout(torch.relu(h)), block)
+        return h
+
+
+class Gcn(Encoder):
+    """Two or more GCN layers; `Gcn([d, 16, C], seed, 0.5)(x, Block.of_graph(graph, "gcn"))`."""
+
+    def __init__(self, sizes: Sequence[int], seed: Seed, dropout: float = 0.0) -> None:
+        super().__init__("gcn", sizes, seed, dropout)
+
+
+__all__ = [
+    "Backbone", "Block", "Dropout", "Encoder", "Gcn", "Inputs", "Linear", "make_inputs",
+    "num_columns",
+]

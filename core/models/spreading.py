@@ -1,0 +1,39 @@
+"""Spreading known labels over a graph; plain SciPy, no torch."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from core.graph import Graph
+from core.progress import Progress
+
+
+def spread_labels(
+    graph: Graph,
+    codes: np.ndarray,
+    prior: np.ndarray,
+    neighbor_share: float = 0.99,
+    rounds: int = 100,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """(n, C) rows that sum to one after `rounds` of F ← a D⁻¹A F + (1−a) prior.
+
+    codes  (n,) known class or −1; known rows stay one-hot
+    prior  (C,) class shares; also the starting value, and the value of a node without links
+    """
+    progress = progress or Progress()
+    adjacency = graph.adjacency.astype(np.float64)
+    totals = np.asarray(adjacency.sum(axis=1)).ravel()
+    scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
+    walk = sparse.csr_array(sparse.diags_array(scale) @ adjacency)
+    known = np.flatnonzero(codes >= 0)
+    truth = np.eye(len(prior))[codes[known]]
+    values = np.tile(np.asarray(prior, np.float64), (graph.num_nodes, 1))
+    values[known] = truth
+    base = np.where(totals[:, None] > 0, (1.0 - neighbor_share) * prior, prior)
+    for index in range(rounds):
+        values = neighbor_share * (walk @ values) + base
+        values[known] = truth
+        progress.update(index + 1, rounds, "label propagation")
+    return values
