@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.attacks.link.heuristics import compute_neighbor_sums
+from core.attacks.link.heuristics import share_neighbor_sums
 from core.context import Context
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
@@ -13,7 +13,7 @@ from core.threats import LinkThreat
 
 
 class CommonNeighbors(LinkAttack):
-    """Score |N(i) ∩ N(j)|."""
+    """Score |N(i) ∩ N(j)|; with weights the expected number, Σ w_iz w_jz."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="common_neighbors",
@@ -24,4 +24,5 @@ class CommonNeighbors(LinkAttack):
     )
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        return PairScores(compute_neighbor_sums(release.graph, threat.pairs, "ones", context))
+        sums = share_neighbor_sums(release.graph, threat.pairs, context)
+        return PairScores(sums.count)
