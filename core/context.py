@@ -32,6 +32,9 @@ class SharedWork:
             self._values[key] = value
         return self._values[key]
 
+    def clear(self) -> None:
+        self._values.clear()
+
 
 @dataclass(frozen=True)
 class Context:

@@ -91,8 +91,21 @@ class AuditSpec(BaseModel):
             raise InputError(
                 "audit", "must have a threat", remedy="name a private column or hide some links"
             )
-        return spec
+        return spec.normalized()
+
+    def normalized(self) -> AuditSpec:
+        """The same audit with all settings written out and methods named once each."""
+        kinds: tuple[Kind, Kind] = ("link_attack", "attribute_attack")
+        return self.model_copy(update={
+            "attacks": _normalize(self.attacks, *kinds),
+            "defenses": _normalize(self.defenses, "defense"),
+        })
 
     @property
     def has_link_threat(self) -> bool:
         return self.hide_links is not None or self.sensitive_links is not None
+
+
+def _normalize(choices: tuple[MethodChoice, ...], *kinds: Kind) -> tuple[MethodChoice, ...]:
+    full = [MethodChoice.of(choice.make(*kinds)) for choice in choices]
+    return tuple({choice.id: choice for choice in full}.values())

@@ -1,0 +1,280 @@
+"""Stored cells → the tables that pages, figures, report and command line read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from sqlalchemy.engine import Row
+
+from core.audit import files
+from core.audit.describe import restore_guarantee
+from core.audit.execute import load_threats
+from core.audit.plan import MEASURE_METHOD, ORIGINAL
+from core.audit.spec import AuditSpec
+from core.audit.store import FINAL, Store, is_owner_alive
+from core.audit.view import (
+    CELL_COLUMNS,
+    NODE_COLUMNS,
+    PROFILE_COLUMNS,
+    RESULT_COLUMNS,
+    AuditSummary,
+    AuditView,
+    ReleaseSummary,
+    State,
+)
+from core.graph import MISSING, Graph
+from core.measures.intervals import combine_measurements
+from core.release import EMPIRICAL, Guarantee
+from core.results import Estimate, Measurement
+
+Groups = dict[tuple[str, str], list[Row]]
+"""(release, method) → its cells, repeat by repeat."""
+
+
+def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
+    """One row of the history from the audit's row and its number of cells in each state."""
+    spec = AuditSpec.model_validate(row.spec)
+    threats = ("link",) * spec.has_link_threat + ("attribute",) * (spec.private is not None)
+    return AuditSummary(
+        id=row.id, name=row.name, state=find_state(row), created=row.created,
+        seconds=row.seconds, graph_name=spec.graph_name, graph_hash=row.graph_hash,
+        num_nodes=row.num_nodes, num_edges=row.num_edges,
+        cells_done=sum(counts.get(state, 0) for state in FINAL),
+        cells_total=sum(counts.values()), cells_failed=counts.get("failed", 0),
+        threats=threats, attacks=tuple(c.id for c in spec.attacks),
+        defenses=tuple(c.id for c in spec.defenses),
+    )
+
+
+def find_state(row: Row) -> State:
+    """The stored state, or "interrupted" where the computing process is gone."""
+    if row.state in ("queued", "running") and not is_owner_alive(row.owner, row.heartbeat):
+        return "interrupted"
+    return row.state
+
+
+def assemble_view(
+    store: Store, row: Row, load_graph: Callable[[str], Graph] | None = None
+) -> AuditView:
+    """Everything known about an audit; works while it runs."""
+    spec = AuditSpec.model_validate(row.spec)
+    cells = store.list_cells(row.id)
+    graph = (load_graph or store.load_graph)(row.graph_hash)
+    groups: Groups = {}
+    for cell in sorted(cells, key=lambda c: c.repeat):
+        key = MEASURE_METHOD if cell.kind == "measure" else cell.method
+        groups.setdefault((cell.release, "" if cell.kind == "publish" else key), []).append(cell)
+    keys = {(c.release, c.repeat): c.key for c in cells if c.kind == "publish"}
+
+    def load_release(release: str, repeat: int) -> Graph:
+        visible = load_threats(store.home, spec, repeat).visible
+        if release == ORIGINAL:
+            return visible
+        return files.unpack_release(files.load_cell(store.home, keys[release, repeat]), visible)
+
+    devices = sorted({cell.device for cell in cells if cell.device})
+    return AuditView(
+        summary=summarize(row, _count_states(cells)),
+        spec=spec,
+        provenance={**row.provenance, "devices": devices},
+        releases=tuple(_summarize_releases(spec, groups)),
+        results=_assemble_results(spec, groups),
+        nodes=_assemble_nodes(store, spec, groups, graph),
+        profile=_assemble_profile(store, spec, groups, graph),
+        cells=assemble_cells(cells),
+        rocs=_assemble_rocs(store, spec, groups),
+        load_graph=lambda: (load_graph or store.load_graph)(row.graph_hash),
+        load_release=load_release,
+    )
+
+
+def assemble_cells(cells: Iterable[Row]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            (c.kind, c.release, c.method, c.repeat, c.state, c.progress, c.message, c.seconds,
+             c.device, c.reason or c.note)
+            for c in cells
+        ],
+        columns=list(CELL_COLUMNS),
+    )
+
+
+def _count_states(cells: Iterable[Row]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for cell in cells:
+        counts[cell.state] = counts.get(cell.state, 0) + 1
+    return counts
+
+
+def _list_releases(spec: AuditSpec) -> list[str]:
+    return [ORIGINAL, *(choice.id for choice in spec.defenses)]
+
+
+def _list_done(groups: Groups, release: str, method: str) -> list[Row]:
+    return [cell for cell in groups.get((release, method), []) if cell.state == "done"]
+
+
+def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSummary]:
+    yield ReleaseSummary(ORIGINAL, "Original", ORIGINAL, {}, EMPIRICAL)
+    for choice in spec.defenses:
+        done = _list_done(groups, choice.id, "")
+        guarantee, facts, curves = Guarantee(), {}, {}
+        if done:
+            guarantee = restore_guarantee(done[0].result["guarantee"])
+            names = [n for n, v in done[0].result["facts"].items() if isinstance(v, int | float)]
+            facts = {name: _combine_fact(name, done) for name in names}
+            curves = {
+                name: [(step, value) for step, value in points]
+                for name, points in (done[0].curves or {}).items()
+            }
+        yield ReleaseSummary(
+            choice.id, choice.make("defense").label, choice.key, choice.config, guarantee,
+            facts, curves,
+        )
+
+
+def _combine_fact(name: str, cells: list[Row]) -> Estimate:
+    values = [cell.result["facts"].get(name) for cell in cells]
+    return combine_measurements([Measurement(name, value, n=1) for value in values])
+
+
+def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
+    """Rows in the order of the spec: releases, attacks, then measures of the release."""
+    configs = {choice.id: choice for choice in spec.defenses}
+    rows = []
+    for release in _list_releases(spec):
+        defense = configs.get(release)
+        head = (release, defense.key if defense else ORIGINAL, defense.config if defense else {})
+        for method in [*(choice.id for choice in spec.attacks), MEASURE_METHOD]:
+            cells = groups.get((release, method), [])
+            rows += [(*head, method, *tail) for tail in _combine_cells(cells, method)]
+    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+
+
+def _combine_cells(cells: list[Row], method: str) -> Iterable[tuple]:
+    """metric, value, low, high, n, seeds, status, reason of one method on one release."""
+    done = [cell for cell in cells if cell.state == "done"]
+    other = [cell for cell in cells if cell.state in ("failed", "skipped", "cancelled")]
+    if not done:
+        if other:
+            metric = "measures" if method == MEASURE_METHOD else "auc"
+            yield metric, None, None, None, 0, 0, other[0].state, other[0].reason
+        return
+    lost = ""
+    if other:
+        lost = f"{len(other)} of {len(cells)} repeats {other[0].state}: {other[0].reason}"
+    by_metric: dict[str, list[Measurement]] = {}
+    for cell in done:
+        for fields in cell.result["measurements"]:
+            item = Measurement(**fields)
+            by_metric.setdefault(item.metric, []).append(item)
+    for metric, items in by_metric.items():
+        estimate = combine_measurements(items)
+        if estimate.is_known:
+            yield (metric, estimate.value, _finite(estimate.low), _finite(estimate.high),
+                   estimate.n, estimate.seeds, "done", lost)
+        else:
+            yield metric, None, None, None, estimate.n, estimate.seeds, "skipped", estimate.how
+
+
+def _assemble_nodes(
+    store: Store, spec: AuditSpec, groups: Groups, graph: Graph
+) -> pd.DataFrame:
+    ids = pd.array(list(graph.node_ids), dtype="str")
+    tables = []
+    for release in _list_releases(spec):
+        for choice in spec.attacks:
+            done = _list_done(groups, release, choice.id)
+            if not done:
+                continue
+            cells = [files.load_cell(store.home, cell.key) for cell in done]
+            nodes, columns = _combine_node_risks(cells, graph.num_nodes)
+            tables.append(pd.DataFrame({
+                "node": ids.take(nodes), "release": release, "attack": choice.id, **columns,
+            }))
+    if not tables:
+        return pd.DataFrame(columns=list(NODE_COLUMNS))
+    return pd.concat(tables, ignore_index=True)[list(NODE_COLUMNS)]
+
+
+def _combine_node_risks(
+    cells: list[files.Arrays], num_nodes: int
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Mean risk over the repeats in which a node was at stake, and Student's t interval."""
+    count, total, squares, base = np.zeros((4, num_nodes))
+    for cell in cells:
+        nodes, risk = cell["nodes"], cell["risk"]
+        count[nodes] += 1
+        total[nodes] += risk
+        squares[nodes] += risk**2
+        base[nodes] += cell["base"]
+    nodes = np.flatnonzero(count)
+    count, mean = count[nodes], total[nodes] / count[nodes]
+    variance = np.maximum(squares[nodes] / count - mean**2, 0) * count / np.maximum(count - 1, 1)
+    with np.errstate(invalid="ignore"):
+        half = stats.t.ppf(0.975, np.where(count > 1, count - 1, np.nan))
+        half = half * np.sqrt(variance / count)
+    return nodes, {
+        "risk": mean, "advantage": mean - base[nodes] / count,
+        "low": np.clip(mean - half, 0, 1), "high": np.clip(mean + half, 0, 1),
+        "seeds": count.astype(np.int64),
+    }
+
+
+def _assemble_profile(
+    store: Store, spec: AuditSpec, groups: Groups, graph: Graph
+) -> pd.DataFrame:
+    n = graph.num_nodes
+    classes, shares = np.full(n, None, object), np.full(n, np.nan)
+    if spec.private is not None:
+        attribute = graph.with_private(spec.private).attribute(spec.private)
+        names = np.array([*attribute.classes, None], object)  # MISSING = −1 is the last one
+        classes = names[attribute.codes]
+        shares = np.append(attribute.shares, np.nan)[attribute.codes]
+        assert MISSING == -1
+    ids = pd.array(list(graph.node_ids), dtype="str")
+    tables = []
+    for release in _list_releases(spec):
+        done = _list_done(groups, release, MEASURE_METHOD)
+        if not done:
+            continue
+        arrays = files.load_cell(store.home, done[0].key)
+        ratios = {
+            name: arrays.get(name, np.full(n, np.nan))
+            for name in ("ghratio_proximity", "ghratio_role", "ghratio_combined")
+        }
+        tables.append(pd.DataFrame({
+            "node": ids, "release": release, "degree": arrays["degree"],
+            "class": pd.array(classes.tolist(), dtype="str"), "community": arrays["community"],
+            "class_share": shares, **ratios,
+        }))
+    if not tables:
+        return pd.DataFrame(columns=list(PROFILE_COLUMNS))
+    return pd.concat(tables, ignore_index=True)[list(PROFILE_COLUMNS)]
+
+
+def _assemble_rocs(
+    store: Store, spec: AuditSpec, groups: Groups
+) -> dict[tuple[str, str], pd.DataFrame]:
+    rocs = {}
+    for release in _list_releases(spec):
+        for choice in spec.attacks:
+            cells = [
+                files.load_cell(store.home, cell.key)
+                for cell in _list_done(groups, release, choice.id)
+            ]
+            curves = [cell["tpr"] for cell in cells if np.isfinite(cell["tpr"]).all()]
+            if curves:
+                rocs[release, choice.id] = pd.DataFrame(
+                    {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}
+                )
+    return rocs
+
+
+def _finite(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

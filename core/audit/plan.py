@@ -1,0 +1,185 @@
+"""Spec → cells: what an audit computes, piece by piece, and what each piece depends on.
+
+publish (release, repeat) → attack (release, attack, repeat)
+                          → measure (release, repeat)
+
+A cell's key is the SHA-256 of everything that determines its result, so that equal cells of
+different audits are computed once, and a changed setting renews only what depends on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from core.audit.spec import AuditSpec, MethodChoice
+from core.data.splits import draw_threats
+from core.errors import InputError
+from core.graph import Graph
+from core.methods import Method
+from core.seeding import Seed
+from core.threats import Threats
+
+RESULTS_VERSION = 1
+"""Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
+
+ORIGINAL = "original"
+"""Release id of the undefended graph."""
+
+MEASURE_METHOD = "release"
+"""Method name of the measures of a release itself."""
+
+CellKind = Literal["publish", "attack", "measure"]
+
+_COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of an audit, small enough to be computed, stored and repeated alone.
+
+    method      attack id, defense id (publish) or "release" (measure)
+    choice      key and settings of the attack or defense, as JSON text; "" for measure
+    upstream    key of the publish cell that makes the release; "" on the original
+    skip        why the cell is not computed at all; "" where it is
+    """
+
+    key: str
+    kind: CellKind
+    release: str
+    method: str
+    repeat: int
+    choice: str = ""
+    upstream: str = ""
+    uses_gpu: bool = False
+    skip: str = ""
+
+    @property
+    def label(self) -> str:
+        """Unique within an audit, for people: "attack gps on original, repeat 1"."""
+        what = self.release if self.kind == "publish" else f"{self.method} on {self.release}"
+        return f"{self.kind} {what}, repeat {self.repeat + 1}"
+
+    def make_method(self) -> Method:
+        return MethodChoice.model_validate_json(self.choice).make(
+            *(("defense",) if self.kind == "publish" else ("link_attack", "attribute_attack"))
+        )
+
+
+def plan_audit(spec: AuditSpec, graph: Graph) -> list[Cell]:
+    """All cells, most urgent first, every publish cell before the cells that need it.
+
+    The original graph and instant methods come first: the analyst reads while the rest runs.
+    Raises InputError where the threats cannot be drawn on this graph.
+    """
+    spec = spec.normalized()
+    draw_repeat(spec, graph, 0)
+    base = {
+        "version": RESULTS_VERSION,
+        "graph": prepare_graph(spec, graph).content_hash,
+        "root_seed": spec.root_seed,
+        "links": [spec.hide_links, spec.sensitive_links, spec.test_links],
+    }
+    if not spec.has_link_threat:
+        base["links"] = None
+    attribute = [spec.private, spec.known] if spec.private else None
+    utility = [spec.utility, spec.utility_train] if spec.utility else None
+    everything = {**base, "attribute": attribute, "utility": utility}
+    attacks = [(c, c.make("link_attack", "attribute_attack"), c.id) for c in spec.attacks]
+    defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
+
+    ranked: list[tuple[tuple[int, ...], Cell]] = []
+    for repeat in range(spec.seeds):
+        for choice, defense, release in [(None, None, ORIGINAL), *defenses]:
+            upstream = ""
+            tier = 0 if defense is None else 1
+            if choice is not None and defense is not None:
+                upstream = _compute_key("publish", release, release, repeat, defense, everything)
+                cell = Cell(
+                    upstream, "publish", release, release, repeat, choice.model_dump_json(),
+                    uses_gpu=defense.info.uses_gpu,
+                )
+                cost = _COST_RANK[defense.info.cost]
+                ranked.append(((tier, 0, repeat, 0, cost), cell))
+            for attack_choice, attack, attack_id in attacks:
+                is_link = attack.kind == "link_attack"
+                facts = base if is_link else {**base, "attribute": attribute}
+                cell = Cell(
+                    _compute_key("attack", release, attack_id, repeat, attack,
+                                 {**facts, "upstream": upstream}),
+                    "attack", release, attack_id, repeat, attack_choice.model_dump_json(),
+                    upstream, attack.info.uses_gpu, _find_skip_reason(spec, attack),
+                )
+                cost = _COST_RANK[attack.info.cost]
+                ranked.append(((tier, 0 if tier else cost, repeat, 1, cost), cell))
+            key = _compute_key("measure", release, MEASURE_METHOD, repeat, None,
+                               {**everything, "upstream": upstream})
+            cell = Cell(key, "measure", release, MEASURE_METHOD, repeat, upstream=upstream)
+            ranked.append(((tier, 0 if tier else 1, repeat, 1, 1), cell))
+    return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def prepare_graph(spec: AuditSpec, graph: Graph) -> Graph:
+    """The graph with the private and utility columns as attributes, not as features."""
+    for column in (spec.private, spec.utility):
+        if column is not None:
+            graph = graph.with_private(column)
+    return graph
+
+
+def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int) -> Threats:
+    """The threats of one repeat: a fresh split from the audit's root seed."""
+    given = spec.sensitive_links
+    return draw_threats(
+        graph, Seed(spec.root_seed).child("repeat", repeat), private=spec.private,
+        utility=spec.utility, known=spec.known, hide_links=spec.hide_links,
+        sensitive_links=None if given is None else find_pairs(graph, given),
+        test_links=spec.test_links, utility_train=spec.utility_train,
+    )
+
+
+def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
+    """(k, 2) node numbers of pairs of node ids; InputError for an id that is not in the graph."""
+    index = {node: number for number, node in enumerate(graph.node_ids)}
+    for pair in pairs:
+        for node in pair:
+            if node not in index:
+                raise InputError("sensitive link", "must name nodes of the graph", node)
+    return np.array([[index[a], index[b]] for a, b in pairs], np.int64).reshape(-1, 2)
+
+
+def make_cell_seed(spec: AuditSpec, cell: Cell) -> Seed:
+    """The stream of one cell, independent of which other cells the audit has."""
+    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, cell.release, cell.method)
+
+
+def make_shared_seed(spec: AuditSpec, cell: Cell) -> Seed:
+    """The stream of work that all attacks on one release share."""
+    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.release, "shared")
+
+
+def _find_skip_reason(spec: AuditSpec, attack: Method) -> str:
+    if attack.kind == "link_attack" and not spec.has_link_threat:
+        return "no links are hidden in this audit"
+    if attack.kind == "attribute_attack" and spec.private is None:
+        return "no private column is named in this audit"
+    return ""
+
+
+def _compute_key(
+    kind: CellKind, release: str, method_id: str, repeat: int, method: Method | None,
+    facts: dict[str, Any],
+) -> str:
+    info = None
+    if method is not None:
+        info = {"key": method.info.key, "version": method.info.version, "config": method.config}
+    content = {
+        "kind": kind, "release": release, "method_id": method_id, "repeat": repeat,
+        "method": info, **facts,
+    }
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,42 @@
+"""Ready-made choices of attacks: how thorough an audit is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.methods import Method, list_methods
+
+
+@dataclass(frozen=True)
+class Preset:
+    """costs: which attacks are run, by what they cost; seeds: repeats."""
+
+    key: str
+    title: str
+    summary: str
+    costs: tuple[str, ...]
+    seeds: int
+
+    def choose_attacks(self, has_link_threat: bool, has_attribute_threat: bool) -> list[str]:
+        """Keys of the attacks that fit the threats; null attackers are always among them."""
+        return [
+            method.info.key
+            for method in list_attacks(has_link_threat, has_attribute_threat)
+            if method.info.is_null or method.info.cost in self.costs
+        ]
+
+
+PRESETS = (
+    Preset("quick", "Quick look", "instant attacks, 3 repeats", ("instant",), 3),
+    Preset("standard", "Standard", "attacks that take seconds, 5 repeats",
+           ("instant", "seconds"), 5),
+    Preset("thorough", "Thorough", "every attack, 10 repeats",
+           ("instant", "seconds", "minutes"), 10),
+)
+
+
+def list_attacks(has_link_threat: bool, has_attribute_threat: bool) -> list[type[Method]]:
+    """The attacks that fit the threats, in the order of their lists."""
+    links = list_methods("link_attack") if has_link_threat else []
+    attributes = list_methods("attribute_attack") if has_attribute_threat else []
+    return [*links, *attributes]

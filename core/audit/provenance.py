@@ -1,0 +1,35 @@
+"""With what an audit was computed: versions, platform, seeds."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import Any
+
+from core.audit.plan import RESULTS_VERSION
+from core.audit.spec import AuditSpec
+
+PACKAGES = (
+    "numpy", "scipy", "pandas", "networkx", "torch", "torch-geometric", "scikit-learn",
+    "numba", "opendp", "dp-accounting", "distributed",
+)
+
+
+def describe_run(spec: AuditSpec) -> dict[str, Any]:
+    """Hash of the graph, seeds, versions of results and packages; nothing is imported."""
+    return {
+        "graph_hash": spec.graph_hash,
+        "root_seed": spec.root_seed,
+        "seeds": spec.seeds,
+        "results_version": RESULTS_VERSION,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "packages": {name: _find_version(name) for name in PACKAGES},
+    }
+
+
+def _find_version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"

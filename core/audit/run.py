@@ -1,0 +1,48 @@
+"""An audit in this process, one cell after the other: tests, scripts, debugging."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.audit.assemble import assemble_view
+from core.audit.execute import Job, execute_cell
+from core.audit.plan import plan_audit
+from core.audit.provenance import describe_run
+from core.audit.spec import AuditSpec
+from core.audit.store import KEPT, Store
+from core.audit.view import AuditView
+from core.graph import Graph
+from core.seeding import Seed
+
+
+def run_inline(
+    spec: AuditSpec, graph: Graph, home: str | Path, name: str = "", store: Store | None = None
+) -> AuditView:
+    """Plan, compute what the store does not know yet, and return what came out.
+
+    Raises InputError where the threats cannot be drawn on the graph; a cell that fails is a
+    result with its reason.
+    """
+    spec = spec.normalized()
+    own = store or Store(home)
+    audit_id = new_audit_id()
+    try:
+        own.save_graph(graph)
+        cells = plan_audit(spec, graph)
+        own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
+        own.claim_audit(audit_id)
+        known = {row.key for row in own.list_cells(audit_id, "key", "state") if row.state in KEPT}
+        text = spec.model_dump_json()
+        for cell in cells:
+            if cell.key not in known:
+                execute_cell(Job(str(own.home), own.url, audit_id, text, cell))
+        own.update_audit(audit_id, state="done")
+        return assemble_view(own, own.find_audit(audit_id))
+    finally:
+        if store is None:
+            own.close()
+
+
+def new_audit_id() -> str:
+    """Ten hexadecimal digits that nobody can guess from another id."""
+    return f"{Seed.from_entropy().root:032x}"[:10]
