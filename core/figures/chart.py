@@ -1,0 +1,21 @@
+"""What every figure function returns: the drawing, the data it draws, and how it was computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A figure with the table it draws (offered as CSV) and one line on its computation."""
+
+    figure: go.Figure
+    table: pd.DataFrame
+    note: str
+
+    @property
+    def is_empty(self) -> bool:
+        return self.table.empty

@@ -1,0 +1,154 @@
+"""One node's ego network as a self-contained page: no network access, no script from data."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from core.figures.theme import INKS, OKABE_ITO, ORIGINAL_GREY, Theme, risk_color
+from core.graph import MISSING, Attribute, Graph
+
+MAX_NODES = 150
+_SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexagon")
+_REMOTE = re.compile(
+    r"<script[^>]*\bsrc\s*=[^>]*>\s*</script>|<link\b[^>]*\bhref\s*=[^>]*>", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, eq=False)
+class EgoNetwork:
+    """nodes: node numbers, the centre first; positions (k, 2); num_left_out: hidden by the cap."""
+
+    nodes: np.ndarray
+    positions: np.ndarray
+    num_left_out: int
+
+
+def compute_ego(graph: Graph, node: int, max_nodes: int = MAX_NODES) -> EgoNetwork:
+    """The centre and its neighbours, those with most common neighbours first under the cap."""
+    adjacency = graph.adjacency
+    neighbors = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
+    chosen = neighbors
+    if len(neighbors) > max_nodes - 1:
+        ties = adjacency.copy()
+        ties.data[:] = 1
+        common = np.asarray(ties[neighbors] @ ties[[node]].toarray().ravel()).ravel()
+        chosen = neighbors[np.argsort(-common, kind="stable")[: max_nodes - 1]]
+    nodes = np.concatenate([[node], np.sort(chosen)]).astype(int)
+    inside = np.isin(graph.edges, nodes).all(axis=1)
+    part = nx.Graph()
+    part.add_nodes_from(nodes.tolist())
+    part.add_edges_from(graph.edges[inside].tolist())
+    if len(nodes) > 1:
+        placed = nx.spring_layout(part, seed=0, iterations=80, k=2.2 / np.sqrt(len(nodes)))
+    else:
+        placed = {int(node): np.zeros(2)}
+    positions = np.array([placed[int(i)] for i in nodes])
+    return EgoNetwork(nodes, positions - positions[0], len(neighbors) - len(chosen))
+
+
+def render_ego_html(
+    graph: Graph,
+    node: int,
+    attribute: Attribute | None = None,
+    risks: Mapping[int, float] | None = None,
+    theme: Theme = "light",
+    max_nodes: int = MAX_NODES,
+    height: int = 460,
+) -> str:
+    """A complete HTML page of the ego network of node number `node`.
+
+    Fill: the node's risk (node number → [0, 1]) on the risk scale, grey where it has none; shape
+    and border: its class of `attribute`; the centre is larger. The layout is computed here and
+    physics is off. Names stand in the page as escaped JSON only (no "<", ">" or "&") and are drawn
+    as plain text; nothing is fetched from anywhere.
+    """
+    from pyvis.network import Network
+
+    ego = compute_ego(graph, node, max_nodes)
+    ink = INKS[theme]
+    network = Network(height=f"{height}px", width="100%", bgcolor=ink.surface,
+                      font_color=ink.text, cdn_resources="in_line")
+    scale = 90 * np.sqrt(len(ego.nodes))
+    for index, (x, y) in zip(ego.nodes.tolist(), ego.positions * scale, strict=True):
+        network.add_node(
+            index, label=_shorten(graph.node_ids[index]),
+            title=_describe(graph, index, attribute, risks), x=float(x), y=float(y),
+            physics=False, **_style(index, index == node, attribute, risks, ink.text),
+        )
+    inside = np.isin(graph.edges, ego.nodes).all(axis=1)
+    for i, j in graph.edges[inside].tolist():
+        at_center = node in (i, j)
+        network.add_edge(i, j, width=1.6 if at_center else 0.8, physics=False,
+                         color=ORIGINAL_GREY if at_center else ink.grid)
+    network.set_options(json.dumps({
+        "physics": {"enabled": False},
+        "interaction": {"hover": True, "tooltipDelay": 80},
+        "edges": {"smooth": False},
+        "nodes": {"font": {"face": "Helvetica,Arial,sans-serif", "size": 13}},
+    }))
+    return _make_inert(network.generate_html(notebook=False), ink.surface)
+
+
+def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:
+    """(class, shape, border colour) for a legend beside the ego network."""
+    return [
+        (name, _SHAPES[code % len(_SHAPES)], OKABE_ITO[code % len(OKABE_ITO)])
+        for code, name in enumerate(attribute.classes)
+    ]
+
+
+def _style(
+    node: int, is_center: bool, attribute: Attribute | None, risks: Mapping[int, float] | None,
+    ink: str,
+) -> dict:
+    code = MISSING if attribute is None else int(attribute.codes[node])
+    border = ORIGINAL_GREY if code == MISSING else OKABE_ITO[code % len(OKABE_ITO)]
+    risk = None if risks is None else risks.get(node)
+    fill = "#c9cdd4" if risk is None or risk != risk else risk_color(risk)
+    return {
+        "shape": "dot" if code == MISSING else _SHAPES[code % len(_SHAPES)],
+        "size": 22 if is_center else 12,
+        "borderWidth": 4 if is_center else 2.5,
+        "color": {"background": fill, "border": ink if is_center else border,
+                  "highlight": {"background": fill, "border": ink},
+                  "hover": {"background": fill, "border": ink}},
+    }
+
+
+def _describe(
+    graph: Graph, node: int, attribute: Attribute | None, risks: Mapping[int, float] | None
+) -> str:
+    """Tooltip; vis.js shows it as plain text (innerText), pyvis writes it as escaped JSON."""
+    lines = [_shorten(graph.node_ids[node], 60), f"{graph.degrees[node]} links"]
+    if attribute is not None:
+        code = attribute.codes[node]
+        value = "unknown" if code == MISSING else attribute.classes[code]
+        lines.append(f"{attribute.name}: {value}")
+    risk = None if risks is None else risks.get(node)
+    if risk is not None and risk == risk:
+        lines.append(f"risk {risk:.2f}")
+    return "\n".join(lines)
+
+
+def _shorten(name: str, limit: int = 18) -> str:
+    return name if len(name) <= limit else name[: limit - 1] + "…"
+
+
+def _make_inert(page: str, surface: str) -> str:
+    """Strip what would be fetched, drop pyvis' frame, forbid the rest by a content policy."""
+    page = _REMOTE.sub("", page)
+    page = re.sub(r"<center>.*?</center>", "", page, flags=re.DOTALL)
+    policy = (
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"
+        f"<style>body{{margin:0;background:{surface}}}.card,#mynetwork{{border:0!important}}"
+        "</style>"
+    )
+    page = page.replace("<html>", '<!DOCTYPE html>\n<html lang="en">', 1)
+    return page.replace("<head>", "<head><title>Ego network</title>" + policy, 1)

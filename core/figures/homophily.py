@@ -1,0 +1,143 @@
+"""Why structure gives people away: GHRatios against the class share (GPS Eq. 3–5, Fig. 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from plotly.subplots import make_subplots
+
+from core.figures.chart import Chart
+from core.figures.labels import ORIGINAL, release_title
+from core.figures.tables import list_releases
+from core.figures.theme import (
+    INKS,
+    Theme,
+    escape_text,
+    make_empty_figure,
+    release_color,
+    style_figure,
+)
+
+MECHANISMS = {
+    "ghratio_proximity": "Neighbours",
+    "ghratio_role": "Role peers",
+    "ghratio_combined": "Both",
+}
+"""Column of the profile → whose share is taken: neighbours, nodes of like degree, the union."""
+
+NUM_BINS = 20
+MAX_POINTS = 20_000
+CLASS_SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
+
+
+def ghratio_distributions(
+    profile: pd.DataFrame, releases: Sequence[str] | None = None, theme: Theme = "light"
+) -> Chart:
+    """The three GHRatios side by side, original filled, releases as lines.
+
+    The dashed line is the mean class share: what the ratio would be if links were blind.
+    """
+    table = compute_ghratio_histogram(profile, releases)
+    if table.empty:
+        return Chart(make_empty_figure("No homophily ratios yet.", theme), table, "")
+    colors = release_color(list_releases(profile))
+    ink = INKS[theme]
+    names = list(MECHANISMS)
+    figure = make_subplots(1, 3, shared_yaxes=True, horizontal_spacing=0.04,
+                           subplot_titles=[MECHANISMS[name] for name in names])
+    share = compute_reference_share(profile)
+    for column, name in enumerate(names, start=1):
+        for release, rows in table[table.mechanism == name].groupby("release", sort=False):
+            color = colors[str(release)]
+            is_original = release == ORIGINAL
+            figure.add_scatter(
+                x=rows.ratio.to_numpy(), y=rows.share.to_numpy(), mode="lines",
+                name=escape_text(release_title(str(release))), legendgroup=str(release),
+                showlegend=column == 1,
+                line={"shape": "hvh", "color": color, "width": 1 if is_original else 2},
+                fill="tozeroy" if is_original else "none",
+                hovertemplate="ratio about %{x:.2f}: %{y:.1%} of the nodes"
+                              "<extra>%{fullData.name}</extra>",
+                row=1, col=column,
+            )
+        figure.add_vline(x=share, line={"dash": "dash", "width": 1.3, "color": ink.text},
+                         row=1, col=column)
+    style_figure(figure, theme, 360, legend={"orientation": "h", "y": -0.25, "x": 0})
+    figure.update_xaxes(range=[0, 1], title_text="Share of the own class   ← safer")
+    figure.update_yaxes(tickformat=".0%", rangemode="tozero")
+    figure.update_yaxes(title_text="Nodes", row=1, col=1)
+    known = profile[profile.ghratio_combined.notna()].groupby("release").node.nunique()
+    note = (f"Nodes whose value and peers are known ({int(known.max()) if len(known) else 0:,}), "
+            f"first repeat's releases, {NUM_BINS} bins. Dashed: mean class share {share:.2f}.")
+    return Chart(figure, table, note)
+
+
+def compute_ghratio_histogram(
+    profile: pd.DataFrame, releases: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """mechanism, release, ratio (bin centre), share (of the nodes with a ratio), nodes."""
+    edges = np.linspace(0, 1, NUM_BINS + 1)
+    parts = []
+    for name in MECHANISMS:
+        for release in list_releases(profile):
+            values = profile[profile.release == release][name].dropna().to_numpy(float)
+            if len(values) == 0 or (releases is not None and release not in releases):
+                continue
+            counts, _ = np.histogram(values, edges)
+            parts.append(pd.DataFrame({
+                "mechanism": name, "release": release, "ratio": (edges[:-1] + edges[1:]) / 2,
+                "share": counts / len(values), "nodes": counts,
+            }))
+    columns = ["mechanism", "release", "ratio", "share", "nodes"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def compute_reference_share(profile: pd.DataFrame) -> float:
+    """Mean over nodes of the share of their own class: the expected ratio without homophily."""
+    rows = profile[profile.release == list_releases(profile)[0]]
+    return float(pd.to_numeric(rows.class_share, errors="coerce").mean())
+
+
+def mechanism_scatter(
+    profile: pd.DataFrame, release: str = ORIGINAL, theme: Theme = "light"
+) -> Chart:
+    """Proximity against role ratio per node (GPS Fig. 2); `customdata` of a point is its node.
+
+    A node right of its class share is given away by its neighbours, one above by its role
+    peers. Above 20,000 nodes every k-th is drawn.
+    """
+    columns = ["node", "class", "class_share", "ghratio_proximity", "ghratio_role"]
+    rows = profile[(profile.release == release)][columns]
+    table = rows.dropna(subset=["ghratio_proximity", "ghratio_role"]).reset_index(drop=True)
+    if table.empty:
+        return Chart(make_empty_figure("No node has both ratios.", theme), table, "")
+    step = -(-len(table) // MAX_POINTS)
+    shown = table.iloc[::step]
+    color = release_color(list_releases(profile))[release]
+    ink = INKS[theme]
+    figure = make_subplots()
+    for index, (name, points) in enumerate(shown.groupby("class", sort=True, observed=True)):
+        figure.add_scattergl(
+            x=points.ghratio_proximity.to_numpy(float), y=points.ghratio_role.to_numpy(float),
+            mode="markers", name=escape_text(name),
+            customdata=points.node.to_list(), text=[escape_text(node) for node in points.node],
+            marker={"color": color, "opacity": 0.55, "size": 8,
+                    "symbol": CLASS_SYMBOLS[index % len(CLASS_SYMBOLS)],
+                    "line": {"width": 0.5, "color": ink.surface}},
+            hovertemplate="%{text}<br>neighbours %{x:.2f}, role peers %{y:.2f}"
+                          "<extra>%{fullData.name}</extra>",
+        )
+    style_figure(figure, theme, 460, clickmode="event+select", dragmode="select")
+    shares = table[["class", "class_share"]].drop_duplicates("class")
+    if len(shares) <= 4:
+        for share in shares.class_share.dropna().unique():
+            line = {"dash": "dash", "width": 1, "color": ink.muted}
+            figure.add_vline(x=share, line=line)
+            figure.add_hline(y=share, line=line)
+    figure.update_xaxes(title_text="Neighbours of the own class   ← safer", range=[-0.03, 1.03])
+    figure.update_yaxes(title_text="Role peers of the own class   ↓ safer", range=[-0.03, 1.03])
+    note = f"{len(table):,} nodes with both ratios"
+    note += f", every {step}th drawn" if step > 1 else ""
+    return Chart(figure, table, note + "; dashed: class shares.")

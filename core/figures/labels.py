@@ -1,0 +1,106 @@
+"""How keys and ids are called on screen and on paper, and which way is good."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+from core.errors import InputError
+from core.measures.metrics import METRICS
+from core.methods import Method, parse_method
+
+Threat = Literal["link", "attribute"]
+
+ORIGINAL = "original"
+
+MAIN_ATTACK_METRICS = ("auc", "accuracy")
+"""Headline metric of an attack, the first that was computed."""
+
+MAIN_UTILITY_METRICS = (
+    "node_classification_auc", "node_classification_f1", "link_prediction_auc",
+)
+
+
+def metric_title(key: str) -> str:
+    """The measure's title, or the key in words for one that this version does not know."""
+    info = METRICS.get(key)
+    return info.title if info else key.replace("_", " ").capitalize()
+
+
+def is_attack_metric(key: str) -> bool:
+    """Whether the metric tells how well an attack does."""
+    info = METRICS.get(key)
+    return info is not None and info.group == "attack"
+
+
+def is_lower_safer(key: str) -> bool:
+    info = METRICS.get(key)
+    return info is None or info.better_for_privacy != "higher"
+
+
+def is_higher_useful(key: str) -> bool:
+    """Whether a greater value of a utility metric means a more useful release."""
+    info = METRICS.get(key)
+    return info is None or info.better_for_utility != "lower"
+
+
+def has_utility_direction(key: str) -> bool:
+    """Whether the metric can be an axis of usefulness."""
+    info = METRICS.get(key)
+    return info is not None and info.better_for_utility is not None
+
+
+def chance_level(metric: str) -> float | None:
+    """What guessing reaches, where it does not depend on the data."""
+    info = METRICS.get(metric)
+    return None if info is None else info.chance
+
+
+def axis_title(metric: str) -> str:
+    """Title with an arrow and two words on a horizontal axis: "Attack AUC   ← safer"."""
+    if is_attack_metric(metric):
+        hint = "← safer" if is_lower_safer(metric) else "safer →"
+    else:
+        hint = "more useful →" if is_higher_useful(metric) else "← more useful"
+    return f"{metric_title(metric)}   {hint}"
+
+
+@lru_cache(maxsize=1024)
+def _parse(method_id: str) -> Method | None:
+    """The method of an id, or None for one that this version does not know."""
+    try:
+        return parse_method(method_id)
+    except InputError:
+        return None
+
+
+def method_title(method_id: str) -> str:
+    """Title of an attack or defense with its changed settings; the id if it is unknown."""
+    method = _parse(method_id)
+    return method_id if method is None else method.label
+
+
+def release_title(release_id: str) -> str:
+    return "Original" if release_id == ORIGINAL else method_title(release_id)
+
+
+def method_source(method_id: str) -> str:
+    method = _parse(method_id)
+    return "" if method is None else method.info.source
+
+
+def is_null(method_id: str) -> bool:
+    """Whether the attack is a null attacker, the baseline that a real one must beat."""
+    method = _parse(method_id)
+    return method is not None and method.info.is_null
+
+
+def attack_threat(method_id: str) -> Threat | None:
+    """Which threat the attack belongs to; None for rows on the release itself."""
+    method = _parse(method_id)
+    kinds: dict[str, Threat] = {"link_attack": "link", "attribute_attack": "attribute"}
+    return None if method is None else kinds.get(method.kind)
+
+
+def defense_key(release_id: str) -> str:
+    return release_id.partition(":")[0]

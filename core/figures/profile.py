@@ -1,0 +1,85 @@
+"""What the loaded graph looks like: degrees and classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.chart import Chart
+from core.figures.theme import (
+    ORIGINAL_GREY,
+    Theme,
+    escape_text,
+    format_percent,
+    make_empty_figure,
+    style_figure,
+)
+from core.graph import Attribute, Graph
+
+MAX_CLASS_BARS = 30
+
+
+def compute_degree_counts(graph: Graph) -> pd.DataFrame:
+    """degree, nodes (count), share_at_least: share of the nodes with that degree or more."""
+    degrees, counts = np.unique(graph.degrees, return_counts=True)
+    at_least = counts[::-1].cumsum()[::-1] / graph.num_nodes
+    return pd.DataFrame({"degree": degrees, "nodes": counts, "share_at_least": at_least})
+
+
+def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
+    """Share of the nodes with at least so many links, on log axes; isolated nodes in the note."""
+    table = compute_degree_counts(graph)
+    shown = table[table.degree > 0]
+    if shown.empty:
+        return Chart(make_empty_figure("The graph has no links.", theme), table, "")
+    figure = go.Figure(
+        go.Scatter(
+            x=shown.degree.to_numpy(), y=shown.share_at_least.to_numpy(), mode="lines+markers",
+            line={"shape": "vh", "color": ORIGINAL_GREY, "width": 1.5}, marker={"size": 5},
+            customdata=shown.nodes.to_numpy(),
+            hovertemplate="%{y:.2%} of the nodes have at least %{x} links"
+                          "<br>%{customdata} have exactly %{x}<extra></extra>",
+        )
+    )
+    style_figure(figure, theme, 320, showlegend=False)
+    figure.update_xaxes(title_text="Number of links of a node", type="log", dtick=1)
+    figure.update_yaxes(title_text="Share with at least as many", type="log", dtick=1,
+                        tickformat="~%")
+    isolated = int(table[table.degree == 0].nodes.sum())
+    note = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} links; {isolated:,} without a link."
+    return Chart(figure, table, note)
+
+
+def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
+    """A bar per class, largest first; the rest summed above 30 classes."""
+    counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
+    order = np.argsort(-counts, kind="stable")
+    table = pd.DataFrame({
+        "class": [attribute.classes[i] for i in order], "nodes": counts[order],
+        "share": attribute.shares[order],
+    })
+    shown = table
+    if len(table) > MAX_CLASS_BARS:
+        rest = table.iloc[MAX_CLASS_BARS - 1 :]
+        other = {"class": f"{len(rest)} other classes", "nodes": rest.nodes.sum(),
+                 "share": rest.share.sum()}
+        shown = pd.concat([table.iloc[: MAX_CLASS_BARS - 1], pd.DataFrame([other])])
+    figure = go.Figure(
+        go.Bar(
+            x=shown.nodes.to_numpy(), y=[_shorten(name) for name in shown["class"]],
+            orientation="h", marker={"color": ORIGINAL_GREY},
+            text=[format_percent(share) for share in shown.share], textposition="outside",
+            cliponaxis=False, hovertemplate="%{y}: %{x:,} nodes<extra></extra>",
+        )
+    )
+    style_figure(figure, theme, 100 + 28 * max(len(shown), 2), showlegend=False, bargap=0.35)
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    figure.update_xaxes(title_text="Nodes", rangemode="tozero")
+    unknown = int((~attribute.known).sum())
+    note = f"{int(counts.sum()):,} nodes with a value, {unknown:,} without."
+    return Chart(figure, table, note)
+
+
+def _shorten(name: str, limit: int = 28) -> str:
+    return escape_text(name if len(name) <= limit else name[: limit - 1] + "…")

@@ -1,0 +1,117 @@
+"""Which attack does best, and does it beat guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from core.figures.chart import Chart
+from core.figures.labels import ORIGINAL, Threat, axis_title, chance_level, method_title
+from core.figures.tables import attack_rows, describe_sample, list_metrics, list_releases
+from core.figures.theme import (
+    INKS,
+    Theme,
+    escape_text,
+    format_interval,
+    make_empty_figure,
+    release_color,
+    style_figure,
+)
+
+UNITS = {"link": "pair", "attribute": "node"}
+
+
+def attack_ranking(
+    results: pd.DataFrame,
+    threat: Threat,
+    release: str = ORIGINAL,
+    metrics: Sequence[str] | None = None,
+    theme: Theme = "light",
+) -> Chart:
+    """A bar per attack of `threat` on `release`, best on top, one panel a metric.
+
+    Bars start at chance where the metric has a chance level; the whisker is the interval; the
+    dashed line is the best null attacker, the dotted one chance. Null attackers are hollow.
+    metrics: by default the headline metric and TPR at 1 % FPR.
+    """
+    available = list_metrics(results, "attack", threat)
+    if metrics is None:
+        metrics = [*available[:1], *(m for m in ("tpr_at_fpr_0.01",) if m in available[1:])]
+    table = compute_ranking(results, threat, release, metrics)
+    if table.empty:
+        return Chart(make_empty_figure("No finished attack on this release yet.", theme), table, "")
+    figure = make_subplots(1, len(metrics), shared_yaxes=True, horizontal_spacing=0.06)
+    color = release_color(list_releases(results))[release]
+    ink = INKS[theme]
+    for column, metric in enumerate(metrics, start=1):
+        rows = table[table.metric == metric]
+        _add_bars(figure, rows, metric, color, ink.text, column)
+        nulls = rows[rows.is_null]
+        if not nulls.empty:
+            figure.add_vline(x=nulls.value.max(), line={"dash": "dash", "width": 1.5,
+                             "color": ink.text}, row=1, col=column)
+        if chance_level(metric) is not None:
+            figure.add_vline(x=chance_level(metric), line={"dash": "dot", "width": 1,
+                             "color": ink.muted}, row=1, col=column)
+        figure.update_xaxes(title_text=axis_title(metric), row=1, col=column)
+    order = [escape_text(t) for t in dict.fromkeys(table.title)]
+    style_figure(figure, theme, height=110 + 34 * len(order), bargap=0.35)
+    figure.update_yaxes(categoryorder="array", categoryarray=order[::-1], showgrid=False,
+                        tickfont={"color": ink.text})
+    note = describe_sample(table, UNITS[threat])
+    return Chart(figure, table, f"{note} Dashed: best null attacker; dotted: chance.")
+
+
+def compute_ranking(
+    results: pd.DataFrame, threat: Threat, release: str, metrics: Sequence[str]
+) -> pd.DataFrame:
+    """Rows attack × metric, ordered by the first metric, best attack first."""
+    parts = []
+    for metric in metrics:
+        rows = attack_rows(results, metric, threat)
+        parts.append(rows[rows.release == release])
+    columns = ["method", "title", "metric", "value", "low", "high", "n", "seeds", "is_null"]
+    if not parts or all(part.empty for part in parts):
+        return pd.DataFrame(columns=columns)
+    table = pd.concat(parts, ignore_index=True)
+    table["title"] = table.method.map(method_title)
+    rank = table.drop_duplicates("method").set_index("method").value
+    table["rank"] = -table.method.map(rank)
+    table["metric"] = pd.Categorical(table.metric, list(metrics))
+    table = table.sort_values(["metric", "rank", "method"])
+    return table.assign(metric=table.metric.astype(str))[columns].reset_index(drop=True)
+
+
+def interval_lengths(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Whisker lengths above and below the value; 0 where a row has no interval."""
+    above = (rows.high - rows.value).fillna(0).clip(lower=0)
+    below = (rows.value - rows.low).fillna(0).clip(lower=0)
+    return above.to_numpy(), below.to_numpy()
+
+
+def _add_bars(
+    figure: go.Figure, rows: pd.DataFrame, metric: str, color: str, ink: str, column: int
+) -> None:
+    base = chance_level(metric) or 0.0
+    above, below = interval_lengths(rows)
+    labels = [format_interval(*row) for row in rows[["value", "low", "high"]].to_numpy()]
+    figure.add_bar(
+        x=(rows.value - base).to_numpy(),
+        y=[escape_text(title) for title in rows.title],
+        base=base,
+        orientation="h",
+        marker={
+            "color": ["rgba(0,0,0,0)" if null else color for null in rows.is_null],
+            "line": {"color": color, "width": 1.5},
+        },
+        error_x={"type": "data", "array": above, "arrayminus": below, "color": ink,
+                 "thickness": 1.3, "width": 4},
+        customdata=np.array([labels, rows.method.tolist()]).T,
+        hovertemplate="%{y}<br>%{customdata[0]}<extra></extra>",
+        showlegend=False,
+        row=1, col=column,
+    )

@@ -1,0 +1,170 @@
+"""What a defense does: the same subgraph before and after, and how its training went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from core.figures.chart import Chart
+from core.figures.theme import (
+    ADDED_BLUE,
+    INKS,
+    OKABE_ITO,
+    ORIGINAL_GREY,
+    REMOVED_RED,
+    Theme,
+    escape_text,
+    make_empty_figure,
+    style_figure,
+)
+from core.graph import Graph, pair_codes
+
+MAX_NODES = 60
+MAX_CURVES = 4
+STATES = ("kept", "removed", "added")
+
+
+def choose_sample(before: Graph, num_nodes: int = MAX_NODES) -> np.ndarray:
+    """Up to `num_nodes` node numbers around a node of middling degree, breadth first.
+
+    The median of the nodes with at least two links is typical; a hub would show a star.
+    """
+    degrees = before.degrees
+    linked = np.flatnonzero(degrees >= 2)
+    if len(linked) == 0:
+        linked = np.flatnonzero(degrees > 0)
+    if len(linked) == 0:
+        return np.arange(min(num_nodes, before.num_nodes))
+    start = int(linked[np.argsort(degrees[linked], kind="stable")[len(linked) // 2]])
+    adjacency = before.adjacency
+    found = [start]
+    seen = {start}
+    for node in found:
+        for other in adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]:
+            if int(other) not in seen and len(found) < num_nodes:
+                seen.add(int(other))
+                found.append(int(other))
+        if len(found) >= num_nodes:
+            break
+    return np.sort(np.array(found))
+
+
+def compute_link_changes(
+    before: Graph, after: Graph, nodes: Sequence[int] | np.ndarray
+) -> pd.DataFrame:
+    """source, target (node numbers), state: kept, removed or added, among `nodes`."""
+    inside = np.zeros(before.num_nodes, bool)
+    inside[np.asarray(nodes, int)] = True
+
+    def select(graph: Graph) -> np.ndarray:
+        return graph.edges[inside[graph.edges].all(axis=1)]
+
+    old, new = select(before), select(after)
+    old_codes, new_codes = (pair_codes(edges, before.num_nodes) for edges in (old, new))
+    is_kept = np.isin(old_codes, new_codes)
+    is_added = ~np.isin(new_codes, old_codes)
+    parts = [(old[is_kept], "kept"), (old[~is_kept], "removed"), (new[is_added], "added")]
+    frames = [
+        pd.DataFrame({"source": e[:, 0], "target": e[:, 1], "state": state}) for e, state in parts
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def compute_layout(changes: pd.DataFrame, nodes: Sequence[int] | np.ndarray) -> np.ndarray:
+    """(k, 2) positions of `nodes`, of the links before and after together; always the same."""
+    union = nx.Graph()
+    union.add_nodes_from(int(node) for node in nodes)
+    union.add_edges_from(changes[["source", "target"]].itertuples(index=False, name=None))
+    placed = nx.spring_layout(union, seed=0, iterations=120, k=1.6 / np.sqrt(max(len(nodes), 1)))
+    return np.array([placed[int(node)] for node in nodes])
+
+
+def before_after(
+    before: Graph,
+    after: Graph,
+    nodes: Sequence[int] | np.ndarray | None = None,
+    titles: tuple[str, str] = ("Before", "After"),
+    theme: Theme = "light",
+) -> Chart:
+    """The same part of two graphs side by side, in the same places.
+
+    Links that `after` lacks are dashed red, links it adds are blue. `before` and `after` have
+    the same nodes. nodes: node numbers, by default about 60 around a typical one.
+    """
+    chosen = choose_sample(before) if nodes is None else np.asarray(nodes, int)
+    table = compute_link_changes(before, after, chosen)
+    positions = compute_layout(table, chosen)
+    place = dict(zip(chosen.tolist(), positions, strict=True))
+    figure = make_subplots(1, 2, subplot_titles=[escape_text(t) for t in titles],
+                           horizontal_spacing=0.03)
+    ink = INKS[theme]
+    _add_links(figure, table[table.state != "added"], place, ORIGINAL_GREY, "solid", 1, None)
+    kept, removed, added = (table[table.state == state] for state in STATES)
+    _add_links(figure, kept, place, ORIGINAL_GREY, "solid", 2, f"kept ({len(kept)})")
+    _add_links(figure, removed, place, REMOVED_RED, "dash", 2, f"removed ({len(removed)})")
+    _add_links(figure, added, place, ADDED_BLUE, "solid", 2, f"added ({len(added)})")
+    names = [escape_text(before.node_ids[node]) for node in chosen]
+    for column in (1, 2):
+        figure.add_scatter(
+            x=positions[:, 0], y=positions[:, 1], mode="markers", text=names,
+            hovertemplate="%{text}<extra></extra>", showlegend=False,
+            marker={"color": ink.text, "size": 6, "line": {"width": 1, "color": ink.surface}},
+            row=1, col=column,
+        )
+    style_figure(figure, theme, 420, legend={"orientation": "h", "y": -0.02, "x": 0})
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    named = table.assign(source=[before.node_ids[i] for i in table.source],
+                         target=[before.node_ids[i] for i in table.target])
+    note = f"{len(chosen)} of {before.num_nodes:,} nodes and the links among them; first repeat."
+    return Chart(figure, named, note)
+
+
+def training_curves(
+    curves: Mapping[str, Sequence[tuple[float, float]]], theme: Theme = "light"
+) -> Chart:
+    """A small panel per curve (their scales differ), at most four; the table has all."""
+    rows = [(name, step, value) for name, points in curves.items() for step, value in points]
+    table = pd.DataFrame(rows, columns=["curve", "step", "value"])
+    if table.empty:
+        return Chart(make_empty_figure("This method does not train.", theme), table, "")
+    names = list(dict.fromkeys(table.curve))[:MAX_CURVES]
+    figure = make_subplots(1, len(names), horizontal_spacing=0.08,
+                           subplot_titles=[escape_text(_in_words(name)) for name in names])
+    for column, name in enumerate(names, start=1):
+        points = table[table.curve == name]
+        figure.add_scatter(
+            x=points.step.to_numpy(float), y=points.value.to_numpy(float), mode="lines",
+            line={"color": OKABE_ITO[0], "width": 1.8}, showlegend=False,
+            hovertemplate="step %{x}: %{y:.3g}<extra></extra>", row=1, col=column,
+        )
+    style_figure(figure, theme, 260)
+    figure.update_xaxes(title_text="Step")
+    return Chart(figure, table, "First repeat.")
+
+
+def _add_links(
+    figure: go.Figure, links: pd.DataFrame, place: dict[int, np.ndarray], color: str, dash: str,
+    column: int, name: str | None,
+) -> None:
+    """One trace for all links: None breaks the line between them."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for source, target in links[["source", "target"]].itertuples(index=False):
+        (x0, y0), (x1, y1) = place[source], place[target]
+        x += [x0, x1, None]
+        y += [y0, y1, None]
+    figure.add_scatter(
+        x=x, y=y, mode="lines", hoverinfo="skip", name=name or "", showlegend=name is not None,
+        line={"color": color, "dash": dash, "width": 1.2 if color == ORIGINAL_GREY else 1.9},
+        row=1, col=column,
+    )
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ").capitalize()

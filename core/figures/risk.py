@@ -1,0 +1,292 @@
+"""Who is exposed: the heatmap of nodes by attacks, distributions, groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.chart import Chart
+from core.figures.labels import method_title, release_title
+from core.figures.tables import list_releases
+from core.figures.theme import (
+    INKS,
+    Theme,
+    escape_text,
+    make_empty_figure,
+    release_color,
+    release_symbol,
+    risk_colorscale,
+    style_figure,
+)
+
+MAX_CELLS = 10_000
+MAX_GROUPS = 12
+DEGREE_BINS = (0, 1, 2, 3, 6, 11, 21, 51, 101)
+Group = Literal["degree", "class", "community"]
+
+
+def compute_worst_case(nodes: pd.DataFrame) -> pd.DataFrame:
+    """One row per node and release: the attack with the highest risk, most exposed first.
+
+    Columns node, release, attack, risk, advantage, low, high, seeds. Nodes without any defined
+    risk on a release have no row there. Equal risks are ordered by the rows of `nodes`.
+    """
+    known = nodes[nodes.risk.notna()]
+    first = known.groupby(["release", "node"], sort=False).risk.idxmax()
+    worst = known.loc[first]
+    return worst.sort_values("risk", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def risk_heatmap(
+    nodes: pd.DataFrame,
+    release: str,
+    attacks: Sequence[str] | None = None,
+    max_cells: int = MAX_CELLS,
+    theme: Theme = "light",
+    height: int = 620,
+) -> Chart:
+    """Nodes of one release by worst-case risk, attacks as columns.
+
+    Above `max_cells` neighbouring ranks share a row that shows their mean. Invisible markers
+    over the cells make them clickable; the `customdata` of each is
+    [node, attack, first rank, last rank] (ranks from 1; node: the most exposed one of the row).
+    Grey cells: nothing at stake for that node under that attack.
+    The table has a row per node: rank, node, worst, attack, then one column an attack.
+    """
+    table = compute_heatmap(nodes, release, attacks)
+    if table.empty:
+        return Chart(make_empty_figure("No node risk on this release yet.", theme), table, "")
+    columns = [c for c in table.columns if c not in ("rank", "node", "worst", "attack")]
+    rows = _bin_rows(table, columns, max_cells)
+    values, first, last = rows["values"], rows["first"], rows["last"]
+    titles = [escape_text(method_title(attack)) for attack in columns]
+    figure = go.Figure(
+        go.Heatmap(
+            z=values, x=titles, y=np.arange(len(values)), zmin=0, zmax=1,
+            colorscale=risk_colorscale(), hoverinfo="skip", xgap=2, ygap=_row_gap(len(values)),
+            colorbar={"title": {"text": "Risk"}, "thickness": 12, "len": 0.5, "y": 1,
+                      "yanchor": "top", "tickvals": [0, 0.25, 0.5, 0.75, 1], "outlinewidth": 0},
+        )
+    )
+    _add_click_targets(figure, values, titles, columns, table.node.to_numpy(), first, last)
+    ink = INKS[theme]
+    style_figure(figure, theme, height, showlegend=False)
+    figure.update_layout(plot_bgcolor=ink.empty, clickmode="event+select")
+    figure.update_xaxes(side="top", showgrid=False, tickangle=-30 if len(titles) > 3 else 0,
+                        tickfont={"color": ink.text})
+    at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 8)).round().astype(int))
+    figure.update_yaxes(
+        autorange="reversed", showgrid=False, tickvals=at, ticktext=[f"{first[i]:,}" for i in at],
+        title_text="Nodes by worst-case risk: most exposed on top",
+    )
+    note = f"{len(table):,} nodes with something at stake, {len(columns)} attacks; "
+    if len(values) < len(table):
+        note += f"each row is the mean of about {len(table) / len(values):.0f} nodes; "
+    note += "mean over repeats. Grey: nothing at stake for the node under that attack."
+    return Chart(figure, table, note)
+
+
+def compute_heatmap(
+    nodes: pd.DataFrame, release: str, attacks: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """rank, node, worst, attack (that does it), and the risk under each attack (NaN: none)."""
+    rows = nodes[(nodes.release == release) & nodes.risk.notna()]
+    if attacks is not None:
+        rows = rows[rows.attack.isin(list(attacks))]
+    if rows.empty:
+        return pd.DataFrame(columns=["rank", "node", "worst", "attack"])
+    wide = rows.pivot_table("risk", "node", "attack", sort=False, observed=True)
+    wide = wide[wide.mean().sort_values(ascending=False, kind="stable").index]
+    worst, which = wide.max(axis=1), wide.idxmax(axis=1)
+    order = np.argsort(-worst.to_numpy(), kind="stable")
+    table = wide.iloc[order].reset_index()
+    table.columns.name = None
+    table.insert(0, "rank", np.arange(1, len(table) + 1))
+    table.insert(2, "worst", worst.to_numpy()[order])
+    table.insert(3, "attack", which.to_numpy()[order])
+    return table
+
+
+def risk_distribution(
+    nodes: pd.DataFrame, releases: Sequence[str] | None = None, theme: Theme = "light"
+) -> Chart:
+    """Share of the nodes whose worst-case risk is at least x, a line per release."""
+    table = compute_risk_shares(nodes, releases)
+    if table.empty:
+        return Chart(make_empty_figure("No node risk yet.", theme), table, "")
+    colors = release_color(list_releases(nodes))
+    figure = go.Figure()
+    for release, rows in table.groupby("release", sort=False):
+        figure.add_scatter(
+            x=rows.risk.to_numpy(), y=rows.share.to_numpy(), mode="lines",
+            name=escape_text(release_title(str(release))),
+            line={"color": colors[str(release)], "width": 2.2},
+            hovertemplate="%{y:.1%} of the nodes have a risk of %{x:.2f} or more"
+                          "<extra>%{fullData.name}</extra>",
+        )
+    style_figure(figure, theme, 340)
+    figure.update_xaxes(title_text="Worst-case risk   ← safer", range=[0, 1])
+    figure.update_yaxes(title_text="Nodes at or above   ↓ safer", range=[0, 1.02],
+                        tickformat=".0%")
+    counts = nodes[nodes.risk.notna()].groupby("release").node.nunique()
+    note = (f"{counts.max():,} nodes with something at stake; the risk of a node is its highest "
+            "over all attacks, each the mean over repeats.")
+    return Chart(figure, table, note)
+
+
+def compute_risk_shares(
+    nodes: pd.DataFrame, releases: Sequence[str] | None = None, num_steps: int = 100
+) -> pd.DataFrame:
+    """release, risk (threshold), share of its nodes with worst-case risk ≥ threshold."""
+    worst = compute_worst_case(nodes)
+    thresholds = np.linspace(0, 1, num_steps + 1)
+    parts = []
+    for release in list_releases(nodes):
+        risks = np.sort(worst[worst.release == release].risk.to_numpy(float))
+        if len(risks) and (releases is None or release in releases):
+            share = 1 - np.searchsorted(risks, thresholds - 1e-12) / len(risks)
+            parts.append(pd.DataFrame({"release": release, "risk": thresholds, "share": share}))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(
+        columns=["release", "risk", "share"])
+
+
+def risk_by_group(
+    nodes: pd.DataFrame,
+    profile: pd.DataFrame,
+    by: Group,
+    releases: Sequence[str] | None = None,
+    theme: Theme = "light",
+) -> Chart:
+    """Mean worst-case risk of the nodes of each degree range, class or community.
+
+    Groups are those of the original graph, so that releases compare the same people.
+    """
+    table = compute_group_risk(nodes, profile, by, releases)
+    if table.empty:
+        return Chart(make_empty_figure(f"No {by} known for the nodes.", theme), table, "")
+    everything = list_releases(nodes)
+    colors, symbols = release_color(everything), release_symbol(everything)
+    groups = list(dict.fromkeys(table.group))
+    found = list(dict.fromkeys(table.release))
+    figure = go.Figure()
+    for index, release in enumerate(found):
+        rows = table[table.release == release]
+        shift = (index - (len(found) - 1) / 2) * min(0.6 / len(found), 0.16)
+        figure.add_scatter(
+            x=rows.group.map(groups.index).to_numpy() + shift, y=rows.risk.to_numpy(),
+            mode="markers", name=escape_text(release_title(release)),
+            marker={"color": colors[release], "symbol": symbols[release], "size": 9},
+            error_y={"type": "data", "array": (rows.high - rows.risk).to_numpy(),
+                     "arrayminus": (rows.risk - rows.low).to_numpy(), "thickness": 1.3,
+                     "width": 3},
+            customdata=np.stack([rows.group.astype(str), rows.n.astype(str)], axis=1),
+            hovertemplate="%{customdata[0]}: %{y:.2f} (%{customdata[1]} nodes)"
+                          "<extra>%{fullData.name}</extra>",
+        )
+    style_figure(figure, theme, 340)
+    titles = {"degree": "Number of links", "class": "Class", "community": "Community"}
+    figure.update_xaxes(title_text=titles[by], tickvals=list(range(len(groups))), showgrid=False,
+                        ticktext=[escape_text(_shorten(group)) for group in groups])
+    figure.update_yaxes(title_text="Mean worst-case risk   ↓ safer", range=[0, 1.02])
+    note = ("Mean over the group's nodes with a 95 % interval (1.96 standard errors over nodes); "
+            "groups of the original graph.")
+    return Chart(figure, table, note)
+
+
+def compute_group_risk(
+    nodes: pd.DataFrame, profile: pd.DataFrame, by: Group, releases: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """release, group, risk (mean worst case), low, high, n; small groups are summed as other."""
+    columns = ["release", "group", "risk", "low", "high", "n"]
+    everything = list_releases(profile)
+    if not everything or nodes.empty:
+        return pd.DataFrame(columns=columns)
+    base = profile[profile.release == everything[0]].set_index("node")[by].dropna()
+    groups, order = _group_nodes(base, by)
+    worst = compute_worst_case(nodes)
+    worst = worst.assign(group=worst.node.map(groups)).dropna(subset="group")
+    if releases is not None:
+        worst = worst[worst.release.isin(list(releases))]
+    stats = worst.groupby(["release", "group"]).risk.agg(["mean", "std", "count"]).reset_index()
+    margin = 1.96 * stats["std"].fillna(0) / np.sqrt(stats["count"])
+    table = pd.DataFrame({
+        "release": stats.release, "group": stats.group, "risk": stats["mean"],
+        "low": (stats["mean"] - margin).clip(lower=0),
+        "high": (stats["mean"] + margin).clip(upper=1),
+        "n": stats["count"],
+    })
+    release_order = {release: i for i, release in enumerate(list_releases(nodes))}
+    table["key"] = table.release.map(release_order) * 1e6 + table.group.map(order.index)
+    return table.sort_values("key")[columns].reset_index(drop=True)
+
+
+def _group_nodes(values: pd.Series, by: Group) -> tuple[pd.Series, list[str]]:
+    """Group label of each node and the labels in display order."""
+    if by == "degree":
+        edges = [*DEGREE_BINS, np.inf]
+        names = [_range_name(a, b) for a, b in pairwise(edges)]
+        codes = np.digitize(values.to_numpy(float), DEGREE_BINS) - 1
+        return pd.Series([names[c] for c in codes], values.index), names
+    text = values.map(lambda v: str(int(v)) if isinstance(v, float | np.floating) else str(v))
+    sizes = text.value_counts()
+    top = list(sizes.index[: MAX_GROUPS - 1 if len(sizes) > MAX_GROUPS else MAX_GROUPS])
+    return text.where(text.isin(top), "other"), [*top, "other"]
+
+
+def _range_name(low: float, high: float) -> str:
+    if high == np.inf:
+        return f"{low:.0f}+"
+    return f"{low:.0f}" if high - low == 1 else f"{low:.0f}–{high - 1:.0f}"
+
+
+def _bin_rows(table: pd.DataFrame, columns: list[str], max_cells: int) -> dict[str, np.ndarray]:
+    """Values (rows, attacks) and the first and last rank of each row."""
+    values = table[columns].to_numpy(float)
+    num_rows = min(len(values), max(max_cells // len(columns), 1))
+    starts = np.linspace(0, len(values), num_rows + 1).astype(int)
+    if num_rows == len(values):
+        binned = values
+    else:
+        known = ~np.isnan(values)
+        total = np.add.reduceat(np.where(known, values, 0.0), starts[:-1])
+        count = np.add.reduceat(known.astype(float), starts[:-1])
+        binned = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+    return {"values": binned, "first": starts[:-1] + 1, "last": starts[1:]}
+
+
+def _add_click_targets(
+    figure: go.Figure, values: np.ndarray, titles: list[str], attacks: list[str],
+    nodes: np.ndarray, first: np.ndarray, last: np.ndarray,
+) -> None:
+    """A heatmap's clicks never reach Streamlit: transparent markers over its cells do."""
+    row, column = np.nonzero(~np.isnan(values))
+    label = [
+        escape_text(nodes[first[i] - 1]) if first[i] == last[i]
+        else f"ranks {first[i]:,} to {last[i]:,}"
+        for i in range(len(values))
+    ]
+    customdata = [
+        [nodes[first[i] - 1], attacks[j], int(first[i]), int(last[i])]
+        for i, j in zip(row, column, strict=True)
+    ]
+    figure.add_scattergl(
+        x=[titles[j] for j in column], y=row, mode="markers", name="",
+        marker={"size": 12, "symbol": "square", "color": "rgba(0,0,0,0)"},
+        customdata=customdata,
+        text=[f"{label[i]}<br>{titles[j]}: {values[i, j]:.2f}"
+              for i, j in zip(row, column, strict=True)],
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _row_gap(num_rows: int) -> float:
+    return 1.0 if num_rows <= 80 else 0.0
+
+
+def _shorten(text: str, limit: int = 16) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

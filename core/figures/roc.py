@@ -1,0 +1,116 @@
+"""ROC curves on log axes: what the attacker gets while almost never wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.chart import Chart
+from core.figures.labels import is_null, method_title, release_title
+from core.figures.theme import (
+    INKS,
+    OKABE_ITO,
+    Theme,
+    escape_text,
+    make_empty_figure,
+    release_color,
+    style_figure,
+)
+
+FLOOR = 1e-4
+
+
+def roc_by_attack(
+    rocs: Mapping[tuple[str, str], pd.DataFrame],
+    release: str,
+    attacks: Sequence[str] | None = None,
+    theme: Theme = "light",
+    highlight: str | None = None,
+) -> Chart:
+    """All attacks on one release. `highlight` is drawn strong; null attackers are dashed."""
+    chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]
+    if not chosen:
+        return _make_empty(theme)
+    ink = INKS[theme]
+    if highlight is None:
+        real = [key for key in chosen if not is_null(key[1])] or chosen
+        highlight = max(real, key=lambda key: _area(rocs[key]))[1]
+    figure = go.Figure()
+    for key in sorted(chosen, key=lambda key: (key[1] == highlight, not is_null(key[1]))):
+        strong = key[1] == highlight
+        _add_curve(
+            figure, rocs[key], method_title(key[1]), is_null(key[1]),
+            OKABE_ITO[0] if strong else ink.muted, 3.0 if strong else 1.3,
+        )
+    return _finish(figure, {key: rocs[key] for key in chosen}, theme)
+
+
+def roc_by_release(
+    rocs: Mapping[tuple[str, str], pd.DataFrame],
+    attack: str,
+    releases: Sequence[str] | None = None,
+    all_releases: Sequence[str] | None = None,
+    theme: Theme = "light",
+) -> Chart:
+    """One attack on several releases, in the releases' colours.
+
+    all_releases: the audit's whole list, which settles the colours.
+    """
+    chosen = [k for k in rocs if k[1] == attack and (releases is None or k[0] in releases)]
+    if not chosen:
+        return _make_empty(theme)
+    colors = release_color(all_releases or dict.fromkeys(key[0] for key in rocs))
+    figure = go.Figure()
+    for key in chosen:
+        _add_curve(figure, rocs[key], release_title(key[0]), is_null(attack), colors[key[0]], 2.2)
+    return _finish(figure, {key: rocs[key] for key in chosen}, theme)
+
+
+def _add_curve(
+    figure: go.Figure, curve: pd.DataFrame, title: str, dashed: bool, color: str, width: float
+) -> None:
+    fpr = np.clip(curve.fpr.to_numpy(float), FLOOR, 1)
+    tpr = np.clip(curve.tpr.to_numpy(float), FLOOR, 1)
+    figure.add_scatter(
+        x=fpr, y=tpr, mode="lines", name=escape_text(title),
+        line={"color": color, "width": width, "dash": "dash" if dashed else "solid"},
+        hovertemplate="FPR %{x:.2g}, TPR %{y:.2g}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _finish(
+    figure: go.Figure, curves: Mapping[tuple[str, str], pd.DataFrame], theme: Theme
+) -> Chart:
+    ink = INKS[theme]
+    figure.add_scatter(
+        x=[FLOOR, 1], y=[FLOOR, 1], mode="lines", name="chance", hoverinfo="skip",
+        line={"color": ink.muted, "width": 1, "dash": "dot"},
+    )
+    ticks = {
+        "type": "log", "tickvals": [1e-4, 1e-3, 1e-2, 1e-1, 1],
+        "ticktext": ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"], "range": [-4.02, 0.05],
+    }
+    style_figure(figure, theme, 460)
+    figure.update_xaxes(title_text="False positive rate", **ticks)
+    figure.update_yaxes(title_text="True positive rate   ↓ safer", **ticks)
+    parts = [
+        curve[["fpr", "tpr"]].assign(release=release, attack=attack)
+        for (release, attack), curve in curves.items()
+    ]
+    table = pd.concat(parts, ignore_index=True)[["release", "attack", "fpr", "tpr"]]
+    note = ("Mean over repeats of the true positive rate at fixed false positive rates; both axes "
+            "logarithmic. Dashed: null attackers; dotted: chance.")
+    return Chart(figure, table, note)
+
+
+def _area(curve: pd.DataFrame) -> float:
+    fpr, tpr = curve.fpr.to_numpy(float), curve.tpr.to_numpy(float)
+    return float(np.trapezoid(tpr, fpr))
+
+
+def _make_empty(theme: Theme) -> Chart:
+    table = pd.DataFrame(columns=["release", "attack", "fpr", "tpr"])
+    return Chart(make_empty_figure("No ROC curve yet.", theme), table, "")
