@@ -1,0 +1,127 @@
+"""Risk of each person: the attacker's calibrated confidence in the truth.
+
+Raw scores of different attacks do not compare, so they are first turned into probabilities:
+isotonic regression of the truth on the score, cross-fitted over five folds, so that no case
+takes part in its own calibration. Folds come from a hash of the case and are the same for every
+attack and release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.isotonic import IsotonicRegression
+
+from core.graph import pair_codes
+from core.results import ClassProbabilities, PairScores
+from core.threats import AttributeThreat, LinkThreat
+
+NUM_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRisk:
+    """Nodes with something at stake; the others are absent: their risk is undefined.
+
+    nodes  (k,) int64 node numbers, ascending
+    risk   (k,) probability that the attacker puts on the truth
+    base   (k,) the same without the attack
+    """
+
+    nodes: np.ndarray
+    risk: np.ndarray
+    base: np.ndarray
+
+    @property
+    def advantage(self) -> np.ndarray:
+        """(k,) what the attack adds: risk less base."""
+        return self.risk - self.base
+
+
+def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: int) -> NodeRisk:
+    """Per node with a hidden link: mean P(link | score) over its hidden links.
+
+    Probabilities are those of the balanced game, hidden links and non-links being equally
+    likely beforehand, so the base is 0.5. The mean, not the highest: the highest grows with the
+    number of a node's links even for an attacker who knows nothing.
+    """
+    truth = threat.truth
+    probability = calibrate(scores.scores, truth, pair_codes(threat.pairs, num_nodes), True)
+    ends = threat.hidden.ravel()
+    total = np.bincount(ends, np.repeat(probability[truth], 2), minlength=num_nodes)
+    count = np.bincount(ends, minlength=num_nodes)
+    nodes = np.flatnonzero(count)
+    return NodeRisk(nodes, total[nodes] / count[nodes], np.full(len(nodes), 0.5))
+
+
+def compute_attribute_node_risk(
+    probabilities: ClassProbabilities, threat: AttributeThreat
+) -> NodeRisk:
+    """Per hidden node: the calibrated probability of its true class.
+
+    Each class is calibrated against the rest, then rows are scaled to sum to one. The base is
+    the share of the node's class among all nodes with a value.
+    """
+    nodes = np.flatnonzero(threat.hidden)
+    codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
+    base = threat.attribute.shares[codes]
+    calibrated = np.zeros(values.shape)
+    for c in np.unique(codes):
+        calibrated[:, c] = calibrate(values[:, c], codes == c, nodes, False)
+    total = calibrated.sum(axis=1)
+    risk = np.divide(
+        calibrated[np.arange(len(nodes)), codes], total, out=base.copy(), where=total > 0
+    )
+    return NodeRisk(nodes, risk, base)
+
+
+def calibrate(
+    scores: np.ndarray, truth: np.ndarray, cases: np.ndarray, balanced: bool
+) -> np.ndarray:
+    """(k,) P(truth | score), cross-fitted; `cases` (k,) integers name the cases for the folds.
+
+    `balanced` weighs both sides as equally likely. One pseudo-case of the other kind beyond
+    either end keeps a few lucky cases from giving probabilities of exactly 0 or 1.
+    """
+    folds = assign_folds(truth, cases)
+    ranks = rankdata(scores)  # only the order counts: no scale of scores can overflow
+    weights = np.ones(len(scores))
+    if balanced and truth.any() and not truth.all():
+        weights[~truth] = truth.sum() / (~truth).sum()
+    result = np.empty(len(scores))
+    for fold in range(NUM_FOLDS):
+        inside = folds == fold
+        outside = ~inside
+        model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+        model.fit(
+            np.concatenate([[0.0], ranks[outside], [len(ranks) + 1.0]]),
+            np.concatenate([[1.0], truth[outside], [0.0]]),
+            np.concatenate([[1.0], weights[outside], [1.0]]),
+        )
+        if inside.any():
+            result[inside] = model.predict(ranks[inside])
+    return result
+
+
+def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:
+    """(k,) fold of each case, dealt in the order of a hash within each side.
+
+    Dealing keeps the share of positives equal in all folds; folds drawn freely would lower the
+    calibrated probability just where there are more positives.
+    """
+    order = np.lexsort((_mix(cases), truth))
+    folds = np.empty(len(cases), np.int64)
+    positives = int(truth.sum())
+    negatives = len(cases) - positives
+    folds[order] = np.concatenate([np.arange(negatives), np.arange(positives)]) % NUM_FOLDS
+    return folds
+
+
+def _mix(cases: np.ndarray) -> np.ndarray:
+    """SplitMix64's finaliser (Steele et al. 2014): a hash of each integer."""
+    z = np.asarray(cases).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

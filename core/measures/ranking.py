@@ -1,0 +1,266 @@
+"""What an attack's raw scores are worth: AUC, TPR at a low FPR, odds, margins, ROC.
+
+Cases are taken as independent draws; pairs share nodes, so that intervals of very small graphs
+are somewhat too narrow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from core.measures.intervals import share_variance
+from core.results import ClassProbabilities, Measurement, PairScores
+from core.threats import AttributeThreat, LinkThreat
+
+FPR_GRID = np.concatenate([[0.0], np.logspace(-4, 0, 81)])
+"""False-positive rates (82,) at which ROC curves are stored: 0, then 20 a decade up to 1."""
+
+LOW_RATES = (0.01, 0.001)
+"""False-positive rates at which a careful attacker is judged."""
+
+ODDS_RATE = 0.01
+"""False-positive rate of the decisions that `named_pair_odds` judges."""
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """A ROC curve: `fpr` (g,) ascending from 0 to 1 and `tpr` (g,)."""
+
+    fpr: np.ndarray
+    tpr: np.ndarray
+
+    def at(self, rate: float | np.ndarray) -> np.ndarray:
+        """TPR at a false-positive rate; between two thresholds the attacker draws lots."""
+        last = np.searchsorted(self.fpr, rate, side="right") - 1
+        following = np.minimum(last + 1, len(self.fpr) - 1)
+        width = self.fpr[following] - self.fpr[last]
+        share = np.where(width > 0, (rate - self.fpr[last]) / np.where(width > 0, width, 1), 0)
+        return self.tpr[last] + share * (self.tpr[following] - self.tpr[last])
+
+
+def compute_auc(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarray]:
+    """AUC (ties count half) and each case's influence on it, (k,); O(k log k).
+
+    DeLong's structural components by mid-ranks (DeLong et al. 1988; Sun & Xu 2014). The sum of
+    the squared influences is DeLong's variance; influences of several AUCs on the same cases
+    add up before squaring. NaN where a side is empty.
+    """
+    influence = np.zeros(len(scores))
+    positives, negatives = scores[truth], scores[~truth]
+    m, n = len(positives), len(negatives)
+    if not m or not n:
+        return float("nan"), influence
+    ranks = rankdata(scores)
+    beaten = (ranks[truth] - rankdata(positives)) / n
+    lost = 1 - (ranks[~truth] - rankdata(negatives)) / m
+    auc = float(beaten.mean())
+    influence[truth] = (beaten - auc) / np.sqrt(m * max(m - 1, 1))
+    influence[~truth] = (lost - auc) / np.sqrt(n * max(n - 1, 1))
+    return auc, influence
+
+
+def compute_roc(scores: np.ndarray, truth: np.ndarray) -> Roc:
+    """The ROC curve at every distinct score, from (0, 0) to (1, 1); both sides not empty."""
+    order = np.argsort(-scores, kind="stable")
+    ordered, hits = scores[order], np.cumsum(truth[order])
+    ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+    true, false = hits[ends], ends + 1 - hits[ends]
+    return Roc(
+        np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]])
+    )
+
+
+def measure_link_scores(scores: PairScores, threat: LinkThreat) -> list[Measurement]:
+    """auc, tpr_at_fpr_0.01, tpr_at_fpr_0.001 and named_pair_odds of a link attack.
+
+    named_pair_odds: the attacker names the pairs above the score that 1 % of the non-links
+    reach. Right : wrong among them, at the share of links among all pairs that he could name
+    (`threat.prior` = π), is π·TPR / ((1 − π)·FPR) by Bayes, as against the balanced test.
+    """
+    return [
+        *_measure_ranking(scores.scores, threat.truth),
+        _measure_odds(scores.scores, threat.truth, threat.prior),
+    ]
+
+
+def compute_link_roc(scores: PairScores, threat: LinkThreat) -> Roc:
+    """ROC of a link attack at FPR_GRID; NaN where there is nothing to tell apart."""
+    return _on_grid(scores.scores, threat.truth)
+
+
+def measure_class_probabilities(
+    probabilities: ClassProbabilities, threat: AttributeThreat
+) -> list[Measurement]:
+    """auc, accuracy, balanced_accuracy, margins, and TPRs of an attribute attack.
+
+    Over the hidden nodes only. auc: one class against the rest, averaged over the classes that
+    occur (for two classes the ordinary AUC). The TPRs need two classes and take the rarer one
+    as what the attacker looks for.
+    """
+    nodes = np.flatnonzero(threat.hidden)
+    codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
+    names = (
+        "accuracy", "balanced_accuracy", "margin", "margin_absolute", "share_below_zero",
+    )
+    if not len(nodes):
+        rates = [f"tpr_at_fpr_{rate:g}" for rate in LOW_RATES]
+        return [
+            Measurement(name, None, reason="no hidden nodes") for name in ("auc", *rates, *names)
+        ]
+    if threat.num_classes == 2:
+        positive = _positive_class(threat)
+        result = _measure_ranking(values[:, positive], codes == positive)
+    else:
+        result = [_measure_macro_auc(values, codes)]
+        reason = "defined for two classes only"
+        result += [
+            Measurement(f"tpr_at_fpr_{rate:g}", None, n=len(nodes), reason=reason)
+            for rate in LOW_RATES
+        ]
+    hits = values.argmax(axis=1) == codes
+    result.append(_measure_share("accuracy", hits))
+    result.append(_measure_balanced_accuracy(hits, codes))
+    margins = compute_margins(values, codes)
+    result.append(_measure_mean("margin", margins))
+    result.append(_measure_mean("margin_absolute", np.abs(margins)))
+    result.append(_measure_share("share_below_zero", margins < 0))
+    return result
+
+
+def compute_margins(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """(k,) probability of the true class less the highest other one (NetFense §5)."""
+    rows = np.arange(len(codes))
+    others = values.copy()
+    others[rows, codes] = -np.inf
+    return values[rows, codes] - others.max(axis=1, initial=-np.inf if others.shape[1] > 1 else 0)
+
+
+def compute_attribute_roc(probabilities: ClassProbabilities, threat: AttributeThreat) -> Roc:
+    """ROC at FPR_GRID over the hidden nodes; several classes: mean of one-against-rest curves."""
+    nodes = np.flatnonzero(threat.hidden)
+    codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
+    if threat.num_classes == 2:
+        positive = _positive_class(threat)
+        return _on_grid(values[:, positive], codes == positive)
+    classes = _ranked_classes(codes)
+    curves = [_on_grid(values[:, c], codes == c).tpr for c in classes]
+    tpr = np.mean(curves, axis=0) if curves else np.full(len(FPR_GRID), np.nan)
+    return Roc(FPR_GRID, tpr)
+
+
+def _positive_class(threat: AttributeThreat) -> int:
+    """The rarer of two classes: what singles people out; the second one where they are even."""
+    shares = threat.attribute.shares
+    return int(shares[1] <= shares[0])
+
+
+def _ranked_classes(codes: np.ndarray) -> list[int]:
+    """Classes with nodes both inside and outside them."""
+    found, counts = np.unique(codes, return_counts=True)
+    return [int(c) for c, count in zip(found, counts, strict=True) if count < len(codes)]
+
+
+def _on_grid(scores: np.ndarray, truth: np.ndarray) -> Roc:
+    if truth.all() or not truth.any():
+        return Roc(FPR_GRID, np.full(len(FPR_GRID), np.nan))
+    return Roc(FPR_GRID, compute_roc(scores, truth).at(FPR_GRID))
+
+
+def _measure_ranking(scores: np.ndarray, truth: np.ndarray) -> list[Measurement]:
+    auc, influence = compute_auc(scores, truth)
+    if np.isnan(auc):
+        first = Measurement("auc", None, n=len(truth), reason="needs cases of both kinds")
+    else:
+        first = Measurement("auc", auc, _auc_variance(auc, influence, truth), len(truth))
+    return [first] + [_measure_tpr(scores, truth, rate) for rate in LOW_RATES]
+
+
+def _auc_variance(auc: float, influence: np.ndarray, truth: np.ndarray) -> float:
+    """DeLong's variance; a perfect ranking of few cases is no proof of AUC 1."""
+    smaller = min(int(truth.sum()), int((~truth).sum()))
+    variance = float((influence**2).sum())
+    return variance if variance > 0 else share_variance(auc * smaller, smaller)
+
+
+def _measure_macro_auc(values: np.ndarray, codes: np.ndarray) -> Measurement:
+    classes = _ranked_classes(codes)
+    if not classes:
+        return Measurement("auc", None, n=len(codes), reason="needs nodes of two classes")
+    parts = [compute_auc(values[:, c], codes == c) for c in classes]
+    auc = float(np.mean([part[0] for part in parts]))
+    influence = np.mean([part[1] for part in parts], axis=0)
+    variance = float((influence**2).sum())
+    if variance == 0:
+        smallest = int(np.unique(codes, return_counts=True)[1].min())
+        variance = share_variance(auc * smallest, smallest)
+    return Measurement("auc", auc, variance, len(codes))
+
+
+def _resolve_rate(truth: np.ndarray, rate: float) -> str:
+    """Why the sample cannot resolve a false-positive rate; empty where it can."""
+    negatives, needed = int((~truth).sum()), round(1 / rate)
+    if not truth.any():
+        return "needs cases of both kinds"
+    if negatives < needed:
+        return f"below what the sample can resolve: {negatives} of {needed} negative cases needed"
+    return ""
+
+
+def _compute_tpr(scores: np.ndarray, truth: np.ndarray, rate: float) -> tuple[float, float]:
+    """TPR at a false-positive rate, and its variance.
+
+    The variance has two parts: the positives' sample, and the threshold, which the negatives'
+    sample sets: half the change of the TPR between FPRs one standard error apart either way.
+    """
+    roc = compute_roc(scores, truth)
+    positives, negatives = int(truth.sum()), int((~truth).sum())
+    tpr = float(roc.at(rate))
+    spread = np.sqrt(rate * (1 - rate) / negatives)
+    ends = roc.at(np.array([max(rate - spread, 0.0), min(rate + spread, 1.0)]))
+    threshold = float(ends[1] - ends[0]) / 2
+    return tpr, share_variance(tpr * positives, positives) + threshold**2
+
+
+def _measure_tpr(scores: np.ndarray, truth: np.ndarray, rate: float) -> Measurement:
+    metric = f"tpr_at_fpr_{rate:g}"
+    reason = _resolve_rate(truth, rate)
+    if reason:
+        return Measurement(metric, None, n=len(truth), reason=reason)
+    return Measurement(metric, *_compute_tpr(scores, truth, rate), len(truth))
+
+
+def _measure_odds(scores: np.ndarray, truth: np.ndarray, prior: float) -> Measurement:
+    reason = _resolve_rate(truth, ODDS_RATE)
+    if not reason and not 0 < prior < 1:
+        reason = "needs a share of links between 0 and 1 among the pairs that can be named"
+    if reason:
+        return Measurement("named_pair_odds", None, n=len(truth), reason=reason)
+    factor = prior / (1 - prior) / ODDS_RATE
+    tpr, variance = _compute_tpr(scores, truth, ODDS_RATE)
+    return Measurement("named_pair_odds", factor * tpr, factor**2 * variance, len(truth))
+
+
+def _measure_share(metric: str, hits: np.ndarray) -> Measurement:
+    return Measurement(
+        metric, float(hits.mean()), share_variance(hits.sum(), len(hits)), len(hits)
+    )
+
+
+def _measure_mean(metric: str, values: np.ndarray) -> Measurement:
+    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
+    return Measurement(metric, float(values.mean()), variance, len(values))
+
+
+def _measure_balanced_accuracy(hits: np.ndarray, codes: np.ndarray) -> Measurement:
+    """Mean recall over the classes that occur among the hidden nodes."""
+    totals = np.bincount(codes)
+    right = np.bincount(codes, weights=hits)[totals > 0]
+    totals = totals[totals > 0]
+    variance = sum(share_variance(r, t) for r, t in zip(right, totals, strict=True))
+    return Measurement(
+        "balanced_accuracy", float((right / totals).mean()), float(variance) / len(totals) ** 2,
+        len(codes),
+    )

@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.measures import METRICS
+from core.measures.intervals import (
+    clopper_pearson,
+    combine_measurements,
+    share_variance,
+    wilson_interval,
+)
+from core.results import Measurement
+
+
+def test_one_repeat_uses_the_sampling_variance_alone():
+    e = combine_measurements([Measurement("auc", 0.7, 0.01**2, 401)])
+    half = stats.t.ppf(0.975, 400) * 0.01
+    assert (e.value, e.n, e.seeds) == (0.7, 401, 1)
+    assert (e.low, e.high) == pytest.approx((0.7 - half, 0.7 + half))
+    assert "one repeat" in e.how
+
+
+def test_exact_repeats_give_the_plain_t_interval():
+    values = [0.61, 0.66, 0.64, 0.70, 0.59]
+    e = combine_measurements([Measurement("margin", v, 0.0, 50) for v in values])
+    low, high = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    assert (e.low, e.high) == pytest.approx((low, high))
+    assert e.seeds == 5
+
+
+def test_intervals_are_clipped_to_the_range_but_hold_the_value():
+    e = combine_measurements([Measurement("auc", v, 0.02, 50) for v in (0.99, 1.0)])
+    assert e.high == 1.0
+    assert e.low >= 0.0
+    unbounded = combine_measurements([Measurement("facts", 5.0, 100.0, 50)])
+    assert unbounded.low < 0
+    assert unbounded.high > 5
+
+
+def test_missing_values_give_their_reason():
+    missing = Measurement("auc", None, reason="too few pairs")
+    e = combine_measurements([missing, missing])
+    assert not e.is_known
+    assert e.how == "too few pairs"
+    partly = combine_measurements([missing, Measurement("auc", 0.6, 0.01, 30)])
+    assert partly.value == 0.6
+    assert "without a value" in partly.how
+
+
+def test_mixed_metrics_are_refused():
+    with pytest.raises(ValueError, match="one metric"):
+        combine_measurements([Measurement("auc", 0.5), Measurement("accuracy", 0.5)])
+    with pytest.raises(ValueError, match="at least one"):
+        combine_measurements([])
+
+
+@pytest.mark.parametrize("repeats", [1, 3, 5])
+@pytest.mark.parametrize("split", [0.0, 0.03])
+@pytest.mark.parametrize("overlap", [0.0, 0.9, 1.0])
+def test_coverage_in_simulation(repeats, split, overlap):
+    """Truth inside the interval in ≥ 90 % of 1,500 runs, whatever varies and is shared.
+
+    One repeat claims nothing on splits, so it is tried without their variance.
+    """
+    if repeats == 1 and split:
+        pytest.skip("one repeat cannot see the variance between splits")
+    rng = np.random.default_rng(7)
+    noise, runs = 0.02, 1500
+    common = rng.normal(0, noise * overlap**0.5, (runs, 1))
+    own = rng.normal(0, noise * (1 - overlap) ** 0.5, (runs, repeats))
+    values = 0.6 + common + own + rng.normal(0, split, (runs, repeats))
+    hits = 0
+    for row in values:
+        items = [Measurement("auc", v, noise**2, 200) for v in row]
+        e = combine_measurements(items, overlap)
+        hits += e.low <= 0.6 <= e.high
+    assert hits / runs >= 0.92
+
+
+def test_share_intervals_match_scipy():
+    for successes, trials in ((0, 20), (3, 20), (20, 20), (150, 1000)):
+        test = stats.binomtest(successes, trials)
+        expected = test.proportion_ci(method="wilson")
+        assert wilson_interval(successes, trials) == pytest.approx(
+            (expected.low, expected.high), abs=1e-12
+        )
+        exact = test.proportion_ci(method="exact")
+        assert clopper_pearson(successes, trials) == pytest.approx(
+            (exact.low, exact.high), abs=1e-12
+        )
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+    assert share_variance(0, 50) > 0
+
+
+def test_metric_metadata_is_complete():
+    for key, info in METRICS.items():
+        assert info.key == key
+        assert info.title
+        assert info.help.endswith(".")
+        low, high = info.range
+        assert low < high
+        if info.chance is not None:
+            assert low <= info.chance <= high
+        if info.group == "attack":
+            assert info.better_for_utility is None

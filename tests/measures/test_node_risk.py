@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+
+from core.graph import Attribute
+from core.measures import node_risk
+from core.measures.node_risk import (
+    NUM_FOLDS,
+    assign_folds,
+    calibrate,
+    compute_attribute_node_risk,
+    compute_link_node_risk,
+)
+from core.results import ClassProbabilities, PairScores
+from core.threats import AttributeThreat, LinkThreat
+
+
+def link_threat(count, num_nodes, seed=0):
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(num_nodes, 1)
+    pick = rng.choice(len(i), 2 * count, replace=False)
+    pairs = np.stack([i[pick], j[pick]], 1)
+    return LinkThreat(pairs[:count], pairs[count:], 0.01)
+
+
+def attribute_threat(shares, n, seed=0):
+    codes = np.random.default_rng(seed).choice(len(shares), n, p=shares)
+    known = np.arange(n) % 10 == 0
+    attribute = Attribute("z", codes, tuple(map(str, range(len(shares)))))
+    return AttributeThreat(attribute, known, ~known)
+
+
+def test_folds_are_deterministic_balanced_and_independent_of_order():
+    rng = np.random.default_rng(0)
+    truth, cases = rng.random(503) < 0.3, rng.permutation(10_000)[:503]
+    folds = assign_folds(truth, cases)
+    for side in (truth, ~truth):
+        counts = np.bincount(folds[side], minlength=NUM_FOLDS)
+        assert counts.max() - counts.min() <= 1
+    order = rng.permutation(503)
+    np.testing.assert_array_equal(assign_folds(truth[order], cases[order]), folds[order])
+
+
+def test_no_case_takes_part_in_its_own_calibration(monkeypatch):
+    """With the folds held fixed, flipping a label changes other folds but not its own."""
+    rng = np.random.default_rng(1)
+    truth = np.arange(200) < 100
+    scores, cases = rng.normal(size=200) + truth, np.arange(200)
+    folds = assign_folds(truth, cases)
+    monkeypatch.setattr(node_risk, "assign_folds", lambda *_: folds)
+    before = calibrate(scores, truth, cases, False)
+    for case in (3, 50, 150):
+        flipped = truth.copy()
+        flipped[case] = not truth[case]
+        after = calibrate(scores, flipped, cases, False)
+        same = folds == folds[case]
+        np.testing.assert_array_equal(after[same], before[same])
+        assert (after[~same] != before[~same]).any()
+
+
+@pytest.mark.parametrize("kind", ["random", "constant", "inverted_noise"])
+def test_an_uninformative_link_attack_has_no_advantage(kind):
+    threat = link_threat(1500, 120)
+    rng = np.random.default_rng(2)
+    scores = np.zeros(3000) if kind == "constant" else rng.normal(size=3000)
+    risk = compute_link_node_risk(PairScores(scores), threat, 120)
+    assert abs(risk.advantage.mean()) < 0.03
+    np.testing.assert_array_equal(risk.base, 0.5)
+
+
+def test_a_perfect_link_attack_reaches_one_and_any_monotone_scale_gives_the_same():
+    threat = link_threat(200, 80)
+    scores = threat.truth + np.random.default_rng(3).random(400) * 0.5
+    risk = compute_link_node_risk(PairScores(scores), threat, 80)
+    assert risk.risk.mean() > 0.97  # a pair at the gap between the sides may stay unsure
+    scaled = compute_link_node_risk(PairScores(np.exp(20 * scores)), threat, 80)
+    np.testing.assert_array_equal(scaled.risk, risk.risk)
+    np.testing.assert_array_equal(risk.nodes, np.unique(threat.hidden))
+    assert risk.risk.max() < 1
+
+
+def test_link_risk_is_calibrated():
+    """Logistic scores: calibrated probabilities match the truth in bins of the score."""
+    rng = np.random.default_rng(4)
+    threat = link_threat(3000, 200)
+    scores = rng.normal(size=6000) + 1.2 * threat.truth
+    p = calibrate(scores, threat.truth, np.arange(6000), True)
+    exact = 1 / (1 + np.exp(-(1.2 * scores - 0.72)))
+    assert np.abs(p - exact).mean() < 0.03
+
+
+@pytest.mark.parametrize("shares", [(0.8, 0.2), (0.6, 0.3, 0.1)])
+def test_attribute_risk_from_knowing_nothing_to_everything(shares):
+    threat = attribute_threat(shares, 2000)
+    codes = threat.attribute.codes
+    prior = ClassProbabilities(np.tile(shares, (2000, 1)))
+    nothing = compute_attribute_node_risk(prior, threat)
+    assert np.abs(nothing.advantage).max() < 0.02
+    rng = np.random.default_rng(5)
+    noise = compute_attribute_node_risk(
+        ClassProbabilities(rng.dirichlet(np.ones(len(shares)), 2000)), threat
+    )
+    assert abs(noise.advantage.mean()) < 0.02
+    everything = compute_attribute_node_risk(ClassProbabilities(np.eye(len(shares))[codes]), threat)
+    assert everything.risk.mean() > 0.97
+    np.testing.assert_array_equal(everything.nodes, np.flatnonzero(threat.hidden))
+    np.testing.assert_allclose(everything.base, threat.attribute.shares[codes[everything.nodes]])
+
+
+def test_nothing_at_stake_gives_no_nodes():
+    threat = LinkThreat(np.zeros((0, 2), int), np.zeros((0, 2), int), 0.0)
+    assert len(compute_link_node_risk(PairScores(np.zeros(0)), threat, 5).nodes) == 0
+    attribute = Attribute("z", [0, 1], ("a", "b"))
+    nobody = AttributeThreat(attribute, np.array([True, True]), np.array([False, False]))
+    p = ClassProbabilities(np.full((2, 2), 0.5))
+    assert len(compute_attribute_node_risk(p, nobody).nodes) == 0
+
+
+def test_very_few_cases():
+    threat = LinkThreat(np.array([[0, 1]]), np.array([[1, 2]]), 0.1)
+    risk = compute_link_node_risk(PairScores(np.array([1.0, 0.0])), threat, 3)
+    np.testing.assert_array_equal(risk.nodes, [0, 1])
+    assert ((risk.risk > 0) & (risk.risk < 1)).all()

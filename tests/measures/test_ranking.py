@@ -1,0 +1,217 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score, roc_curve
+
+from core.graph import Attribute
+from core.measures.ranking import (
+    FPR_GRID,
+    compute_attribute_roc,
+    compute_auc,
+    compute_link_roc,
+    compute_margins,
+    compute_roc,
+    measure_class_probabilities,
+    measure_link_scores,
+)
+from core.results import ClassProbabilities, PairScores
+from core.threats import AttributeThreat, LinkThreat
+
+
+def link_threat(hidden, absent, prior=0.01):
+    return LinkThreat(np.zeros((hidden, 2), int), np.ones((absent, 2), int), prior)
+
+
+def attribute_threat(codes, num_classes):
+    attribute = Attribute("z", codes, tuple("abcdef"[:num_classes]))
+    hidden = np.ones(len(codes), bool)
+    hidden[:3] = False
+    return AttributeThreat(attribute, ~hidden, hidden)
+
+
+def by_metric(measurements):
+    return {m.metric: m for m in measurements}
+
+
+def softmax(values):
+    e = np.exp(values)
+    return e / e.sum(axis=1, keepdims=True)
+
+
+@given(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=30),
+    st.lists(st.integers(-3, 3), min_size=1, max_size=30),
+)
+@settings(max_examples=100, deadline=None)
+def test_auc_equals_the_pair_loop_and_sklearn(positives, negatives):
+    scores = np.array(positives + negatives, float)
+    truth = np.arange(len(scores)) < len(positives)
+    naive = np.mean([(p > q) + 0.5 * (p == q) for p in positives for q in negatives])
+    auc, _ = compute_auc(scores, truth)
+    assert auc == pytest.approx(naive)
+    assert auc == pytest.approx(roc_auc_score(truth, scores))
+    roc = compute_roc(scores, truth)
+    assert auc == pytest.approx(np.trapezoid(roc.tpr, roc.fpr))
+
+
+def test_delong_variance_equals_the_definition_and_the_bootstrap():
+    rng = np.random.default_rng(0)
+    positives, negatives = rng.normal(0.8, 1, 120).round(1), rng.normal(0, 1, 80).round(1)
+    scores = np.concatenate([positives, negatives])
+    truth = np.arange(200) < 120
+    _, influence = compute_auc(scores, truth)
+    psi = (positives[:, None] > negatives) + 0.5 * (positives[:, None] == negatives)
+    definition = psi.mean(1).var(ddof=1) / 120 + psi.mean(0).var(ddof=1) / 80
+    assert (influence**2).sum() == pytest.approx(definition)
+    draws = []
+    for _ in range(1500):
+        i, j = rng.integers(0, 120, 120), rng.integers(120, 200, 80)
+        pick = np.concatenate([i, j])
+        draws.append(compute_auc(scores[pick], truth[pick])[0])
+    assert np.var(draws) == pytest.approx(definition, rel=0.15)
+
+
+def test_perfect_ranking_keeps_an_interval():
+    scores = PairScores(np.array([3.0, 2.0, 1.0, 0.0]))
+    auc = by_metric(measure_link_scores(scores, link_threat(2, 2)))["auc"]
+    assert auc.value == 1.0
+    assert auc.variance > 0.01
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_roc_passes_through_the_points_of_sklearn(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=60).round(1)
+    truth = np.arange(60) < 25
+    fpr, tpr, _ = roc_curve(truth, scores, drop_intermediate=False)
+    roc = compute_roc(scores, truth)
+    np.testing.assert_allclose(roc.fpr, fpr)
+    np.testing.assert_allclose(roc.tpr, tpr)
+    grid = compute_link_roc(PairScores(scores), link_threat(25, 35))
+    assert (np.diff(grid.tpr) >= -1e-12).all()
+    assert grid.tpr[-1] == 1.0
+    assert FPR_GRID[0] == 0.0
+    assert FPR_GRID[-1] == 1.0
+    threshold = scores[~truth].max()
+    assert grid.tpr[0] == pytest.approx((scores[truth] > threshold).mean())
+
+
+def test_tpr_at_low_fpr_and_odds_on_known_scores():
+    """30 of 100 hidden links above all 1,000 non-links, the rest below all of them."""
+    scores = np.concatenate([np.full(30, 2000.0), np.full(70, -1.0), np.arange(1000)])
+    result = by_metric(measure_link_scores(PairScores(scores), link_threat(100, 1000, 0.002)))
+    assert result["tpr_at_fpr_0.01"].value == pytest.approx(0.3)
+    assert result["tpr_at_fpr_0.001"].value == pytest.approx(0.3)
+    assert result["named_pair_odds"].value == pytest.approx(0.002 / 0.998 * 0.3 / 0.01)
+    assert result["named_pair_odds"].variance > 0
+
+
+def test_constant_scores_are_worth_exactly_chance():
+    result = by_metric(
+        measure_link_scores(PairScores(np.zeros(2000)), link_threat(1000, 1000, 0.01))
+    )
+    assert result["auc"].value == 0.5
+    assert result["tpr_at_fpr_0.01"].value == pytest.approx(0.01)
+    assert result["tpr_at_fpr_0.001"].value == pytest.approx(0.001)
+    assert result["named_pair_odds"].value == pytest.approx(0.01 / 0.99)
+
+
+def test_what_the_sample_cannot_resolve_is_said():
+    result = by_metric(measure_link_scores(PairScores(np.arange(150.0)), link_threat(50, 100)))
+    assert result["tpr_at_fpr_0.01"].value is not None
+    assert result["tpr_at_fpr_0.001"].value is None
+    assert "100 of 1000" in result["tpr_at_fpr_0.001"].reason
+    few = by_metric(measure_link_scores(PairScores(np.arange(60.0)), link_threat(20, 40)))
+    assert few["tpr_at_fpr_0.01"].value is None
+    assert few["named_pair_odds"].value is None
+    assert few["auc"].value is not None
+
+
+def test_variance_of_tpr_matches_fresh_samples():
+    rng = np.random.default_rng(1)
+    truth = np.arange(1000) < 500
+    values, variances = [], []
+    for _ in range(400):
+        scores = rng.normal(size=1000) + 1.5 * truth
+        m = by_metric(measure_link_scores(PairScores(scores), link_threat(500, 500)))
+        values.append(m["tpr_at_fpr_0.01"].value)
+        variances.append(m["tpr_at_fpr_0.01"].variance)
+    assert 0.6 < np.mean(variances) / np.var(values) < 1.8
+
+
+@pytest.mark.parametrize("num_classes", [2, 4])
+def test_class_metrics_against_sklearn(num_classes):
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, num_classes, 300)
+    threat = attribute_threat(codes, num_classes)
+    p = softmax(rng.normal(size=(300, num_classes)) + 1.0 * np.eye(num_classes)[codes])
+    result = by_metric(measure_class_probabilities(ClassProbabilities(p), threat))
+    h = threat.hidden
+    expected = (
+        roc_auc_score(codes[h], p[h][:, 1]) if num_classes == 2
+        else roc_auc_score(codes[h], p[h], multi_class="ovr", average="macro")
+    )
+    assert result["auc"].value == pytest.approx(expected)
+    assert result["accuracy"].value == pytest.approx((p.argmax(1) == codes)[h].mean())
+    assert result["balanced_accuracy"].value == pytest.approx(
+        balanced_accuracy_score(codes[h], p[h].argmax(1))
+    )
+    margins = [p[i, codes[i]] - np.delete(p[i], codes[i]).max() for i in np.flatnonzero(h)]
+    np.testing.assert_allclose(compute_margins(p[h], codes[h]), margins)
+    assert result["margin"].value == pytest.approx(np.mean(margins))
+    assert result["margin_absolute"].value == pytest.approx(np.mean(np.abs(margins)))
+    assert result["share_below_zero"].value == pytest.approx(np.mean(np.array(margins) < 0))
+    assert (result["tpr_at_fpr_0.01"].value is None) == (num_classes > 2)
+    assert all(m.n == h.sum() for m in result.values())
+
+
+def test_macro_auc_variance_matches_the_bootstrap():
+    rng = np.random.default_rng(3)
+    codes = np.repeat([0, 1, 2], [150, 100, 50])
+    p = softmax(rng.normal(size=(300, 3)) + 0.8 * np.eye(3)[codes])
+    attribute = Attribute("z", codes, ("a", "b", "c"))
+    everyone = np.ones(300, bool)
+    threat = AttributeThreat(attribute, ~everyone, everyone)
+    variance = by_metric(measure_class_probabilities(ClassProbabilities(p), threat))["auc"].variance
+    draws = []
+    for _ in range(500):
+        i = rng.integers(0, 300, 300)
+        draws.append(np.mean([compute_auc(p[i, c], codes[i] == c)[0] for c in range(3)]))
+    assert variance == pytest.approx(np.var(draws), rel=0.3)
+
+
+def test_values_of_known_nodes_do_not_count():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 2, 80)
+    p = softmax(rng.normal(size=(80, 2)))
+    threat = attribute_threat(codes, 2)
+    first = measure_class_probabilities(ClassProbabilities(p), threat)
+    changed = p.copy()
+    changed[threat.known] = [0.5, 0.5]
+    assert measure_class_probabilities(ClassProbabilities(changed), threat) == first
+
+
+def test_a_class_without_nodes_and_no_hidden_nodes():
+    codes = np.arange(40) % 2
+    p = softmax(np.random.default_rng(0).normal(size=(40, 3)))
+    threat = attribute_threat(codes, 3)
+    result = by_metric(measure_class_probabilities(ClassProbabilities(p), threat))
+    assert result["auc"].value is not None
+    nobody = AttributeThreat(Attribute("z", codes, ("a", "b", "c")), codes >= 0, codes < 0)
+    assert all(
+        m.value is None and m.reason
+        for m in measure_class_probabilities(ClassProbabilities(p), nobody)
+    )
+
+
+@pytest.mark.parametrize("num_classes", [2, 3])
+def test_attribute_roc_ends_and_chance(num_classes):
+    codes = np.arange(90) % num_classes
+    threat = attribute_threat(codes, num_classes)
+    flat = ClassProbabilities(np.full((90, num_classes), 1 / num_classes))
+    roc = compute_attribute_roc(flat, threat)
+    np.testing.assert_allclose(roc.tpr, FPR_GRID)
+    perfect = compute_attribute_roc(ClassProbabilities(np.eye(num_classes)[codes]), threat)
+    np.testing.assert_allclose(perfect.tpr, 1.0)
