@@ -1,0 +1,90 @@
+"""Zip archives of arrays (.npz, .pt) from untrusted hands: checked before anything is unpacked."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from core.data.text_input import check_file
+from core.errors import FormatError, ResourceError
+
+MAX_UNPACKED_BYTES = 2 << 30
+MAX_MEMBERS = 10_000
+MAX_RATIO = 500
+_SMALL = 32 << 20
+
+
+@contextmanager
+def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
+    """A zip file whose members stay in it, are distinct and unpack to a bearable size."""
+    path = check_file(path)
+    file = f"file '{path.name}'"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            if len(members) > MAX_MEMBERS:
+                raise ResourceError(file, f"must have at most {MAX_MEMBERS} members", len(members))
+            names = [member.filename for member in members]
+            for name in names:
+                if _leaves_archive(name):
+                    raise FormatError(file, "must not name members outside itself", name)
+            if len(set(names)) != len(names):
+                raise FormatError(file, "must have distinct member names")
+            if any(member.flag_bits & 1 for member in members):
+                raise FormatError(file, "must not be encrypted")
+            total = sum(member.file_size for member in members)
+            if total > MAX_UNPACKED_BYTES or total > max(
+                _SMALL, MAX_RATIO * path.stat().st_size
+            ):
+                raise ResourceError(
+                    file, f"must unpack to at most {MAX_UNPACKED_BYTES >> 30} GiB and "
+                    f"{MAX_RATIO} times its size", f"{total / 1e6:,.0f} MB",
+                    "save it as sparse arrays",
+                )
+            yield archive
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, OSError):
+        raise FormatError(file, "must be a complete zip archive", remedy="save it again") from None
+
+
+def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """The array `name` of an npz; refuses objects (pickles) and headers that promise too much."""
+    file = f"file '{Path(str(archive.filename)).name}'"
+    what = f"{file}: array '{name}'"
+    member = f"{name}.npy"
+    try:
+        with archive.open(member) as stream:
+            version = np.lib.format.read_magic(stream)
+            if version == (1, 0):
+                header = np.lib.format.read_array_header_1_0(stream)
+            elif version == (2, 0):
+                header = np.lib.format.read_array_header_2_0(stream)
+            else:
+                raise FormatError(what, "must be of npy version 1 or 2", version)
+            shape, is_fortran, dtype = header
+            if dtype.hasobject:
+                raise FormatError(
+                    what, "must not hold Python objects (they are pickled, and pickles can run "
+                    "code)", str(dtype), "save it as numbers or fixed-length text",
+                )
+            count = 1
+            for length in shape:
+                count *= int(length)
+            size = archive.getinfo(member).file_size
+            if count * dtype.itemsize > size:
+                raise FormatError(
+                    what, "must hold as much as its header says",
+                    f"{count * dtype.itemsize:,} bytes in {size:,}",
+                )
+            array = np.frombuffer(stream.read(count * dtype.itemsize), dtype, count)
+    except (ValueError, KeyError, SyntaxError, zipfile.BadZipFile) as error:
+        raise FormatError(what, "must be a valid array", str(error).split("\n")[0]) from None
+    return array.reshape(shape, order="F" if is_fortran else "C")
+
+
+def _leaves_archive(name: str) -> bool:
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    return not parts or parts[0] == "/" or ":" in parts[0] or ".." in parts or "\0" in name

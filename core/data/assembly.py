@@ -1,0 +1,221 @@
+"""From what a format's reader found to a checked graph and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from core.data.columns import (
+    BLANKS,
+    as_numbers,
+    as_text,
+    check_roles,
+    guess_node_roles,
+    why_ignore,
+)
+from core.data.loaded import LoadedGraph, LoadReport, count_merged_rows
+from core.errors import InputError
+from core.graph import Attribute, Graph
+
+
+@dataclass(frozen=True, eq=False)
+class RawGraph:
+    """What a file holds, before roles are applied.
+
+    pairs     (k, 2) int64 positions in `node_ids`, as given: any direction, any repetition
+    table     one row per node, columns as given; or None
+    features  (n, d) dense or sparse matrix with d names; or None
+    """
+
+    pairs: np.ndarray
+    node_ids: tuple[str, ...]
+    weights: np.ndarray | None = None
+    table: pd.DataFrame | None = None
+    features: Any = None
+    feature_names: tuple[str, ...] = ()
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    num_rows_skipped: int = 0
+    format: str = ""
+    notes: Sequence[str] = ()
+
+
+def join_node_table(
+    raw: RawGraph,
+    table: pd.DataFrame,
+    id_column: str,
+    file: str,
+    missing_nodes: Literal["error", "drop"] = "error",
+) -> RawGraph:
+    """Nodes become the table's rows, in their order; links to other ids are refused or dropped."""
+    ids = as_text(table[id_column])
+    blank, repeated = ids == "", ids.duplicated()
+    if blank.any():
+        raise InputError(
+            f"file '{file}': id column '{id_column}'", "must have a value in every row",
+            f"row {int(np.flatnonzero(blank)[0]) + 1} has none", "fill it or remove the row",
+        )
+    if repeated.any():
+        raise InputError(
+            f"file '{file}': id column '{id_column}'", "must have distinct values",
+            f"'{ids[repeated].iloc[0]}' twice, {int(repeated.sum())} repeated in all",
+            "remove the repeated rows or choose another id column",
+        )
+    positions = pd.Index(ids).get_indexer(pd.Index(list(raw.node_ids), dtype=object))
+    pairs = positions[raw.pairs].reshape(-1, 2)
+    outside = (pairs < 0).any(axis=1)
+    skipped, notes = raw.num_rows_skipped, list(raw.notes)
+    weights = raw.weights
+    if outside.any():
+        unknown = [i for i, position in zip(raw.node_ids, positions, strict=True) if position < 0]
+        if missing_nodes == "error":
+            raise InputError(
+                f"file '{file}'", "must have a row for every linked node",
+                f"{len(unknown)} ids are missing, such as '{unknown[0]}'",
+                f"add the rows, check that '{id_column}' is the id column, or drop their links",
+            )
+        notes.append(f"{int(outside.sum())} links to {len(unknown)} ids without a row were dropped")
+        pairs, skipped = pairs[~outside], skipped + int(outside.sum())
+        weights = None if weights is None else weights[~outside]
+    return replace(
+        raw, pairs=pairs, node_ids=tuple(ids), weights=weights, num_rows_skipped=skipped,
+        notes=notes, table=table.drop(columns=[id_column]).reset_index(drop=True),
+    )
+
+
+def assemble_graph(
+    raw: RawGraph,
+    *,
+    source: str,
+    name: str,
+    private: str | None = None,
+    utility: str | None = None,
+    ignore: Collection[str] = (),
+    unknown: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+) -> LoadedGraph:
+    """Apply the columns' roles, drop direction, self-loops and duplicates, and count them."""
+    report = LoadReport(
+        source=source, format=raw.format, num_rows_skipped=raw.num_rows_skipped,
+        notes=list(raw.notes),
+    )
+    n = len(raw.node_ids)
+    if n < 2:
+        raise InputError(f"file '{source}'", "must have at least two nodes", n)
+    if len(raw.pairs) == 0 or (raw.pairs[:, 0] == raw.pairs[:, 1]).all():
+        raise InputError(
+            f"file '{source}'", "must have at least one link between two nodes", len(raw.pairs),
+            "check which columns hold the links' ends",
+        )
+    chosen = [c for c in (private, utility) if c is not None]
+    known_roles = {**(roles or {}), **dict.fromkeys(ignore, "ignore")}
+    if private is not None:
+        known_roles[private] = "private"
+    if utility is not None:
+        known_roles[utility] = "utility"
+    attributes = dict(raw.attributes)
+    features, feature_names = raw.features, tuple(raw.feature_names)
+    if raw.table is not None and raw.table.shape[1]:
+        table_attributes, table_features, table_names = _split_table(
+            raw.table, known_roles, unknown, report
+        )
+        attributes |= table_attributes
+        features = _join_features(features, table_features)
+        feature_names += tuple(table_names)
+    unused = [c for c in ignore if c in feature_names or c in attributes]
+    attributes = {k: v for k, v in attributes.items() if k not in unused}
+    columns = [*attributes, *feature_names]
+    for column in chosen:
+        if column not in columns:
+            raise InputError(
+                "column", "must be in the node data", column,
+                "columns are: " + (", ".join(columns[:20]) or "none"),
+            )
+    weights = _check_weights(raw.weights, report)
+    loops, duplicates, reciprocal = count_merged_rows(raw.pairs, n)
+    report.num_self_loops, report.num_duplicates = loops, duplicates
+    report.num_reciprocal = reciprocal
+    graph = Graph.from_pairs(
+        raw.pairs, n, weights, node_ids=raw.node_ids, attributes=attributes, features=features,
+        feature_names=feature_names, name=name,
+    ).without_features(unused)
+    for column in chosen:
+        graph = graph.with_private(column)
+    report.num_nodes_without_links = int((graph.degrees == 0).sum())
+    return LoadedGraph(graph, report)
+
+
+def _split_table(
+    table: pd.DataFrame, given: Mapping[str, str], unknown: Sequence[str], report: LoadReport
+) -> tuple[dict[str, Attribute], np.ndarray | None, list[str]]:
+    columns = [str(c) for c in table.columns]
+    check_roles({c: r for c, r in given.items() if c in columns}, columns)
+    roles = guess_node_roles(table, id_column="")
+    roles |= {c: r for c, r in given.items() if c in columns}
+    markers = {as_text(pd.Series([m], dtype=object)).iloc[0] for m in unknown}
+    attributes: dict[str, Attribute] = {}
+    values: list[np.ndarray] = []
+    names: list[str] = []
+    for column in columns:
+        role, cells = roles[column], table[column]
+        if role in ("private", "utility", "attribute"):
+            text = as_text(cells)
+            count = int((text.isin(markers) | (text == "")).sum())
+            if count:
+                report.num_unknown[column] = count
+            attributes[column] = Attribute.from_values(column, cells, unknown)
+        elif role == "feature":
+            values.append(_feature_values(cells, report))
+            names.append(column)
+        else:
+            reason = "chosen" if column in given else why_ignore(cells) or "not used"
+            report.ignored_columns[column] = reason
+    return attributes, np.stack(values, axis=1) if values else None, names
+
+
+def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
+    """float32 of a numeric column; missing cells get the median, counted in the report."""
+    column, numbers = str(cells.name), as_numbers(cells)
+    bad = numbers.isna() & ~as_text(cells).isin(BLANKS)
+    if bad.any() or np.isinf(numbers).any() or numbers.isna().all():
+        rows = np.flatnonzero(bad | np.isinf(numbers) | numbers.isna().all())
+        raise InputError(
+            f"feature column '{column}'", "must hold finite numbers",
+            f"'{as_text(cells).iloc[rows[0]]}' in row {rows[0] + 1}",
+            "give it the role attribute or ignore",
+        )
+    missing = int(numbers.isna().sum())
+    if missing:
+        report.num_filled[column] = missing
+        numbers = numbers.fillna(numbers.median())
+    return numbers.to_numpy(np.float32)
+
+def _join_features(left: Any, right: np.ndarray | None) -> Any:
+    if left is None or right is None:
+        return left if right is None else right
+    if sparse.issparse(left):
+        return sparse.hstack([left, sparse.csr_array(right)], format="csr")
+    return np.concatenate([np.asarray(left), right], axis=1)
+
+
+def _check_weights(weights: np.ndarray | None, report: LoadReport) -> np.ndarray | None:
+    """Weights that say something; a column of ones makes an unweighted graph."""
+    if weights is None:
+        return None
+    weights = np.asarray(weights, dtype=float)
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+        raise InputError(
+            f"file '{report.source}': link weights", "must be finite and not negative", float(bad),
+            "correct or remove them",
+        )
+    if (weights == 1).all():
+        report.weights = "all 1: treated as unweighted"
+        return None
+    span = f"from {weights.min():g} to {weights.max():g}"
+    report.weights = f"{span}; a repeated link keeps the largest"
+    return weights

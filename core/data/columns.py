@@ -1,0 +1,226 @@
+"""What the columns of a table are: proposals that the user corrects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.errors import InputError
+
+ROLES = (
+    "id", "source", "target", "weight", "private", "utility", "feature", "attribute", "ignore",
+)
+
+_ENDS = re.compile(
+    r"((source|target|from|to|src|dst|head|tail|start|end|node|user|id|person|member|u|v)"
+    r"(_?(node|user|person|member))?([ _-]?ids?)?[ _-]?([12ab])?)|(from|to)nodeid",
+    re.IGNORECASE,
+)
+_WEIGHT = re.compile(r"weights?|w|strength|count", re.IGNORECASE)
+_ID = re.compile(
+    r"(.*[ _-])?(ids?|uuid|guid)|(node|user|person|member|account)s?|[a-z]+I[Dd]|id\d*|key",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"y|(.*[ _-])?(label|class|target|category|group|community|type)", re.IGNORECASE
+)
+_PRIVATE_WORDS = (
+    "country", "nationality", "ethnicity", "race", "religion", "gender", "sex", "orientation",
+    "party", "politics", "health", "diagnosis", "disease", "income", "age", "region", "private",
+    "sensitive",
+)
+_UTILITY_WORDS = ("label", "class", "target", "interest", "category", "type", "salary", "job")
+BLANKS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
+_MARKERS = ("-1", "-999", "-9", "999", "unknown", "Unknown", "missing", *sorted(BLANKS))
+
+
+def guess_roles(table: pd.DataFrame) -> dict[str, str]:
+    """A proposal of each column's role, for a table of links or of nodes.
+
+    At most one column is proposed as private and one as utility, by their names.
+    """
+    names = [str(c) for c in table.columns]
+    if _looks_like_links(table):
+        return guess_link_roles(table, {})
+    roles = guess_node_roles(table)
+    for role, words in (("private", _PRIVATE_WORDS), ("utility", _UTILITY_WORDS)):
+        found = next(
+            (
+                name for word in words for name in names
+                if roles[name] in ("feature", "attribute") and word in _words(name)
+            ),
+            None,
+        )
+        if found is not None:
+            roles[found] = role
+    return roles
+
+
+def guess_node_roles(table: pd.DataFrame, id_column: str | None = None) -> dict[str, str]:
+    """id, feature, attribute or ignore for each column of a node table."""
+    if id_column is None:
+        id_column = guess_id_column(table)
+    roles: dict[str, str] = {}
+    for column in map(str, table.columns):
+        if column == id_column:
+            roles[column] = "id"
+        else:
+            roles[column] = "ignore" if why_ignore(table[column]) else _value_role(table[column])
+    return roles
+
+
+def guess_id_column(table: pd.DataFrame) -> str | None:
+    """The column that names the nodes: distinct values, called like an id or standing first."""
+    columns = [str(c) for c in table.columns]
+    named = [c for c in columns if _ID.fullmatch(c)]
+    exact = [c for c in named if c.lower() in ("id", "node_id", "user_id", "node", "user")]
+    for column in [*exact, *named, *columns[:1]]:
+        values = as_text(table[column])
+        is_whole = not is_numeric(table[column]) or values.str.fullmatch(r"-?\d+").all()
+        if len(values) and values.is_unique and (values != "").all() and is_whole:
+            return column
+    return exact[0] if exact else None
+
+
+def guess_link_roles(table: pd.DataFrame, given: Mapping[str, str]) -> dict[str, str]:
+    """source, target, weight or ignore for each column of a table of links."""
+    columns = [str(c) for c in table.columns]
+    roles = {c: given[c] for c in columns if given.get(c) in ("source", "target", "weight")}
+    if given.get("weight") == "ignore":
+        roles["weight"] = "ignore"
+    free = [c for c in columns if c not in roles and given.get(c) != "ignore"]
+    ends = [c for c in free if _ENDS.fullmatch(c)]
+    if len(ends) < 2:
+        ends = [*ends, *(c for c in free if c not in ends and not _WEIGHT.fullmatch(c))]
+    ends.sort(key=columns.index)
+    for end, synonym in (("source", "from"), ("target", "to")):
+        if end not in roles.values() and ends:
+            named = [c for c in ends if c.lower().startswith((end, synonym))]
+            chosen = named[0] if named else ends[0]
+            roles[chosen] = end
+            ends.remove(chosen)
+    if "weight" not in roles.values():
+        for column in free:
+            if column not in roles and _WEIGHT.fullmatch(column):
+                roles[column] = "weight"
+                break
+    return {c: roles.get(c, "ignore") for c in columns}
+
+
+def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
+    """Values of each column that may stand for "unknown"; asked for, never applied silently.
+
+    A number is proposed only where it stands apart: it is the least value (−1, −9, −999) of a
+    column without other negative values, or the greatest (999) far beyond the others.
+    """
+    found: dict[str, list[str]] = {}
+    for column in map(str, table.columns):
+        values = as_text(table[column])
+        present = set(values.unique())
+        markers = [m for m in _MARKERS if m in present]
+        numbers = pd.to_numeric(values, errors="coerce").dropna()
+        kept = []
+        for marker in markers:
+            if marker.lstrip("-").isdigit():
+                value, others = float(marker), numbers[numbers != float(marker)]
+                apart = len(others) and (
+                    (value < 0 <= others.min()) or (value > 0 and value > 5 * others.max())
+                )
+                if not apart:
+                    continue
+            kept.append(marker)
+        if kept:
+            found[column] = kept
+    return found
+
+
+def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
+    for column, role in roles.items():
+        if role not in ROLES:
+            raise InputError(
+                f"role of column '{column}'", "must be a known role", role,
+                "known: " + ", ".join(ROLES),
+            )
+        if column not in columns:
+            raise InputError(
+                "column", "must be in the file", column,
+                "columns are: " + ", ".join(columns[:20]),
+            )
+
+
+def is_link_header(first: list[str], rest: pd.DataFrame) -> bool:
+    """Whether the first row of a table of links holds names instead of a link."""
+    if len(first) < 2 or any(_is_number(v) for v in first if v):
+        return False
+    if sum(bool(_ENDS.fullmatch(v)) for v in first) >= 2:
+        return True
+    return any(len(rest) > 0 and rest.iloc[:, i].map(_is_number).all() for i in range(len(first)))
+
+
+def as_text(column: pd.Series) -> pd.Series:
+    """Stripped texts; missing cells are "", 1.0 is "1"."""
+    if pd.api.types.is_float_dtype(column):
+        whole = column.notna() & np.isfinite(column) & (column == column.round())
+        texts = column.astype(object).where(column.notna(), "")
+        texts[whole] = column[whole].astype(np.int64).astype(object)
+        return texts.map(str).astype(object)
+    texts = column.astype(object).where(column.notna(), "")
+    return texts.map(lambda value: str(value).strip()).astype(object)
+
+
+def is_numeric(column: pd.Series) -> bool:
+    """Whether every cell is a number, a truth value or blank, and at least one is a number."""
+    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+        return bool(column.notna().any())
+    numbers = as_numbers(column)
+    text = as_text(column)
+    return bool(numbers.notna().any() and (numbers.notna() | text.isin(BLANKS)).all())
+
+
+def as_numbers(column: pd.Series) -> pd.Series:
+    """float64 of a column, NaN where a cell is no number."""
+    if pd.api.types.is_bool_dtype(column):
+        return column.astype(float)
+    if not pd.api.types.is_numeric_dtype(column):
+        column = as_text(column).replace({"True": "1", "False": "0", "true": "1", "false": "0"})
+    return pd.to_numeric(column, errors="coerce").astype(float)
+
+
+def why_ignore(column: pd.Series) -> str | None:
+    """The reason not to use a column of a node table by default, or None."""
+    name, text = str(column.name), as_text(column)
+    num_distinct = text.nunique()
+    if num_distinct == len(text) > 2 and _ID.fullmatch(name):
+        return "a second id: every value is distinct"
+    if not is_numeric(column) and num_distinct > max(50, 0.2 * len(text)):
+        return f"free text: {num_distinct} distinct values"
+    return None
+
+
+def _value_role(column: pd.Series) -> str:
+    if not is_numeric(column):
+        return "attribute"
+    is_label = _LABEL.fullmatch(str(column.name)) is not None
+    return "attribute" if is_label and column.nunique() <= 100 else "feature"
+
+
+def _looks_like_links(table: pd.DataFrame) -> bool:
+    names = [str(c) for c in table.columns]
+    return len(names) >= 2 and all(_ENDS.fullmatch(n) for n in names[:2]) and len(names) <= 4
+
+
+def _words(name: str) -> set[str]:
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    return set(re.split(r"[^a-z]+", spaced.lower()))
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,59 @@
+"""A graph as it was loaded, and what loading did to it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.graph import Graph
+
+
+@dataclass
+class LoadReport:
+    """What was dropped, replaced or assumed while a graph was read; counts are exact.
+
+    num_self_loops    rows that link a node to itself; dropped
+    num_duplicates    rows that repeat an earlier row, ends in the same order; merged
+    num_reciprocal    links given in both directions; merged to one undirected link
+    num_rows_skipped  comment lines, and rows dropped by an option
+    num_nodes_without_links  nodes that no link mentions (kept)
+    num_unknown       values replaced by "unknown", per column
+    num_filled        missing feature cells, filled by the column's median, per column
+    weights           what happened to the weights, in words
+    ignored_columns   columns that became neither feature nor attribute → why
+    """
+
+    source: str = ""
+    format: str = ""
+    num_self_loops: int = 0
+    num_duplicates: int = 0
+    num_reciprocal: int = 0
+    num_rows_skipped: int = 0
+    num_nodes_without_links: int = 0
+    num_unknown: dict[str, int] = field(default_factory=dict)
+    num_filled: dict[str, int] = field(default_factory=dict)
+    weights: str = "none"
+    ignored_columns: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields as JSON holds them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class LoadedGraph:
+    graph: Graph
+    report: LoadReport
+
+
+def count_merged_rows(pairs: np.ndarray, num_nodes: int) -> tuple[int, int, int]:
+    """(self-loops, duplicates, reciprocal merges) among (k, 2) pairs; they sum to k − m."""
+    loops = pairs[:, 0] == pairs[:, 1]
+    kept = pairs[~loops]
+    directed = np.unique(kept[:, 0] * num_nodes + kept[:, 1])
+    ends = np.stack([directed // num_nodes, directed % num_nodes], axis=1)
+    undirected = np.unique(ends.min(axis=1) * num_nodes + ends.max(axis=1))
+    return int(loops.sum()), len(kept) - len(directed), len(directed) - len(undirected)

@@ -1,0 +1,213 @@
+"""NPZ files without pickle.
+
+Understood: SciPy's sparse matrices (`data, indices, indptr, shape`); `adj_data … attr_data …
+labels` and the same with `adj_matrix.`; `edges, features, target`; and what `writers` writes.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from core.data.archive import load_array, open_archive
+from core.data.assembly import RawGraph
+from core.errors import FormatError, InputError
+from core.graph import Attribute
+
+_PREFIXES = ("adj_", "adj_matrix.", "")
+
+
+def load_npz(path: str | Path) -> RawGraph:
+    """Links, and features and labels where present; node ids are 0 … n−1 unless given."""
+    path = Path(path)
+    with open_archive(path) as archive:
+        names = {n[:-4] for n in archive.namelist() if n.endswith(".npy")}
+        notes: list[str] = []
+        weights = None
+        prefix = next((p for p in _PREFIXES if f"{p}shape" in names), None)
+        if prefix is not None:
+            matrix = _load_matrix(archive, prefix, names)
+            if matrix.shape[0] != matrix.shape[1]:
+                raise FormatError(f"file '{path.name}'", "must hold a square matrix", matrix.shape)
+            entries = matrix.tocoo()
+            nonzero = entries.data != 0
+            pairs = np.stack([entries.row, entries.col], axis=1)[nonzero].astype(np.int64)
+            weights, num_nodes = entries.data[nonzero].astype(float), matrix.shape[0]
+        elif found := names & {"edges", "edge_index"}:
+            pairs = _load_pairs(archive, min(found), path)
+            num_nodes = int(pairs.max(initial=-1)) + 1
+        else:
+            raise FormatError(
+                f"file '{path.name}'", "must hold a sparse matrix or edges",
+                ", ".join(sorted(names)[:10]), "name the arrays data, indices, indptr, shape",
+            )
+        features = _load_features(archive, names, path)
+        table = _load_labels(archive, names, path, notes)
+        for size in (None if features is None else features.shape[0], len(table) or None):
+            if size is not None and prefix is None:
+                num_nodes = max(num_nodes, size)
+        node_ids = _load_names(archive, names, ("node_ids", "node_names"), num_nodes, notes)
+        feature_names: tuple[str, ...] = ()
+        if features is not None:
+            d = features.shape[1]
+            given = _load_names(archive, names, ("feature_names", "attr_names"), d, notes)
+            feature_names = given or tuple(f"feature_{i}" for i in range(d))
+        attributes = _load_attributes(archive, names, path, num_nodes)
+    for what, size in (("features", None if features is None else features.shape[0]),
+                       ("labels", len(table) or None)):
+        if size is not None and size != num_nodes:
+            raise FormatError(
+                f"file '{path.name}': {what}", f"must have {num_nodes} rows, one a node", size
+            )
+    return RawGraph(
+        pairs=pairs, node_ids=node_ids or tuple(map(str, range(num_nodes))), weights=weights,
+        table=table if len(table.columns) else None, features=features,
+        feature_names=feature_names, attributes=attributes, format="NPZ", notes=notes,
+    )
+
+
+def _load_matrix(archive: zipfile.ZipFile, prefix: str, names: set[str]) -> sparse.sparray:
+    file = f"file '{Path(str(archive.filename)).name}'"
+    layout = "csr"
+    if f"{prefix}format" in names:
+        text = load_array(archive, f"{prefix}format")
+        layout = text.item().decode() if text.dtype.kind == "S" else str(text.item())
+    shape = tuple(int(v) for v in load_array(archive, f"{prefix}shape").ravel())
+    parts = ("row", "col") if layout == "coo" else ("indices", "indptr")
+    missing = [p for p in ("data", *parts) if f"{prefix}{p}" not in names]
+    if layout not in ("csr", "csc", "coo") or missing or len(shape) != 2:
+        raise FormatError(
+            file, "must hold a CSR, CSC or COO matrix with all its arrays", layout,
+            f"missing: {', '.join(missing)}" if missing else "",
+        )
+    data, first, second = (load_array(archive, f"{prefix}{p}") for p in ("data", *parts))
+    if data.dtype.kind not in "biuf" or {first.dtype.kind, second.dtype.kind} - {"i", "u"}:
+        raise FormatError(file, "must hold a matrix of numbers", str(data.dtype))
+    # The index arrays are checked before SciPy's compiled code follows them.
+    if layout == "coo":
+        valid = len(data) == len(first) == len(second) and _within(first, shape[0])
+        valid = valid and _within(second, shape[1])
+    else:
+        major, minor = shape if layout == "csr" else shape[::-1]
+        valid = len(second) == major + 1 and len(data) == len(first) and _within(first, minor)
+        valid = valid and second[0] == 0 and second[-1] == len(data)
+        valid = valid and bool((np.diff(second.astype(np.int64)) >= 0).all())
+    if not valid:
+        raise FormatError(file, "must hold a matrix whose indices fit its shape", shape)
+    if layout == "coo":
+        return sparse.coo_array((data, (first, second)), shape=shape)
+    make = sparse.csr_array if layout == "csr" else sparse.csc_array
+    return make((data, first, second), shape=shape)
+
+
+def _within(indices: np.ndarray, size: int) -> bool:
+    return not len(indices) or (int(indices.min()) >= 0 and int(indices.max()) < size)
+
+
+def _load_pairs(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray:
+    pairs = load_array(archive, name)
+    if name == "edge_index" and pairs.ndim == 2 and pairs.shape[0] == 2:
+        pairs = pairs.T
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise FormatError(
+            f"file '{path.name}': {name}", "must be (m, 2) whole numbers",
+            f"{pairs.shape} {pairs.dtype}",
+        )
+    if len(pairs) and int(pairs.min()) < 0:
+        raise FormatError(f"file '{path.name}': {name}", "must be node numbers ≥ 0", pairs.min())
+    if len(pairs) and int(pairs.max()) > 100_000_000:
+        raise FormatError(
+            f"file '{path.name}': {name}", "must be node numbers from 0 up", pairs.max(),
+            "number the nodes from 0",
+        )
+    return pairs.astype(np.int64)
+
+
+def _load_features(archive: zipfile.ZipFile, names: set[str], path: Path) -> Any:
+    for prefix in ("attr_", "attr_matrix."):
+        if f"{prefix}shape" in names:
+            return _load_matrix(archive, prefix, names).tocsr()
+    for name in ("attr_matrix", "features", "x"):
+        if name in names:
+            values = load_array(archive, name)
+            if values.ndim != 2 or values.dtype.kind not in "biuf":
+                raise FormatError(
+                    f"file '{path.name}': {name}", "must be a table of numbers",
+                    f"{values.shape} {values.dtype}",
+                )
+            if not np.isfinite(values).all():
+                raise InputError(
+                    f"file '{path.name}': {name}", "must be finite", remedy="fill missing values"
+                )
+            return values
+    return None
+
+
+def _load_labels(
+    archive: zipfile.ZipFile, names: set[str], path: Path, notes: list[str]
+) -> pd.DataFrame:
+    found = next((n for n in ("labels", "label", "target", "y") if n in names), None)
+    if found is None:
+        return pd.DataFrame()
+    labels = load_array(archive, found)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.ndim == 2 and (labels.astype(float).sum(axis=1) == 1).all():
+        labels = labels.argmax(axis=1)
+    if labels.ndim != 1 or labels.dtype.kind not in "biufU":
+        raise FormatError(
+            f"file '{path.name}': {found}", "must hold one class a node",
+            f"{labels.shape} {labels.dtype}",
+        )
+    if "class_names" in names and labels.dtype.kind in "iu":
+        count = int(labels.max(initial=-1)) + 1
+        classes = _load_names(archive, names, ("class_names",), None, notes)
+        if classes and len(classes) >= count and labels.min(initial=0) >= 0:
+            return pd.DataFrame({"label": np.array(classes, dtype=object)[labels]})
+    return pd.DataFrame({"label": labels})
+
+
+def _load_names(
+    archive: zipfile.ZipFile, names: set[str], candidates: tuple[str, ...], count: int | None,
+    notes: list[str],
+) -> tuple[str, ...]:
+    """Texts under one of the names; none where they are missing, pickled or too few."""
+    for name in candidates:
+        if name not in names:
+            continue
+        try:
+            values = load_array(archive, name)
+        except FormatError as error:
+            if "Python objects" not in str(error):
+                raise
+            notes.append(f"array '{name}' was ignored: it holds Python objects (pickles)")
+            continue
+        if values.ndim == 1 and values.dtype.kind in "Uiu" and count in (None, len(values)):
+            return tuple(map(str, values.tolist()))
+    return ()
+
+
+def _load_attributes(
+    archive: zipfile.ZipFile, names: set[str], path: Path, num_nodes: int
+) -> dict[str, Attribute]:
+    """Attributes as `writers` stores them: codes (k, n) and a JSON text of names and classes."""
+    if not {"attribute_codes", "attribute_info"} <= names:
+        return {}
+    codes = load_array(archive, "attribute_codes")
+    try:
+        info = json.loads(str(load_array(archive, "attribute_info").item()))
+        pairs = [(str(e["name"]), tuple(map(str, e["classes"]))) for e in info]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pairs = []
+    if codes.shape != (len(pairs), num_nodes) or codes.dtype.kind not in "iu":
+        raise FormatError(f"file '{path.name}'", "must have codes for each attribute", codes.shape)
+    return {
+        name: Attribute(name, row, classes)
+        for (name, classes), row in zip(pairs, codes, strict=True)
+    }

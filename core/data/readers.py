@@ -1,0 +1,140 @@
+"""Reading a graph from files that a user supplies: one entry point for all formats.
+
+The format follows from the content and the name; each has its own file in this package.
+Nothing is ever unpickled, and limits hold before memory is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from core.data.assembly import RawGraph, assemble_graph, join_node_table
+from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
+from core.data.edge_list import load_edge_list, load_link_table
+from core.data.loaded import LoadedGraph, LoadReport
+from core.data.musae import join_musae
+from core.data.node_table import load_node_table
+from core.data.npz import load_npz
+from core.data.text_input import check_file
+from core.errors import FormatError, InputError
+
+__all__ = [
+    "LoadReport", "LoadedGraph", "guess_roles", "guess_unknown_markers", "load_graph",
+    "read_preview",
+]
+
+
+def load_graph(
+    path: str | Path,
+    *,
+    nodes_path: str | Path | None = None,
+    id_column: str | None = None,
+    private: str | None = None,
+    utility: str | None = None,
+    ignore: Sequence[str] = (),
+    unknown: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    name: str | None = None,
+    target_path: str | Path | None = None,
+    missing_nodes: Literal["error", "drop"] = "error",
+) -> LoadedGraph:
+    """Read a graph; direction, self-loops and duplicates are dropped and counted.
+
+    path         edge list (CSV, TSV, TXT, .gz), GraphML, GEXF, GML, NPZ or .pt
+    nodes_path   node table (CSV, Parquet), joined by `id_column`, or MUSAE features (JSON)
+    target_path  MUSAE targets (CSV)
+    private, utility  columns that become attributes and are not features
+    unknown      markers that stand for a missing value in attribute columns
+    roles        column → role, over what is guessed; see `columns.ROLES`
+    missing_nodes  what to do with links to ids that the node table lacks
+
+    In a node table numeric columns become features as they are, other columns attributes.
+    InputError (or FormatError) names the file, the rule, the value and a remedy.
+    """
+    path = check_file(path)
+    roles = dict(roles or {})
+    raw = _load_raw(path, roles)
+    if nodes_path is not None:
+        nodes_path = check_file(nodes_path)
+    id_column = id_column or next((c for c, r in roles.items() if r == "id"), None)
+    is_musae = nodes_path is not None and ".json" in nodes_path.suffixes
+    if is_musae or target_path is not None:
+        raw = join_musae(raw, nodes_path, target_path, id_column)
+    elif nodes_path is not None:
+        raw = _join_nodes(raw, nodes_path, id_column, missing_nodes)
+    node_roles = {c: r for c, r in roles.items() if r not in ("id", "source", "target", "weight")}
+    loaded = assemble_graph(
+        raw, source=path.name, name=name or path.name.split(".")[0], private=private,
+        utility=utility, ignore=ignore, unknown=unknown, roles=node_roles,
+    )
+    return loaded
+
+
+def read_preview(path: str | Path, rows: int = 8, is_nodes: bool = False) -> pd.DataFrame:
+    """The first rows of a table of nodes or links, as texts, to choose the columns' roles by.
+
+    A table known to hold nodes has a header for sure; else that is guessed from the rows.
+    Columns of an edge list without header are called source, target, weight. Formats that are
+    no tables give an empty table.
+    """
+    path = check_file(path)
+    kind = detect_format(path)
+    if kind == "parquet" or (is_nodes and kind == "text"):
+        return load_node_table(path, max_rows=rows)
+    if kind != "text":
+        return pd.DataFrame()
+    table, _, _ = load_link_table(path, max_rows=rows + 1)
+    return table.head(rows)
+
+
+def detect_format(path: Path) -> str:
+    """text, parquet, json, graphml, gexf, gml, npz or pt, by magic number, then by suffix."""
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        suffix = Path(path.stem).suffix.lower()
+    with path.open("rb") as file:
+        magic = file.read(4)
+    if magic == b"PAR1":
+        return "parquet"
+    by_suffix = {
+        ".npz": "npz", ".pt": "pt", ".pth": "pt", ".json": "json", ".graphml": "graphml",
+        ".gexf": "gexf", ".gml": "gml", ".csv": "text", ".tsv": "text", ".txt": "text",
+        ".edges": "text", ".edgelist": "text", ".cites": "text", ".tab": "text", "": "text",
+    }
+    if suffix in by_suffix:
+        return by_suffix[suffix]
+    raise FormatError(
+        f"file '{path.name}'", "must be of a supported format", suffix,
+        "use CSV, TSV, TXT, Parquet, GraphML, GEXF, GML, NPZ or PT",
+    )
+
+
+def _load_raw(path: Path, roles: Mapping[str, str]) -> RawGraph:
+    kind = detect_format(path)
+    if kind == "text":
+        return load_edge_list(path, roles)
+    if kind == "npz":
+        return load_npz(path)
+    raise FormatError(
+        f"file '{path.name}'", "must hold links", kind,
+        "pass node tables and features besides the links",
+    )
+
+
+def _join_nodes(
+    raw: RawGraph, path: Path, id_column: str | None, missing_nodes: Literal["error", "drop"]
+) -> RawGraph:
+    table = load_node_table(path)
+    column = id_column or guess_id_column(table)
+    if column is None or column not in table.columns:
+        raise InputError(
+            f"file '{path.name}': id column", "must be a column of the node table", column,
+            "columns are: " + ", ".join(table.columns[:20]),
+        )
+    joined = join_node_table(raw, table, column, path.name, missing_nodes)
+    return replace(joined, format=f"{raw.format} with node table")
