@@ -64,7 +64,9 @@ def ghratio_distributions(
             )
         figure.add_vline(x=share, line={"dash": "dash", "width": 1.3, "color": ink.text},
                          row=1, col=column)
-    style_figure(figure, theme, 360, legend={"orientation": "h", "y": -0.25, "x": 0})
+    style_figure(figure, theme, 360, legend={
+        "orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}, margin={
+        "l": 10, "r": 16, "t": 36, "b": 96})
     figure.update_xaxes(range=[0, 1], title_text="Share of the own class   ← safer")
     figure.update_yaxes(tickformat=".0%", rangemode="tozero")
     figure.update_yaxes(title_text="Nodes", row=1, col=1)

@@ -43,8 +43,8 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
         )
     )
     style_figure(figure, theme, 320, showlegend=False)
-    figure.update_xaxes(title_text="Number of links of a node", type="log", dtick=1)
-    figure.update_yaxes(title_text="Share with at least as many", type="log", dtick=1,
+    figure.update_xaxes(title_text="Number of links of a node", type="log", dtick="D2")
+    figure.update_yaxes(title_text="Share with at least as many", type="log", dtick="D2",
                         tickformat="~%")
     isolated = int(table[table.degree == 0].nodes.sum())
     note = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} links; {isolated:,} without a link."

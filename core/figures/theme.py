@@ -7,6 +7,7 @@ Null attackers are dashed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,6 +24,7 @@ RISK_SCALE = ("#fdf1e4", "#f9cfa9", "#ee9a7a", "#d45d62", "#a82a57", "#6d0f42")
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 ORIGINAL_GREY = "#8a8f98"
+MAX_TINT = 0.5
 REMOVED_RED = "#D55E00"
 ADDED_BLUE = "#0072B2"
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "pentagon", "cross")
@@ -56,23 +58,28 @@ def risk_color(value: float) -> str:
     position = min(max(float(value), 0.0), 1.0) * (len(RISK_SCALE) - 1)
     index = min(int(position), len(RISK_SCALE) - 2)
     share = position - index
-    low, high = (_rgb(RISK_SCALE[i]) for i in (index, index + 1))
-    return "#" + "".join(
-        f"{round(a + share * (b - a)):02x}" for a, b in zip(low, high, strict=True)
-    )
+    return _mix(RISK_SCALE[index], RISK_SCALE[index + 1], share)
 
 
 def release_color(release_ids: Iterable[str]) -> dict[str, str]:
     """Release id → hex colour: grey for the original, one colour a defense.
 
     Give the audit's whole list of releases, so that a defense looks the same on every page.
-    Settings of one defense share its colour; beyond six defenses colours repeat and
-    `release_symbol` keeps them apart.
+    Settings of one defense are tints of its colour, the first one full; beyond six defenses
+    colours repeat and `release_symbol` keeps them apart.
     """
-    return {
-        release: ORIGINAL_GREY if index < 0 else OKABE_ITO[index % len(OKABE_ITO)]
-        for release, index in _defense_index(release_ids).items()
-    }
+    places = _defense_index(release_ids)
+    sizes = Counter(places.values())
+    seen: Counter[int] = Counter()
+    colors = {}
+    for release, index in places.items():
+        if index < 0:
+            colors[release] = ORIGINAL_GREY
+            continue
+        share = MAX_TINT * seen[index] / max(sizes[index] - 1, 1)
+        colors[release] = _tint(OKABE_ITO[index % len(OKABE_ITO)], share)
+        seen[index] += 1
+    return colors
 
 
 def release_symbol(release_ids: Iterable[str]) -> dict[str, str]:
@@ -174,6 +181,15 @@ def format_percent(share: float) -> str:
     """0.304 → "30 %"; one decimal below 1 %."""
     percent = 100 * share
     return f"{percent:.0f} %" if percent >= 1 or percent == 0 else f"{percent:.1f} %"
+
+
+def _tint(color: str, share: float) -> str:
+    return _mix(color, "#ffffff", share)
+
+
+def _mix(first: str, second: str, share: float) -> str:
+    pairs = zip(_rgb(first), _rgb(second), strict=True)
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
 
 
 def _rgb(color: str) -> tuple[int, int, int]:

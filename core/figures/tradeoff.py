@@ -37,6 +37,9 @@ from core.figures.theme import (
     style_figure,
 )
 
+MAX_NAMED = 9
+"""Above this many points only the front, the original and the best carry their names."""
+
 COLUMNS = [
     "release", "title", "attack", "risk", "risk_low", "risk_high", "utility", "utility_low",
     "utility_high", "is_pareto",
@@ -145,9 +148,15 @@ def tradeoff(
     best = None if max_risk is None else find_best_release(table, max_risk, utility_metric)
     figure = go.Figure()
     _add_front(figure, table, ink.muted)
-    for row, is_admissible in zip(table.itertuples(), admissible, strict=True):
-        _add_point(figure, row, colors[row.release], symbols[row.release], bool(is_admissible),
-                   row.release == best, ink.text)
+    middle = (table.risk.min() + table.risk.max()) / 2
+    is_named = np.ones(len(table), bool)
+    if len(table) > MAX_NAMED:
+        is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
+    for index, row in enumerate(table.itertuples()):
+        side = "top right" if row.risk <= middle else "top left"
+        _add_point(figure, row, colors[row.release], symbols[row.release],
+                   bool(admissible[index]), row.release == best,
+                   ink.text, side if is_named[index] else None)
     if max_risk is not None:
         figure.add_vline(x=max_risk, line={"width": 1, "color": ink.muted})
     level = chance_level(attack_metric)
@@ -173,15 +182,17 @@ def _add_front(figure: go.Figure, table: pd.DataFrame, color: str) -> None:
 
 
 def _add_point(
-    figure: go.Figure, row, color: str, symbol: str, is_admissible: bool, is_best: bool, ink: str
+    figure: go.Figure, row, color: str, symbol: str, is_admissible: bool, is_best: bool, ink: str,
+    side: str | None,
 ) -> None:
     risk = format_interval(row.risk, row.risk_low, row.risk_high)
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
     title = escape_text(row.title)
     label = f"<b>{title}</b>" if is_best else title
     figure.add_scatter(
-        x=[row.risk], y=[row.utility], mode="markers+text", name=title,
-        text=[label], textposition="top center", cliponaxis=False,
+        x=[row.risk], y=[row.utility], name=title,
+        mode="markers" if side is None else "markers+text",
+        text=[label], textposition=side or "top right", cliponaxis=False,
         textfont={"size": 12, "color": ink},
         opacity=1.0 if is_admissible else 0.25,
         marker={"color": color, "symbol": symbol, "size": 15 if is_best else 11,
@@ -220,6 +231,7 @@ def transfer_matrix(
     else:
         top = 1.0
     text = [["" if v != v else f"{v:.2f}" for v in row] for row in values]
+    long = sum(len(release_title(release)) for release in releases) > 70
     hover = _transfer_hover(results, metric, table, releases)
     figure = go.Figure(
         go.Heatmap(
@@ -232,7 +244,7 @@ def transfer_matrix(
     )
     style_figure(figure, theme, 150 + 34 * len(table))
     figure.update_layout(plot_bgcolor=ink.empty)
-    figure.update_xaxes(side="top", showgrid=False, tickangle=-25 if len(releases) > 4 else 0,
+    figure.update_xaxes(side="top", showgrid=False, tickangle=-25 if long else 0,
                         tickfont={"color": ink.text})
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
     note = describe_sample(attack_rows(results, metric, threat), "pair or node")
