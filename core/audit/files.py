@@ -31,7 +31,7 @@ def find_home(home: str | Path | None = None) -> Path:
     chosen = home or os.environ.get("AUDIT_HOME") or Path.home() / ".graph-privacy-audit"
     path = Path(chosen).expanduser().resolve()
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise InputError("AUDIT_HOME", "must be a folder that can be written", str(path),
                          error.strerror or "") from None
@@ -56,7 +56,7 @@ def save_graph(home: Path, graph: Graph) -> str:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with _replacing(path) as temporary:
-            _write_npz(temporary, {**_pack_links(graph), **_pack_nodes(graph)})
+            write_npz(temporary, {**_pack_links(graph), **_pack_nodes(graph)})
     return graph.content_hash
 
 
@@ -93,7 +93,7 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
     try:
-        _write_npz(temporary / "arrays.npz", arrays)
+        write_npz(temporary / "arrays.npz", arrays)
         shutil.rmtree(folder, ignore_errors=True)  # left by a run that died before its row
         temporary.rename(folder)
     except OSError:
@@ -115,7 +115,8 @@ def read_npz(path: Path) -> Arrays:
         return {name: stored[name] for name in stored.files}
 
 
-def _write_npz(path: Path, arrays: Arrays) -> None:
+def write_npz(path: Path, arrays: Arrays) -> None:
+    """Uncompressed, and on the disk when it returns."""
     with path.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
         file.flush()

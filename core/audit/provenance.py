@@ -22,6 +22,12 @@ def describe_run(spec: AuditSpec) -> dict[str, Any]:
         "root_seed": spec.root_seed,
         "seeds": spec.seeds,
         "results_version": RESULTS_VERSION,
+        **describe_packages(),
+    }
+
+
+def describe_packages() -> dict[str, Any]:
+    return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "packages": {name: _find_version(name) for name in PACKAGES},

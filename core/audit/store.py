@@ -81,22 +81,9 @@ class Store:
             connection.execute(sa.insert(AuditRow).values(
                 id=audit_id, name=name, spec=spec.model_dump(mode="json"),
                 graph_hash=spec.graph_hash, state="queued", created=_now(), seconds=0.0,
-                owner="", heartbeat=0.0, note="", provenance=provenance,
+                owner=describe_owner(), heartbeat=time.time(), note="", provenance=provenance,
             ))
-            rows = [
-                {
-                    "key": c.key, "kind": c.kind, "release": c.release, "method": c.method,
-                    "repeat": c.repeat, "state": "skipped" if c.skip else "queued",
-                    "progress": 0.0, "message": "", "reason": c.skip, "note": "", "device": "",
-                    "seconds": 0.0,
-                }
-                for c in cells
-            ]
-            _insert_missing(connection, CellRow, rows)
-            connection.execute(sa.insert(AuditCellRow), [
-                {"audit_id": audit_id, "cell_key": cell.key, "position": position}
-                for position, cell in enumerate(cells)
-            ])
+            _insert_plan(connection, audit_id, cells)
 
     def find_audit(self, audit_id: str) -> Row:
         """The audit joined with its graph's size; InputError for an unknown id."""
@@ -134,41 +121,56 @@ class Store:
 
     def claim_audit(self, audit_id: str) -> bool:
         """Become the owner; False if another living process computes this audit."""
+        me = describe_owner()
         with self._write() as connection:
             row = connection.execute(
                 sa.select(AuditRow.owner, AuditRow.heartbeat, AuditRow.state)
                 .where(AuditRow.id == audit_id)
             ).one()
-            if row.state == "running" and is_owner_alive(row.owner, row.heartbeat):
+            is_running = row.state == "running" and row.owner != me
+            if is_running and is_owner_alive(row.owner, row.heartbeat):
                 return False
             connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(
-                owner=describe_owner(), heartbeat=time.time(), state="running", note="",
+                owner=me, heartbeat=time.time(), state="running", note="",
             ))
         return True
+
+    def replace_plan(self, audit_id: str, cells: Sequence[Cell]) -> None:
+        """Make the audit's cells those of a new plan; unfinished and failed ones are due again.
+
+        The plan differs from the recorded one only after an update that renewed results.
+        """
+        with self._write() as connection:
+            connection.execute(sa.delete(AuditCellRow).where(AuditCellRow.audit_id == audit_id))
+            _insert_plan(connection, audit_id, cells)
+            due = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
+            connection.execute(
+                sa.update(CellRow)
+                .where(CellRow.key.in_(due), CellRow.state.not_in((*KEPT, "running")))
+                .values(state="queued", reason="", progress=0.0)
+            )
+            orphans = _delete_orphans(connection)
+        self._delete_files(orphans)
 
     def delete_audit(self, audit_id: str) -> None:
         """Forget an audit and all that only it needs: cells, their files, its graph."""
         graph_hash = self.find_audit(audit_id).graph_hash
-        shared = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id != audit_id)
         with self._write() as connection:
-            own = sa.select(AuditCellRow.cell_key).where(
-                AuditCellRow.audit_id == audit_id, AuditCellRow.cell_key.not_in(shared)
-            )
-            keys = list(connection.scalars(own))
             connection.execute(sa.delete(AuditCellRow).where(AuditCellRow.audit_id == audit_id))
-            for start in range(0, len(keys), 500):
-                chunk = keys[start:start + 500]
-                connection.execute(sa.delete(CellRow).where(CellRow.key.in_(chunk)))
             connection.execute(sa.delete(AuditRow).where(AuditRow.id == audit_id))
+            orphans = _delete_orphans(connection)
             others = sa.select(sa.func.count()).where(AuditRow.graph_hash == graph_hash)
             is_last = connection.scalar(others) == 0
             if is_last:
                 connection.execute(sa.delete(GraphRow).where(GraphRow.hash == graph_hash))
-        for key in keys:
-            files.delete_cell(self.home, key)
+        self._delete_files(orphans)
         if is_last:
             files.graph_path(self.home, graph_hash).unlink(missing_ok=True)
         shutil.rmtree(files.cancel_path(self.home, audit_id).parent, ignore_errors=True)
+
+    def _delete_files(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            files.delete_cell(self.home, key)
 
     # -- cells ------------------------------------------------------------------------------
 
@@ -183,11 +185,23 @@ class Store:
         with self._read() as connection:
             return list(connection.execute(query))
 
-    def count_cells(self) -> dict[str, dict[str, int]]:
-        """Audit id → state → number of cells."""
+    def list_running(self, audit_id: str) -> list[Row]:
+        """The audit's cells that are being computed, with their curves so far."""
+        query = (
+            sa.select(CellRow.__table__)
+            .join(AuditCellRow, AuditCellRow.cell_key == CellRow.key)
+            .where(AuditCellRow.audit_id == audit_id, CellRow.state == "running")
+            .order_by(AuditCellRow.position)
+        )
+        with self._read() as connection:
+            return list(connection.execute(query))
+
+    def count_cells(self, audit_id: str | None = None) -> dict[str, dict[str, int]]:
+        """Audit id → state → number of cells; of one audit or of all."""
+        condition = sa.true() if audit_id is None else AuditCellRow.audit_id == audit_id
         query = (
             sa.select(AuditCellRow.audit_id, CellRow.state, sa.func.count())
-            .join(CellRow, CellRow.key == AuditCellRow.cell_key)
+            .join(CellRow, CellRow.key == AuditCellRow.cell_key).where(condition)
             .group_by(AuditCellRow.audit_id, CellRow.state)
         )
         counts: dict[str, dict[str, int]] = {}
@@ -329,6 +343,30 @@ def _insert_missing(
     insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     if rows:
         connection.execute(insert(table).on_conflict_do_nothing(), rows)
+
+
+def _insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) -> None:
+    """The cells that are new, and the audit's list of cells in the order of its plan."""
+    _insert_missing(connection, CellRow, [
+        {
+            "key": c.key, "kind": c.kind, "release": c.release, "method": c.method,
+            "repeat": c.repeat, "state": "skipped" if c.skip else "queued", "progress": 0.0,
+            "message": "", "reason": c.skip, "note": "", "device": "", "seconds": 0.0,
+        }
+        for c in cells
+    ])
+    connection.execute(sa.insert(AuditCellRow), [
+        {"audit_id": audit_id, "cell_key": cell.key, "position": position}
+        for position, cell in enumerate(cells)
+    ])
+
+
+def _delete_orphans(connection: Connection) -> list[str]:
+    """Delete cells that no audit has; returns their keys."""
+    orphan = CellRow.key.not_in(sa.select(AuditCellRow.cell_key))
+    keys = list(connection.scalars(sa.select(CellRow.key).where(orphan)))
+    connection.execute(sa.delete(CellRow).where(orphan))
+    return keys
 
 
 def _now() -> str:

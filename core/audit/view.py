@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.audit.spec import AuditSpec
 from core.graph import Graph
-from core.release import Guarantee
+from core.release import Guarantee, Release
 from core.results import Estimate
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted", "skipped"]
@@ -130,3 +130,58 @@ class AuditView:
 
 def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
+
+
+@dataclass(frozen=True)
+class RunningCell:
+    """A cell that is being computed now; `seed` counts repeats from 0, `fraction` 0 to 1."""
+
+    kind: str
+    release: str
+    method: str
+    seed: int
+    fraction: float
+    message: str
+
+    @property
+    def label(self) -> str:
+        """Key of the cell's curves in `AuditProgress.curves`."""
+        what = self.release if self.kind == "publish" else f"{self.method} on {self.release}"
+        return f"{what}, repeat {self.seed + 1}"
+
+
+@dataclass(frozen=True)
+class AuditProgress:
+    """How far an audit is; cheap enough to ask several times a second.
+
+    cells_done  cells in a final state, whatever it is
+    fraction    0 to 1, running cells counted in part
+    curves      label of a running cell → name of the curve → [(step, value), …]
+    seconds     spent so far, over all runs of this audit
+    note        something the user should know, such as that workers are starting; "" if nothing
+    """
+
+    state: State
+    cells_done: int
+    cells_total: int
+    fraction: float
+    running: tuple[RunningCell, ...]
+    curves: dict[str, dict[str, list[tuple[float, float]]]]
+    seconds: float
+    note: str
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ("queued", "running")
+
+
+@dataclass(frozen=True)
+class PublishProgress:
+    """A publishing run; `release` and `provenance` are there once it is done."""
+
+    state: State
+    fraction: float
+    message: str
+    reason: str = ""
+    release: Release | None = None
+    provenance: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,247 @@
+"""The audits of one AUDIT_HOME: start, watch, cancel, resume, read, delete.
+
+One object serves all browser sessions of a server, or one command. Audits that other processes
+run on the same home show in the history like one's own. Never imports torch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
+from core.audit.coordinate import AuditRun, InFlight, clear_flag, raise_flag
+from core.audit.engine import Engine
+from core.audit.plan import plan_audit
+from core.audit.provenance import describe_run
+from core.audit.publish import PublishRun
+from core.audit.run import new_audit_id
+from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.store import FINAL, Store
+from core.audit.view import (
+    AuditProgress,
+    AuditSummary,
+    AuditView,
+    PublishProgress,
+    RunningCell,
+)
+from core.errors import InputError
+from core.graph import Graph
+
+_MAX_GRAPHS = 4
+_MAX_VIEWS = 6
+
+
+class AuditService:
+    """Thread-safe. The cluster starts with the first cell that has to be computed."""
+
+    def __init__(self, home: str | Path | None = None) -> None:
+        self._store = Store(home)
+        self._engine = Engine(self._store.home)
+        self._in_flight = InFlight()
+        self._lock = threading.RLock()
+        self._runs: dict[str, AuditRun] = {}
+        self._publishing: dict[str, PublishRun] = {}
+        self._graphs: OrderedDict[str, Graph] = OrderedDict()
+        self._views: OrderedDict[str, tuple[Any, AuditView]] = OrderedDict()
+
+    @property
+    def home(self) -> Path:
+        return self._store.home
+
+    def close(self) -> None:
+        """Stop computing; running audits are left to be resumed."""
+        with self._lock:
+            runs = list(self._runs.values())
+        for run in runs:
+            run.stop()
+        for run in runs:
+            run.join(timeout=5)
+        self._engine.close()
+        self._store.close()
+
+    def find_device_title(self) -> str:
+        """What computes: "NVIDIA H100" or "CPU (8 cores)"."""
+        return self._engine.find_device_title()
+
+    def warm_up(self) -> None:
+        """Start the cluster in the background, so that the first audit need not wait."""
+        threading.Thread(target=self._engine.connect, daemon=True).start()
+
+    # -- graphs -----------------------------------------------------------------------------
+
+    def save_graph(self, graph: Graph) -> str:
+        """Store a graph; returns its content hash, by which specs name it."""
+        graph_hash = self._store.save_graph(graph)
+        self._remember(self._graphs, graph_hash, graph, _MAX_GRAPHS)
+        return graph_hash
+
+    def load_graph(self, graph_hash: str) -> Graph:
+        """A stored graph; InputError if it is not there (any more)."""
+        with self._lock:
+            if graph_hash in self._graphs:
+                self._graphs.move_to_end(graph_hash)
+                return self._graphs[graph_hash]
+        graph = self._store.load_graph(graph_hash)
+        self._remember(self._graphs, graph_hash, graph, _MAX_GRAPHS)
+        return graph
+
+    # -- audits -----------------------------------------------------------------------------
+
+    def start_audit(self, spec: AuditSpec, name: str | None = None) -> str:
+        """Plan the audit and compute it in the background; returns its id at once.
+
+        Cells that any earlier audit computed are taken from the store. Raises InputError where
+        the threats cannot be drawn on the graph.
+        """
+        spec = spec.normalized()
+        graph = self.load_graph(spec.graph_hash)
+        self._store.save_graph(graph)
+        cells = plan_audit(spec, graph)
+        audit_id = new_audit_id()
+        self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
+        self._run(audit_id)
+        return audit_id
+
+    def resume_audit(self, audit_id: str) -> None:
+        """Compute what is missing or failed; nothing if the audit is running already."""
+        self._store.find_audit(audit_id)
+        self._run(audit_id)
+
+    def cancel_audit(self, audit_id: str) -> None:
+        """Stop within a second while training; finished cells stay. Works across processes."""
+        row = self._store.find_audit(audit_id)
+        if find_state(row) in ("queued", "running"):
+            raise_flag(self.home, audit_id)
+
+    def wait(self, audit_id: str, timeout: float | None = None) -> bool:
+        """Wait for an audit that this process runs; False if it still runs after `timeout` s."""
+        with self._lock:
+            run = self._runs.get(audit_id)
+        if run is not None:
+            run.join(timeout)
+            return not run.is_alive()
+        return True
+
+    def delete_audit(self, audit_id: str) -> None:
+        """Forget the audit and everything stored for it alone; a running one is cancelled."""
+        self.cancel_audit(audit_id)
+        if not self.wait(audit_id, timeout=30):
+            raise InputError("audit", "must have stopped to be deleted", audit_id, "try again")
+        row = self._store.find_audit(audit_id)
+        if find_state(row) in ("queued", "running"):
+            raise InputError("audit", "runs in another process", audit_id, "wait until it stops")
+        self._store.delete_audit(audit_id)
+        with self._lock:
+            self._views.pop(audit_id, None)
+            self._graphs.pop(row.graph_hash, None)
+            self._runs.pop(audit_id, None)
+
+    def find_same_audit(self, spec: AuditSpec) -> str | None:
+        """Id of the newest audit with exactly this spec, or None."""
+        return self._store.find_same_audit(spec.normalized())
+
+    # -- reading ----------------------------------------------------------------------------
+
+    def list_audits(self) -> list[AuditSummary]:
+        """The history, newest first."""
+        counts = self._store.count_cells()
+        return [summarize(row, counts.get(row.id, {})) for row in self._store.list_audits()]
+
+    def get_progress(self, audit_id: str) -> AuditProgress:
+        row = self._store.find_audit(audit_id)
+        counts = self._store.count_cells(audit_id).get(audit_id, {})
+        running = self._store.list_running(audit_id)
+        cells = [
+            RunningCell(c.kind, c.release, c.method, c.repeat, c.progress, c.message)
+            for c in running
+        ]
+        done, total = sum(counts.get(state, 0) for state in FINAL), sum(counts.values())
+        state = find_state(row)
+        note = row.note
+        if state == "running" and not cells and done < total:
+            note = "waiting for a free worker"
+        return AuditProgress(
+            state=state, cells_done=done, cells_total=total,
+            fraction=(done + sum(cell.fraction for cell in cells)) / max(total, 1),
+            running=tuple(cells) if state == "running" else (),
+            curves={
+                cell.label: {k: [(s, v) for s, v in points] for k, points in c.curves.items()}
+                for cell, c in zip(cells, running, strict=True) if c.curves
+            },
+            seconds=row.seconds, note=note,
+        )
+
+    def get_view(self, audit_id: str) -> AuditView:
+        """All that is known so far; assembled anew only when cells have finished since."""
+        row = self._store.find_audit(audit_id)
+        counts = self._store.count_cells(audit_id).get(audit_id, {})
+        fingerprint = (find_state(row), *sorted((s, n) for s, n in counts.items() if s in FINAL))
+        with self._lock:
+            known = self._views.get(audit_id)
+        if known is not None and known[0] == fingerprint:
+            if find_state(row) != "running":
+                return known[1]
+            cells = assemble_cells(self._store.list_cells(audit_id))
+            return replace(known[1], summary=summarize(row, counts), cells=cells)
+        view = assemble_view(self._store, row, self.load_graph)
+        self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
+        return view
+
+    # -- publishing -------------------------------------------------------------------------
+
+    def start_publish(
+        self, graph_hash: str, choice: MethodChoice, fields: dict[str, Any] | None = None
+    ) -> str:
+        """Make one release with operating-system entropy; returns an id for `get_publish`.
+
+        fields  those of AuditSpec that a defense may need: private, known, utility,
+                sensitive_links; nothing is withheld from the release but sensitive links
+        """
+        self.load_graph(graph_hash)
+        run = PublishRun(self._store, self._engine, graph_hash, choice, fields or {})
+        with self._lock:
+            self._publishing[run.id] = run
+        return run.id
+
+    def get_publish(self, publish_id: str) -> PublishProgress:
+        with self._lock:
+            run = self._publishing.get(publish_id)
+        if run is None:
+            raise InputError("publishing run", "must be one of this session", publish_id)
+        return run.get_progress()
+
+    def cancel_publish(self, publish_id: str) -> None:
+        with self._lock:
+            run = self._publishing.get(publish_id)
+        if run is not None:
+            run.cancel()
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _run(self, audit_id: str) -> None:
+        with self._lock:
+            if audit_id in self._runs and self._runs[audit_id].is_alive():
+                return
+            if not self._store.claim_audit(audit_id):
+                return
+            row = self._store.find_audit(audit_id)
+            spec = AuditSpec.model_validate(row.spec)
+            cells = plan_audit(spec, self.load_graph(spec.graph_hash))
+            self._store.replace_plan(audit_id, cells)
+            clear_flag(self.home, audit_id)
+            run = AuditRun(
+                self._store, self._engine, self._in_flight, audit_id, spec, cells, row.seconds
+            )
+            self._runs[audit_id] = run
+            run.start()
+
+    def _remember(self, cache: OrderedDict, key: str, value: Any, limit: int) -> None:
+        with self._lock:
+            cache[key] = value
+            cache.move_to_end(key)
+            while len(cache) > limit:
+                cache.popitem(last=False)
