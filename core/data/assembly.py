@@ -30,6 +30,7 @@ class RawGraph:
     pairs     (k, 2) int64 positions in `node_ids`, as given: any direction, any repetition
     table     one row per node, columns as given; or None
     features  (n, d) dense or sparse matrix with d names; or None
+    default_roles  what the format says of the table's columns, before anything is guessed
     """
 
     pairs: np.ndarray
@@ -39,6 +40,7 @@ class RawGraph:
     features: Any = None
     feature_names: tuple[str, ...] = ()
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    default_roles: Mapping[str, str] = field(default_factory=dict)
     num_rows_skipped: int = 0
     format: str = ""
     notes: Sequence[str] = ()
@@ -112,7 +114,7 @@ def assemble_graph(
             "check which columns hold the links' ends",
         )
     chosen = [c for c in (private, utility) if c is not None]
-    known_roles = {**(roles or {}), **dict.fromkeys(ignore, "ignore")}
+    known_roles = {**raw.default_roles, **(roles or {}), **dict.fromkeys(ignore, "ignore")}
     if private is not None:
         known_roles[private] = "private"
     if utility is not None:

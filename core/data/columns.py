@@ -196,6 +196,8 @@ def why_ignore(column: pd.Series) -> str | None:
     num_distinct = text.nunique()
     if num_distinct == len(text) > 2 and _ID.fullmatch(name):
         return "a second id: every value is distinct"
+    if not is_numeric(column) and num_distinct == len(text) > 2:
+        return "a name: every value is distinct"
     if not is_numeric(column) and num_distinct > max(50, 0.2 * len(text)):
         return f"free text: {num_distinct} distinct values"
     return None

@@ -69,6 +69,7 @@ def load_npz(path: str | Path) -> RawGraph:
         pairs=pairs, node_ids=node_ids or tuple(map(str, range(num_nodes))), weights=weights,
         table=table if len(table.columns) else None, features=features,
         feature_names=feature_names, attributes=attributes, format="NPZ", notes=notes,
+        default_roles=dict.fromkeys(table.columns, "attribute"),
     )
 
 

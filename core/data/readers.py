@@ -16,11 +16,14 @@ import pandas as pd
 from core.data.assembly import RawGraph, assemble_graph, join_node_table
 from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
 from core.data.edge_list import load_edge_list, load_link_table
+from core.data.gml import load_gml
 from core.data.loaded import LoadedGraph, LoadReport
 from core.data.musae import join_musae
 from core.data.node_table import load_node_table
 from core.data.npz import load_npz
+from core.data.pyg import load_pyg
 from core.data.text_input import check_file
+from core.data.xml_formats import load_gexf, load_graphml
 from core.errors import FormatError, InputError
 
 __all__ = [
@@ -118,8 +121,12 @@ def _load_raw(path: Path, roles: Mapping[str, str]) -> RawGraph:
     kind = detect_format(path)
     if kind == "text":
         return load_edge_list(path, roles)
-    if kind == "npz":
-        return load_npz(path)
+    readers = {
+        "graphml": load_graphml, "gexf": load_gexf, "gml": load_gml, "npz": load_npz,
+        "pt": load_pyg,
+    }
+    if kind in readers:
+        return readers[kind](path)
     raise FormatError(
         f"file '{path.name}'", "must hold links", kind,
         "pass node tables and features besides the links",

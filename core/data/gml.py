@@ -1,0 +1,91 @@
+"""GML: nested lists of keys and values in square brackets."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from core.data.assembly import RawGraph
+from core.data.attributed import AttributedNodes
+from core.data.text_input import load_text
+from core.errors import FormatError
+
+_TOKEN = re.compile(r'\[|\]|"[^"]*"|[^\s\[\]"]+|"')
+_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+_MAX_DEPTH = 100
+
+Entry = tuple[str, Any]
+
+
+def load_gml(path: str | Path) -> RawGraph:
+    """Nodes and links of the first graph; `weight` or `value` of an edge is its weight.
+
+    A node's id is its label where all nodes have distinct ones, else its number.
+    """
+    file = f"file '{Path(path).name}'"
+    text = _COMMENT.sub("", load_text(path))
+    graph = next((v for k, v in _parse(text, file) if k == "graph" and isinstance(v, list)), None)
+    if graph is None:
+        raise FormatError(file, "must hold a graph [ … ]", remedy="check that it is GML")
+    rows = [_scalars(v) for k, v in graph if k == "node" and isinstance(v, list)]
+    labels = [row.get("label", "") for row in rows]
+    use_labels = all(labels) and len(set(labels)) == len(labels)
+    nodes = AttributedNodes(file)
+    names: dict[str, str] = {}
+    for row, label in zip(rows, labels, strict=True):
+        number = row.pop("id", "")
+        if not number or number in names:
+            raise FormatError(file, "must give every node an id of its own", number or None)
+        names[number] = label if use_labels else number
+        if use_labels:
+            row.pop("label")
+        nodes.add_node(names[number], row)
+    for key, value in graph:
+        if key == "edge" and isinstance(value, list):
+            edge = _scalars(value)
+            ends = [names.get(edge.get(end, ""), edge.get(end)) for end in ("source", "target")]
+            nodes.add_link(ends[0], ends[1], edge.get("weight", edge.get("value")))
+    return nodes.to_raw("GML")
+
+
+def _scalars(entries: list[Entry]) -> dict[str, str]:
+    return {key: value for key, value in entries if isinstance(value, str)}
+
+
+def _parse(text: str, file: str) -> list[Entry]:
+    """[(key, text or list of the same)] of a document; without recursion, so depth is safe."""
+    stack: list[list[Entry]] = [[]]
+    tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
+    for match in tokens:
+        key = match.group()
+        if key == "]":
+            if len(stack) == 1:
+                raise FormatError(file, "must have matching brackets", _place(text, match))
+            stack.pop()
+            continue
+        following = next(tokens, None)
+        value = following.group() if following else None
+        if key[0] in '["' or value is None or value in ("]", '"'):
+            raise FormatError(
+                file, "must hold pairs of a key and a value", _place(text, match),
+                "check that it is GML",
+            )
+        if value == "[":
+            if len(stack) > _MAX_DEPTH:
+                raise FormatError(file, f"must nest at most {_MAX_DEPTH} lists")
+            entries: list[Entry] = []
+            stack[-1].append((key, entries))
+            stack.append(entries)
+        else:
+            is_text = value.startswith('"')
+            stack[-1].append((key, html.unescape(value[1:-1]) if is_text else value))
+    if len(stack) > 1:
+        raise FormatError(file, "must have matching brackets", "one is not closed")
+    return stack[0]
+
+
+def _place(text: str, match: re.Match[str]) -> str:
+    return f"'{match.group()[:40]}' in line {text.count(chr(10), 0, match.start()) + 1}"
