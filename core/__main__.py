@@ -1,0 +1,343 @@
+"""The command line: `python -m core methods | audit | publish`.
+
+Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results);
+2 bad input, with one line `error: …`; 130 cancelled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from core.errors import AuditError, InputError, RunCancelled
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
+    from core.audit.spec import AuditSpec, MethodChoice
+    from core.data.loaded import LoadedGraph
+
+DEFAULT_SHARE = 0.1
+EVERY = "all"
+
+
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError("command", message, remedy=f"see: {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    try:
+        options = build_parser().parse_args(arguments)
+        return options.run(options)
+    except KeyboardInterrupt:
+        return say("cancelled", code=130)
+    except RunCancelled as error:
+        return say(str(error), code=130)
+    except AuditError as error:
+        return say(f"error: {error}", code=2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        name = f" '{error.filename}'" if error.filename else ""
+        return say(f"error: file{name} cannot be used; {error.strerror or error}", code=2)
+    except Exception as error:
+        if os.environ.get("AUDIT_DEBUG"):
+            raise
+        text = f"{type(error).__name__}: {error}"
+        return say(f"error: internal error; {text}; AUDIT_DEBUG=1 shows where", code=1)
+
+
+def build_parser() -> Parser:
+    parser = Parser(prog="python -m core", description="Audits of graphs of people.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    methods = commands.add_parser("methods", help="list all attacks and defenses")
+    methods.add_argument("--json", action="store_true", help="with settings, as JSON")
+    methods.set_defaults(run=run_methods)
+
+    audit = commands.add_parser("audit", help="attack a graph and defended releases of it")
+    _add_graph(audit)
+    audit.add_argument("--spec", type=Path, metavar="FILE",
+                       help="settings from a spec or an earlier audit.json; options go first")
+    audit.add_argument("--known", type=float, metavar="SHARE",
+                       help="share of the private values that the adversary knows (0.1)")
+    audit.add_argument("--test-links", type=float, metavar="SHARE",
+                       help="share of the links held back to measure usefulness (0.1)")
+    audit.add_argument("--attack", action="append", metavar="KEY[:name=value,…]",
+                       help="an attack, or 'all'; may be repeated")
+    audit.add_argument("--defense", action="append", metavar="KEY[:name=value,…]",
+                       help="a defense, or 'all'; may be repeated")
+    audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
+    audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
+    audit.add_argument("--name", help="how the history calls the audit")
+    audit.add_argument("--report", action="store_true", help="write report.pdf as well")
+    audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
+    audit.set_defaults(run=run_audit)
+
+    publish = commands.add_parser("publish", help="make one release to be handed over")
+    _add_graph(publish, required=True)
+    publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
+    publish.add_argument("--known", type=float, metavar="SHARE")
+    publish.add_argument("--out", type=Path, required=True, metavar="FILE",
+                         help="edge list (.csv), .graphml or .npz")
+    publish.set_defaults(run=run_publish)
+    return parser
+
+
+def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    parser.add_argument("--graph", required=required, metavar="NAME|FILE",
+                        help="a graph of the catalogue, such as karate or cora, or a file")
+    parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
+    parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
+    parser.add_argument("--private", metavar="COLUMN", help="column that must stay private")
+    parser.add_argument("--utility", metavar="COLUMN", help="column that recipients want")
+    parser.add_argument("--unknown", action="append", default=[], metavar="VALUE[,…]",
+                        help="marker of an unknown value, such as -1")
+    parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
+    parser.add_argument("--hide-links", type=float, nargs="?", const=DEFAULT_SHARE,
+                        metavar="SHARE", help="hide this share of the links (0.1) as sensitive")
+
+
+# -- commands ---------------------------------------------------------------------------------
+
+
+def run_methods(options: argparse.Namespace) -> int:
+    from core.methods import describe_methods
+
+    methods = describe_methods()
+    if options.json:
+        print(json.dumps(methods, indent=1, ensure_ascii=False))
+    else:
+        for method in methods:
+            print(f"{method['kind']:17} {method['key']:28} {method['title']}")
+    return 0
+
+
+def run_audit(options: argparse.Namespace) -> int:
+    from core.audit.export import write_audit
+    from core.audit.service import AuditService
+
+    service = AuditService()
+    try:
+        spec = build_spec(options, service)
+        _check_folder(options.out)
+        audit_id = service.find_same_audit(spec)
+        if audit_id is None:
+            audit_id = service.start_audit(spec, options.name)
+        else:
+            service.resume_audit(audit_id)
+        _watch(service, audit_id)
+        view = service.get_view(audit_id)
+        if view.summary.state != "done":
+            note = service.get_progress(audit_id).note
+            return say(f"{view.summary.state}: {note}; run the same command again to resume",
+                       code=130 if view.summary.state == "cancelled" else 1)
+        write_audit(view, options.out)
+        if options.report:
+            from core.report import write_report
+
+            write_report(view, options.out / "report.pdf")
+        failed = view.summary.cells_failed
+        say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
+        return 1 if failed else 0
+    finally:
+        service.close()
+
+
+def run_publish(options: argparse.Namespace) -> int:
+    from core.audit.publish import describe_publishing, publish_release
+    from core.audit.spec import MethodChoice
+    from core.data.writers import write_release
+
+    choice = MethodChoice.parse(options.defense, "defense")
+    graph = load_input(options).graph
+    names = ("private", "utility", "known", "hide_links")
+    fields = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    release = publish_release(graph, choice, fields)
+    write_release(release, options.out, describe_publishing(graph, release))
+    say(f"published {release.graph.num_edges} links, {release.guarantee.label}: {options.out}")
+    return 0
+
+
+# -- input ------------------------------------------------------------------------------------
+
+
+def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
+    """The spec of a file and the options; the graph is stored under its hash."""
+    from core.audit.spec import AuditSpec
+
+    fields = _load_spec(options.spec) if options.spec else {}
+    names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
+    fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    if not fields.get("private") and not fields.get("sensitive_links"):
+        fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
+    if options.attack:
+        fields["attacks"] = [c.model_dump() for c in _parse_attacks(options.attack, fields)]
+    if options.defense:
+        fields["defenses"] = [c.model_dump() for c in _parse_choices(options.defense, "defense")]
+    if options.graph:
+        options.private, options.utility = fields.get("private"), fields.get("utility")
+        loaded = load_input(options)
+        if fields.get("graph_hash") not in (None, loaded.graph.content_hash):
+            raise InputError("graph", "must be the one that the spec names", options.graph,
+                             "leave graph_hash out of the spec to use another one")
+        fields |= {"graph_hash": service.save_graph(loaded.graph),
+                   "graph_name": loaded.graph.name}
+    elif "graph_hash" not in fields:
+        raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
+    spec = AuditSpec.check_spec(fields)
+    if not spec.attacks:
+        raise InputError("audit", "must have an attack", remedy="use --attack KEY or --attack all")
+    return spec
+
+
+def load_input(options: argparse.Namespace) -> LoadedGraph:
+    """The graph of the catalogue or of a file; what loading dropped is said."""
+    from core.data.catalogue import list_datasets, load_dataset
+    from core.data.readers import load_graph
+
+    names = {info.name for info in list_datasets()}
+    unknown = [value for text in options.unknown for value in text.split(",")]
+    ignore = [value for text in options.ignore for value in text.split(",")]
+    if options.graph in names and not options.nodes:
+        return load_dataset(options.graph)
+    path = Path(options.graph)
+    if not path.exists():
+        raise InputError("graph", "must be a file or a name of the catalogue", options.graph,
+                         "names: " + ", ".join(sorted(names)))
+    loaded = load_graph(
+        path, nodes_path=options.nodes, id_column=options.id, private=options.private,
+        utility=options.utility, ignore=ignore, unknown=unknown,
+    )
+    report = loaded.report
+    say(f"{loaded.graph.num_nodes} nodes, {loaded.graph.num_edges} links; dropped "
+        f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
+        f"{report.num_reciprocal} reverse directions")
+    if options.nodes and not unknown:
+        _warn_of_markers(options)
+    return loaded
+
+
+def _warn_of_markers(options: argparse.Namespace) -> None:
+    from core.data.columns import guess_unknown_markers
+    from core.data.node_table import load_node_table
+
+    if ".json" in options.nodes.suffixes:
+        return
+    found = guess_unknown_markers(load_node_table(options.nodes))
+    for column in (options.private, options.utility):
+        if column in found:
+            values = ",".join(found[column])
+            say(f"note: {values} in column '{column}' may mean unknown; if so: --unknown={values}")
+
+
+def _load_spec(path: Path) -> dict[str, Any]:
+    """Fields of an AuditSpec, bare or inside an audit.json."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError("spec", "must be a readable JSON file", str(path), str(error)) from None
+    fields = content.get("spec", content) if isinstance(content, dict) else None
+    if not isinstance(fields, dict):
+        raise InputError("spec", "must be a JSON object", str(path))
+    return dict(fields)
+
+
+def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoice]:
+    """'all' lists attacks without a threat as skipped; one that was named is an error."""
+    from core.methods import find_method
+
+    kinds = ("link_attack", "attribute_attack")
+    choices = _parse_choices(texts, *kinds)
+    has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
+    for choice in choices:
+        if EVERY in texts:
+            break
+        kind = find_method(choice.key, *kinds).kind  # type: ignore[arg-type]
+        if kind == "attribute_attack" and not fields.get("private"):
+            raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
+        if kind == "link_attack" and not has_links:
+            raise InputError(choice.key, "needs hidden links", remedy="use --hide-links")
+    return choices
+
+
+def _parse_choices(texts: list[str], *kinds: Any) -> list[MethodChoice]:
+    from core.audit.spec import MethodChoice
+    from core.methods import list_methods
+
+    choices = []
+    for text in texts:
+        if text == EVERY:
+            methods = [m for kind in kinds for m in list_methods(kind)]
+            choices += [MethodChoice.of(method()) for method in methods]
+        else:
+            choices.append(MethodChoice.parse(text, *kinds))
+    return choices
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("output folder", "must be one that can be written", str(folder),
+                         error.strerror or "") from None
+
+
+# -- output -----------------------------------------------------------------------------------
+
+
+def _watch(service: AuditService, audit_id: str) -> None:
+    """Progress on stderr until the audit ends, here or in the process that runs it."""
+    show = _make_meter()
+    try:
+        while True:
+            is_over = service.wait(audit_id, 0.2)
+            progress = service.get_progress(audit_id)
+            running = progress.running[0] if progress.running else None
+            doing = f"{running.label} {running.message}".strip() if running else progress.note
+            show(f"{progress.cells_done}/{progress.cells_total} cells", doing)
+            if is_over and not progress.is_active:
+                return
+    except KeyboardInterrupt:
+        service.cancel_audit(audit_id)
+        service.wait(audit_id, 10)
+        raise RunCancelled("cancelled; run the same command again to resume") from None
+
+
+def _make_meter() -> Callable[[str, str], None]:
+    """One line that renews itself on a terminal; elsewhere a line per change of the count."""
+    is_terminal = sys.stderr.isatty()
+    last = ""
+
+    def show(count: str, doing: str) -> None:
+        nonlocal last
+        if is_terminal:
+            print(f"\r\x1b[2K{count} · {doing}"[:110], end="", file=sys.stderr, flush=True)
+        elif count != last:
+            say(f"{count} {doing}".rstrip())
+        last = count
+
+    return show
+
+
+def say(text: str, code: int = 0) -> int:
+    """One line on stderr; returns the exit code."""
+    start = "\r\x1b[2K" if sys.stderr.isatty() else ""
+    print(start + " ".join(text.split()), file=sys.stderr, flush=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

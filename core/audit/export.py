@@ -1,0 +1,72 @@
+"""An audit as files: what scripts read, and what a report is archived with."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from core.audit.plan import ORIGINAL
+from core.audit.view import AuditView
+from core.release import Release
+
+
+def describe_audit(view: AuditView) -> dict[str, Any]:
+    """`spec`, `provenance` and the flat list `results`; equal audits give equal results."""
+    rows = view.results.astype(object).to_dict("records")
+    results = [{name: _clean(value) for name, value in row.items()} for row in rows]
+    return {
+        "spec": view.spec.model_dump(mode="json"),
+        "provenance": {
+            **view.provenance, "audit": view.summary.id, "created": view.summary.created,
+        },
+        "results": results,
+    }
+
+
+def write_audit(view: AuditView, folder: Path) -> None:
+    """audit.json, nodes.parquet and releases/ below `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(describe_audit(view), indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / "audit.json").write_text(text + "\n", encoding="utf-8")
+    view.nodes.to_parquet(folder / "nodes.parquet", index=False)
+    write_releases(view, folder / "releases")
+
+
+def write_releases(view: AuditView, folder: Path) -> None:
+    """The release of each defense in the first repeat that has it, with its provenance.
+
+    These are for looking at: the audit hid links to attack them. Use a publishing run for a
+    release that leaves the house.
+    """
+    from core.data.writers import write_release
+
+    folder.mkdir(parents=True, exist_ok=True)
+    done = view.cells[(view.cells.kind == "publish") & (view.cells.state == "done")]
+    repeats = done.groupby("release").seed.min()
+    for summary in view.releases:
+        if summary.id == ORIGINAL or summary.id not in repeats.index:
+            continue
+        repeat = int(repeats[summary.id])
+        release = Release(
+            view.load_release(summary.id, repeat), summary.defense, summary.config,
+            summary.guarantee,
+        )
+        provenance = {
+            **view.provenance, "audit": view.summary.id, "repeat": repeat,
+            "purpose": "made for an audit, with hidden links left out; not for publishing",
+        }
+        write_release(release, folder / f"{make_file_name(summary.id)}.csv", provenance)
+
+
+def make_file_name(text: str) -> str:
+    """A name that is safe in every file system: letters, digits and ._=-."""
+    return re.sub(r"[^A-Za-z0-9._=-]+", "_", text)[:120]
+
+
+def _clean(value: Any) -> Any:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value.item() if hasattr(value, "item") else value
