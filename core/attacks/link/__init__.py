@@ -4,6 +4,7 @@ from core.attacks.link.adamic_adar import AdamicAdar
 from core.attacks.link.common_neighbors import CommonNeighbors
 from core.attacks.link.degree_product import DegreeProduct
 from core.attacks.link.feature_cosine import FeatureCosine
+from core.attacks.link.gae_cosine import GaeCosine
 from core.attacks.link.jaccard import Jaccard
 from core.attacks.link.preferential_attachment import PreferentialAttachment
 from core.attacks.link.resource_allocation import ResourceAllocation
@@ -14,6 +15,7 @@ LINK_ATTACKS = (
     ResourceAllocation,
     Jaccard,
     PreferentialAttachment,
+    GaeCosine,
     # null attackers
     DegreeProduct,
     FeatureCosine,

@@ -1,0 +1,150 @@
+"""Graph auto-encoder: a GCN whose embeddings reconstruct the links (Kipf and Welling, 2016).
+
+Two GCN layers [128, 64] and a prediction head, trained on the release's links against fresh
+non-links every epoch: the attacker that PPGSL (§III-B, §V-A) uses as surrogate and as GAE.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+from torch.nn.functional import cosine_similarity
+
+from core.context import Context
+from core.graph import Graph, pair_codes
+from core.models.encoders import Block, Gcn, Linear, make_inputs, num_columns
+from core.models.training import train
+
+Head = Literal["cosine", "inner", "mlp"]
+
+HIDDEN, OUT = 128, 64
+BATCH = 131_072
+"""Links per epoch at most; larger releases train on a fresh sample each epoch."""
+SCORED_AT_ONCE = 65_536
+
+
+class PairHead(torch.nn.Module):
+    """Logit of a link from the two ends' embeddings (PPGSL §V-F): symmetric in the ends.
+
+    cosine  cos(z_i, z_j), at most 1, so that no pair is pushed beyond what ranks it
+    inner   z_i · z_j
+    mlp     a perceptron with one hidden layer on [z_i, z_j], mean of both orders
+    """
+
+    def __init__(self, kind: Head, generator: torch.Generator) -> None:
+        super().__init__()
+        self.kind = kind
+        if kind == "mlp":
+            self.first = Linear(2 * OUT, OUT, generator)
+            self.last = Linear(OUT, 1, generator)
+
+    def forward(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        """(k,) logits of k pairs, from (k, 64) each."""
+        if self.kind == "cosine":
+            return cosine_similarity(left, right, dim=1)
+        if self.kind == "inner":
+            return (left * right).sum(dim=1)
+        orders = torch.cat([torch.cat([left, right], 1), torch.cat([right, left], 1)])
+        return self.last(torch.relu(self.first(orders))).view(2, -1).mean(dim=0)
+
+
+class GraphAutoEncoder:
+    """A trained auto-encoder: `vectors` (n, 64) float32 on the CPU, and scores of pairs."""
+
+    def __init__(self, vectors: torch.Tensor, head: PairHead) -> None:
+        self._vectors, self._head = vectors, head
+
+    @property
+    def vectors(self) -> np.ndarray:
+        return self._vectors.cpu().numpy()
+
+    def score(self, pairs: np.ndarray) -> np.ndarray:
+        """(k,) float64 logits of (k, 2) pairs."""
+        scores = [np.zeros(0)]
+        with torch.no_grad():
+            for part in torch.from_numpy(pairs).split(SCORED_AT_ONCE):
+                left, right = (self._vectors[ends.to(self._vectors.device)] for ends in part.T)
+                scores.append(self._head(left, right).double().cpu().numpy())
+        return np.concatenate(scores)
+
+
+def share_gae(
+    graph: Graph, context: Context, head: Head = "cosine", epochs: int = 100
+) -> GraphAutoEncoder:
+    """One auto-encoder per release, seed and settings, for all attacks that want it."""
+    return context.share(
+        ("gae", graph.content_hash, head, epochs),
+        lambda shared: compute_gae(graph, shared, head=head, epochs=epochs),
+    )
+
+
+def compute_gae(
+    graph: Graph,
+    context: Context,
+    *,
+    head: Head = "cosine",
+    epochs: int = 100,
+    lr: float = 0.01,
+    dropout: float = 0.5,
+) -> GraphAutoEncoder:
+    """Train on all links of `graph`; weights act in propagation and weigh the links' loss.
+
+    Without features every node gets a free row of its own. A graph without links returns the
+    untrained encoder. O(epochs · m) time; deterministic under `context.seed` on one device.
+    """
+    device = context.device.torch_name
+    inputs, block = make_inputs(graph, device), Block.of_graph(graph, "gcn", device)
+    encoder = Gcn([num_columns(inputs), HIDDEN, OUT], context.seed.child("encoder"), dropout)
+    encoder = encoder.to(device)
+    scorer = PairHead(head, context.seed.torch("head")).to(device)
+    rng = context.rng("pairs")
+
+    def compute_loss(_epoch: int) -> torch.Tensor:
+        vectors = encoder(inputs, block)
+        links, weights = _draw_links(graph, rng)
+        absent = draw_non_links(graph, len(links), rng)
+        ends = torch.from_numpy(np.concatenate([links, absent])).to(device)
+        logits = scorer(vectors[ends[:, 0]], vectors[ends[:, 1]])
+        targets = torch.zeros_like(logits)
+        targets[: len(links)] = 1.0
+        importance = torch.full_like(logits, 0.5 / max(len(absent), 1))
+        importance[: len(links)] = 0.5 * torch.from_numpy(weights).to(device)
+        return cross_entropy(logits, targets, importance, reduction="sum")
+
+    context.progress.check()
+    if graph.num_edges:
+        train(
+            [*encoder.parameters(), *scorer.parameters()], compute_loss, epochs=epochs, lr=lr,
+            progress=context.progress, message="graph auto-encoder", curve="gae_loss",
+        )
+    encoder.eval()
+    with torch.no_grad():
+        return GraphAutoEncoder(encoder(inputs, block), scorer)
+
+
+def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
+    """At most `count` pairs without a link, drawn uniformly with replacement; fast.
+
+    Draws that hit a link are left out, not repeated: as many as the graph is dense.
+    """
+    pairs = rng.integers(0, graph.num_nodes, (count, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    codes = pair_codes(pairs, graph.num_nodes)
+    known = graph.edge_codes
+    if not len(known):
+        return pairs
+    found = known[np.searchsorted(known, codes).clip(max=len(known) - 1)]
+    return pairs[found != codes]
+
+
+def _draw_links(graph: Graph, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Links (k, 2) of one epoch and their shares (k,) float32 of the loss, which sum to one."""
+    chosen: np.ndarray | slice = slice(None)
+    if graph.num_edges > BATCH:
+        chosen = rng.integers(0, graph.num_edges, BATCH)
+    links = graph.edges[chosen]
+    weights = np.ones(len(links)) if graph.weights is None else graph.weights[chosen]
+    return links, (weights / max(weights.sum(), 1e-12)).astype(np.float32)
