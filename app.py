@@ -1,0 +1,22 @@
+"""The application object: start, stop, which script is the frame. `streamlit run app.py`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import streamlit as st
+
+from pages.ui import service
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    service.open_service()
+    try:
+        yield
+    finally:
+        service.close_service()
+
+
+app = st.App("pages/ui/frame.py", lifespan=lifespan)

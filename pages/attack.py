@@ -1,0 +1,124 @@
+"""Attack: what could an adversary learn from the graph as it is?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.presets import PRESETS
+from core.audit.spec import MethodChoice
+from core.audit.view import AuditView
+from core.figures import answers, ranking, roc, tables
+from core.figures.labels import ORIGINAL, attack_threat
+from core.methods import Method, list_methods
+from pages.ui import cache, page, rail, session
+from pages.ui.method_form import list_fields, show_settings
+from pages.ui.theme import current_theme
+
+GROUPS = (
+    ("link_attack", "Find hidden links",
+     "The adversary sees the release and names pairs that it believes to be hidden links.",
+     "No sensitive links are set: choose some on the Data page."),
+    ("attribute_attack", "Infer the private attribute",
+     "The adversary knows the value of some people and infers that of the others.",
+     "No private column is set: choose one on the Data page."),
+)
+TITLES = {"link": "Hidden links", "attribute": "Private attribute"}
+
+
+def main() -> None:
+    page.open_page("Attack", "What could an adversary learn from the graph as it is?")
+    audit_id = session.current_audit()
+    view = cache.load_view(audit_id) if audit_id else None
+    if view is not None and not view.results.empty:
+        _show_results(view)
+    elif view is not None:
+        page.show_state(view)
+    else:
+        st.caption("Choose attacks and run them; results fill in as they finish.")
+    with st.expander("Attacks", expanded=view is None, icon=":material/tune:"):
+        _show_form(view)
+    if view is not None:
+        page.show_next("defend", "What can be done about it: Defend")
+
+
+def _show_form(view: AuditView | None) -> None:
+    threats = session.current_threats()
+    usable = {"link_attack": threats.has_link_threat, "attribute_attack": bool(threats.private)}
+    _show_presets(usable)
+    choices: list[MethodChoice] = []
+    for kind, title, promise, missing in GROUPS:
+        st.subheader(title, anchor=False)
+        st.caption(promise if usable[kind] else missing)
+        for method in list_methods(kind):  # type: ignore[arg-type]
+            choices += _show_attack(method, usable[kind])
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    seeds = left.number_input(
+        "Repeats", 1, 100, 5, key="seeds", persist_state="session",
+        help="Each repeat draws new splits and new noise; intervals come from all of them.",
+    )
+    defenses = ()
+    if view is not None and view.spec.defenses:
+        names = page.count_noun(len(view.spec.defenses), "defense")
+        if right.checkbox(f"Attack the {names} of this audit as well", True, key="keep_defenses"):
+            defenses = view.spec.defenses
+    if not choices:
+        st.caption("Select at least one attack.")
+    is_running = view is not None and view.summary.state in rail.ACTIVE
+    if st.button("Run the attacks", type="primary", key="run", icon=":material/play_arrow:",
+                 disabled=not choices or is_running):
+        page.start_audit({"attacks": choices, "defenses": defenses, "seeds": int(seeds)})
+
+
+def _show_presets(usable: dict[str, bool]) -> None:
+    with st.container(horizontal=True):
+        for preset in PRESETS:
+            keys = preset.choose_attacks(usable["link_attack"], usable["attribute_attack"])
+            st.button(
+                preset.title, key=f"preset-{preset.key}", help=preset.summary,
+                on_click=session.choose_attacks, args=(keys, preset.seeds),
+            )
+
+
+def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
+    info = method.info
+    box, text, cost, settings = st.columns([3, 5.4, 1, 1.3], vertical_alignment="center")
+    start = usable and (info.is_null or info.cost == "instant")
+    chosen = box.checkbox(
+        info.title, start, key=f"attack.{info.key}", disabled=not usable, persist_state="session",
+        help=f"{info.source}",
+    )
+    text.caption(info.summary)
+    cost.caption(info.cost)
+    if not list_fields(method):
+        return [MethodChoice(key=info.key)] if chosen and usable else []
+    with settings.popover("Settings", type="tertiary", disabled=not usable):
+        found = show_settings(method, f"attack.{info.key}")
+    return found if chosen and usable else []
+
+
+def _show_results(view: AuditView) -> None:
+    threats = tables.list_threats(view.results)
+    page.show_answer(" ".join(answers.answer_attack(view.results, threat) for threat in threats))
+    page.show_state(view)
+    theme = current_theme()
+    for threat in threats:
+        st.subheader(TITLES[threat], anchor=False)
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            page.show_chart(
+                ranking.attack_ranking(view.results, threat, theme=theme), f"ranking-{threat}"
+            )
+        with right:
+            attacks = [
+                method for release, method in view.rocs
+                if release == ORIGINAL and attack_threat(method) == threat
+            ]
+            page.show_chart(
+                roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme), f"roc-{threat}"
+            )
+        if threat == "link" and (odds := answers.answer_odds(view.results)):
+            st.markdown(odds)
+    page.show_missing(view, [ORIGINAL])
+
+
+main()

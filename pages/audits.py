@@ -1,0 +1,144 @@
+"""Audits: what was done before?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pandas as pd
+import streamlit as st
+
+from core.audit.view import AuditSummary
+from core.errors import AuditError
+from core.figures import answers, release_table
+from core.figures.labels import method_title
+from core.figures.tables import list_threats
+from pages.ui import cache, page, rail, service, session
+from pages.ui.text import count_noun, escape, show_seconds
+
+THREATS = {"link": "hidden links", "attribute": "private attribute"}
+MAX_COMPARED = 2
+
+
+def main() -> None:
+    page.open_page("Audits", "What was done before?")
+    audits = service.open_service().list_audits()
+    if not audits:
+        st.info("No audit has been run yet. Start with the Attack page.")
+        page.show_next("attack", "Run attacks")
+        return
+    states = pd.Series([audit.state for audit in audits]).value_counts()
+    parts = ", ".join(f"{count} {state}" for state, count in states.items())
+    page.show_answer(f"{count_noun(len(audits), 'audit')} stored on this machine: {parts}.")
+    event = st.dataframe(
+        _make_table(audits), hide_index=True, key="audits", on_select="rerun",
+        selection_mode="multi-row", height=min(38 + 35 * len(audits), 480),
+        column_config={
+            "finished": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+        },
+    )
+    chosen = [audits[row] for row in event.selection.rows if row < len(audits)]
+    if not chosen:
+        st.caption("Select an audit to open it, or two to compare them.")
+    elif len(chosen) == 1:
+        _show_audit(chosen[0])
+    elif len(chosen) == MAX_COMPARED:
+        _compare(chosen)
+    else:
+        st.caption("Select at most two audits.")
+
+
+def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
+    return pd.DataFrame([
+        {
+            "audit": audit.id,
+            "graph": f"{audit.graph_name} ({audit.num_nodes:,} nodes)",
+            "secret": ", ".join(THREATS[threat] for threat in audit.threats),
+            "attacks": len(audit.attacks),
+            "defenses": len(audit.defenses),
+            "state": audit.state,
+            "finished": audit.cells_done / max(audit.cells_total, 1),
+            "started": datetime.fromisoformat(audit.created),
+            "took": show_seconds(audit.seconds),
+        }
+        for audit in audits
+    ])
+
+
+def _show_audit(audit: AuditSummary) -> None:
+    with st.container(border=True):
+        st.subheader(f"{escape(audit.name)} · {audit.id}", anchor=False)
+        st.caption("Attacks: " + ", ".join(map(method_title, audit.attacks)))
+        if audit.defenses:
+            st.caption("Defenses: " + ", ".join(map(method_title, audit.defenses)))
+        with st.container(horizontal=True):
+            if st.button("Open", key="open", type="primary", icon=":material/folder_open:"):
+                _open(audit, "attack")
+            if st.button("Rerun with changes", key="rerun", icon=":material/edit:",
+                         help="Opens the audit; parts that do not change are not computed again."):
+                _choose_methods(audit)
+                _open(audit, "attack")
+            if audit.state in rail.ACTIVE:
+                if st.button("Cancel", key="stop", icon=":material/stop_circle:"):
+                    service.open_service().cancel_audit(audit.id)
+                    st.rerun()
+            elif audit.state != "done" and st.button("Resume", key="continue",
+                                                     icon=":material/play_arrow:"):
+                service.open_service().resume_audit(audit.id)
+                st.rerun()
+            if st.button("Delete", key="delete", icon=":material/delete:",
+                         disabled=audit.state in rail.ACTIVE,
+                         help="Cancel it first." if audit.state in rail.ACTIVE else None):
+                _confirm_delete(audit)
+
+
+def _open(audit: AuditSummary, target: str) -> None:
+    try:
+        session.open_audit(audit.id)
+    except AuditError as error:
+        page.show_error(error)
+        return
+    st.switch_page(page.PAGES / f"{target}.py")
+
+
+def _choose_methods(audit: AuditSummary) -> None:
+    """Preselect the audit's attacks on the Attack page."""
+    spec = cache.load_view(audit.id).spec
+    session.choose_attacks([choice.key for choice in spec.attacks], spec.seeds)
+
+
+@st.dialog("Delete this audit?")
+def _confirm_delete(audit: AuditSummary) -> None:
+    st.markdown(
+        f"Audit {audit.id} of {escape(audit.graph_name)} will be deleted with everything that is "
+        "stored for it alone: results, releases and, if no other audit uses it, the graph. This "
+        "cannot be undone."
+    )
+    if st.button("Delete it for good", key="delete-really", type="primary"):
+        try:
+            service.open_service().delete_audit(audit.id)
+        except AuditError as error:
+            page.show_error(error)
+            return
+        if session.current_audit() == audit.id:
+            session.close_audit()
+        st.rerun()
+
+
+def _compare(chosen: list[AuditSummary]) -> None:
+    for audit, column in zip(chosen, st.columns(2, gap="large"), strict=True):
+        with column:
+            view = cache.load_view(audit.id)
+            st.subheader(f"{escape(audit.graph_name)} · {audit.id}", anchor=False)
+            spec = view.spec
+            st.caption(
+                f"private: {escape(spec.private or 'none')}, known {spec.known:.0%}; "
+                f"{count_noun(spec.seeds, 'repeat')}; root seed {spec.root_seed}"
+            )
+            for threat in list_threats(view.results):
+                st.markdown(answers.answer_attack(view.results, threat))
+            table = release_table.compute_release_table(view.results, view.releases)
+            st.dataframe(table.drop(columns="release"), hide_index=True)
+
+
+main()

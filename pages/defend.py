@@ -1,0 +1,176 @@
+"""Defend: what can I do, and what does it cost?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.presets import PRESETS
+from core.audit.spec import MethodChoice
+from core.audit.view import AuditView
+from core.figures import answers, release_table, releases, roc
+from core.figures.labels import ORIGINAL, method_title, release_title
+from core.figures.tables import list_threats
+from core.methods import Method, list_methods
+from pages.ui import cache, page, rail, session
+from pages.ui.method_form import list_fields, show_settings
+from pages.ui.theme import current_theme
+
+PROMISES = {
+    "empirical": (
+        "Empirical",
+        "Lowers the attacks that were tried. Promises nothing about attacks that were not.",
+    ),
+    "edge DP": (
+        "Edge differential privacy",
+        "Whoever sees the release can hardly tell whether any one link was there. Use it where "
+        "you hold the graph and links are the secret.",
+    ),
+    "link-local DP": (
+        "Link-local differential privacy",
+        "Each person randomises their own list of links before anybody sees it. Use it where "
+        "nobody, not even you, should hold the true graph.",
+    ),
+    "node DP": (
+        "Node differential privacy",
+        "Whoever sees the release can hardly tell whether any one person was there at all. The "
+        "strongest promise, at the highest cost.",
+    ),
+}
+
+
+def main() -> None:
+    page.open_page("Defend", "What can I do, and what does it cost?")
+    audit_id = session.current_audit()
+    view = cache.load_view(audit_id) if audit_id else None
+    has_releases = view is not None and bool(view.spec.defenses)
+    if view is not None and has_releases:
+        _show_results(view)
+    else:
+        st.caption("Choose defenses; each makes a release that the attacks are tried on.")
+        if view is not None:
+            page.show_state(view)
+    with st.expander("Defenses", expanded=not has_releases, icon=":material/tune:"):
+        _show_form(view)
+    if has_releases:
+        page.show_next("risk", "Who is exposed: Risk")
+
+
+def _show_form(view: AuditView | None) -> None:
+    choices: list[MethodChoice] = []
+    groups: dict[str, list[type[Method]]] = {}
+    for method in list_methods("defense"):
+        groups.setdefault(method.info.group, []).append(method)
+    for group in [*PROMISES, *(g for g in groups if g not in PROMISES)]:
+        if group not in groups:
+            continue
+        title, promise = PROMISES.get(group, (group.capitalize(), ""))
+        st.subheader(title, anchor=False)
+        st.caption(promise)
+        columns = st.columns(2, gap="small")
+        for index, method in enumerate(groups[group]):
+            with columns[index % 2]:
+                choices += _show_card(method)
+    kept = view.spec.defenses if view is not None else ()
+    if kept and not st.checkbox(
+        f"Keep the {page.count_noun(len(kept), 'release')} of this audit", True, key="keep-releases"
+    ):
+        kept = ()
+    attacks = _choose_attacks(view)
+    is_running = view is not None and view.summary.state in rail.ACTIVE
+    if not choices:
+        st.caption("Select at least one defense.")
+    if st.button("Make the releases and attack them", type="primary", key="run",
+                 icon=":material/play_arrow:", disabled=not choices or is_running):
+        page.start_audit({
+            "attacks": attacks, "defenses": [*kept, *choices],
+            "seeds": view.spec.seeds if view is not None else 5,
+        })
+
+
+def _show_card(method: type[Method]) -> list[MethodChoice]:
+    info = method.info
+    with st.container(border=True):
+        head, cost = st.columns([5, 1.3], vertical_alignment="center")
+        chosen = head.checkbox(f"**{info.title}**", key=f"defense.{info.key}",
+                               persist_state="session", help=info.source)
+        cost.caption(info.cost)
+        st.caption(info.summary)
+        if not chosen:
+            return []
+        if not list_fields(method):
+            return [MethodChoice(key=info.key)]
+        return show_settings(method, f"defense.{info.key}", sweep=True)
+
+
+def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:
+    """The attacks of the open audit, or those of the standard preset."""
+    if view is not None:
+        return view.spec.attacks
+    threats = session.current_threats()
+    keys = PRESETS[0].choose_attacks(threats.has_link_threat, threats.private is not None)
+    st.caption(f"No attacks were run yet: the quick look ({len(keys)} attacks) will be.")
+    return tuple(MethodChoice(key=key) for key in keys)
+
+
+def _show_results(view: AuditView) -> None:
+    threats = list_threats(view.results)
+    sentences = filter(None, (answers.answer_defense(view.results, threat) for threat in threats))
+    answer = " ".join(sentences)
+    if answer:
+        page.show_answer(answer)
+    page.show_state(view)
+    table = release_table.compute_release_table(view.results, view.releases)
+    st.dataframe(table.drop(columns="release"), hide_index=True)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"Means over {page.count_noun(view.spec.seeds, 'repeat')}, each with a new split and "
+            "new noise; 95 % intervals in brackets. The worst case is the best attack, null "
+            "attackers included.", width="stretch",
+        )
+        page.download_table(table, "releases")
+    page.show_missing(view)
+    if view.summary.state in rail.ACTIVE:
+        rail.show_live_curves(view.summary.id)
+    _show_details(view)
+
+
+def _show_details(view: AuditView) -> None:
+    done = [summary for summary in view.releases if summary.id != ORIGINAL and summary.facts]
+    if not done:
+        return
+    before_after, curves, rocs = st.tabs(["Before and after", "Training", "ROC"])
+    with before_after:
+        _show_before_after(view, [ORIGINAL, *(summary.id for summary in done)])
+    with curves:
+        trained = [summary for summary in done if summary.curves]
+        if not trained:
+            st.caption("None of these defenses trains anything.")
+        for summary in trained:
+            chart = releases.training_curves(summary.curves, current_theme())
+            page.show_chart(chart, f"curves-{summary.id}", release_title(summary.id))
+    with rocs:
+        attacks = list(dict.fromkeys(attack for _, attack in view.rocs))
+        if attacks:
+            attack = st.selectbox("Attack", attacks, format_func=method_title, key="roc-attack",
+                                  persist_state="session")
+            everything = [summary.id for summary in view.releases]
+            chart = roc.roc_by_release(view.rocs, attack, None, everything, current_theme())
+            page.show_chart(chart, "roc-releases")
+
+
+def _show_before_after(view: AuditView, ids: list[str]) -> None:
+    best = answers.find_best_defense(view.results)
+    left, right = st.columns(2)
+    first = left.selectbox("Before", ids, 0, format_func=release_title, key="compare-first",
+                           persist_state="session")
+    start = ids.index(best) if best in ids else 1
+    second = right.selectbox("After", ids, start, format_func=release_title,
+                             key="compare-second", persist_state="session")
+    chart = releases.before_after(
+        cache.load_release(view, first), cache.load_release(view, second),
+        titles=(release_title(first), release_title(second)), theme=current_theme(),
+    )
+    page.show_chart(chart, "before-after")
+
+
+main()

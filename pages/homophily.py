@@ -1,0 +1,75 @@
+"""Homophily: why does structure give people away?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.view import AuditView
+from core.figures import answers, homophily
+from core.figures.labels import ORIGINAL, release_title
+from core.figures.tables import list_releases
+from pages.ui import page, session
+from pages.ui.theme import current_theme
+
+MECHANISMS = (
+    "**Neighbours.** Linked people tend to share the value, so known neighbours give it away.",
+    "**Role peers.** People with as many links tend to share the value, however far apart they "
+    "are, so the shape of the network around a person gives it away.",
+    "**Both.** Neighbours and role peers together: what an attacker who uses both can draw on.",
+)
+
+
+def main() -> None:
+    page.open_page("Homophily", "Why does structure give people away?")
+    view = page.require_view("Homophily is measured when a private column is audited.")
+    if view.spec.private is None or view.profile.ghratio_combined.isna().all():
+        st.info("This audit has no private column, so there is no homophily to measure. "
+                "Choose one on the Data page and run the attacks again.")
+        return
+    answer = answers.answer_homophily(view.results)
+    if answer:
+        page.show_answer(answer)
+    for column, text in zip(st.columns(3, gap="medium"), MECHANISMS, strict=True):
+        column.caption(text)
+    releases = list_releases(view.profile)
+    chosen = _choose_releases(view, releases)
+    chart = homophily.ghratio_distributions(view.profile, chosen, current_theme())
+    page.show_chart(chart, "ghratio", "How often peers share the private value")
+    _show_scatter(view, releases)
+    page.show_next("tradeoff", "Which release to choose: Trade-off")
+
+
+def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
+    if len(releases) <= 2:
+        return releases
+    best = answers.find_best_defense(view.results) or releases[1]
+    return st.multiselect(
+        "Releases", releases, [ORIGINAL, best], format_func=release_title,
+        key="homophily-releases", persist_state="session",
+    ) or [ORIGINAL]
+
+
+def _show_scatter(view: AuditView, releases: list[str]) -> None:
+    st.subheader("Each person: neighbours against role peers", anchor=False)
+    release = releases[0]
+    if len(releases) > 1:
+        release = st.selectbox(
+            "Release", releases, format_func=release_title, key="scatter-release",
+            persist_state="session",
+        )
+    chart = homophily.mechanism_scatter(view.profile, release, current_theme())
+    event = page.show_chart(
+        chart, "scatter", on_select="rerun", selection_mode=("points", "box", "lasso")
+    )
+    nodes = [point["customdata"] for point in event.selection.points] if event else []
+    nodes = [node[0] if isinstance(node, list) else node for node in nodes]
+    if not nodes:
+        st.caption("Click a point, or draw a box around some, to see who they are.")
+        return
+    st.dataframe(chart.table[chart.table.node.isin(nodes)], hide_index=True, height=260)
+    if len(nodes) == 1 and st.button("Open this node on the Risk page", key="open-node"):
+        session.open_node(nodes[0])
+        st.switch_page(page.PAGES / "risk.py")
+
+
+main()

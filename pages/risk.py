@@ -1,0 +1,107 @@
+"""Risk: who is exposed?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.view import AuditView
+from core.figures import answers, risk
+from core.figures.labels import ORIGINAL, release_title
+from core.figures.node_card import find_node
+from core.figures.tables import list_releases
+from pages.ui import cache, page, session
+from pages.ui.node_panel import show_node
+from pages.ui.text import escape
+from pages.ui.theme import current_theme
+
+MAX_MATCHES = 8
+
+
+def main() -> None:
+    page.open_page("Risk", "Who is exposed?")
+    view = page.require_view("Node risk comes from the attacks of an audit.")
+    if view.nodes.empty:
+        st.info("No attack that says something about single nodes has finished yet.")
+        return
+    page.show_answer(answers.answer_risk(view.nodes))
+    releases = list_releases(view.nodes)
+    chosen = _choose_releases(view, releases)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        for release, column in zip(chosen, st.columns(len(chosen)), strict=True):
+            with column:
+                _show_heatmap(view, release)
+        st.caption("Click a cell to open the node, or search for one.")
+    with right:
+        _show_search(view)
+        page.show_chart(
+            risk.risk_distribution(view.nodes, chosen, current_theme()), "risk-shares"
+        )
+    if "node" in st.session_state:
+        show_node(view, st.session_state["node"])
+    _show_groups(view, chosen)
+    page.show_next("homophily", "Why structure gives people away: Homophily")
+
+
+def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
+    """The original next to the best defense, or what the user picks (at most two)."""
+    if len(releases) == 1:
+        return releases
+    best = answers.find_best_defense(view.results)
+    start = [ORIGINAL, best] if best in releases else releases[:2]
+    return st.multiselect(
+        "Releases", releases, start, format_func=release_title, max_selections=2,
+        key="risk-releases", persist_state="session",
+    ) or [ORIGINAL]
+
+
+def _show_heatmap(view: AuditView, release: str) -> None:
+    key = f"heatmap-{release}"
+    chart = risk.risk_heatmap(view.nodes, release, theme=current_theme())
+    st.markdown(f"**{release_title(release)}**")
+    page.show_chart(
+        chart, key, on_select=lambda: _open_clicked(key), selection_mode="points"
+    )
+
+
+def _open_clicked(key: str) -> None:
+    points = st.session_state[key].selection.points
+    if points:
+        session.open_node(points[0]["customdata"][0])
+
+
+def _show_search(view: AuditView) -> None:
+    st.text_input("Find a node", key="find-node", placeholder="its id, or a part of it",
+                  on_change=_search, args=(view,))
+    matches = st.session_state.get("matches", [])
+    if st.session_state.get("find-node") and not matches:
+        st.caption("No node has an id like that.")
+    elif len(matches) > 1:
+        st.pills("Found", matches, key="found-node", on_change=_open_found,
+                 format_func=escape, label_visibility="collapsed")
+
+
+def _search(view: AuditView) -> None:
+    graph = cache.load_audit_graph(view)
+    matches = find_node(graph, st.session_state["find-node"], MAX_MATCHES)
+    st.session_state["matches"] = matches
+    if matches and (len(matches) == 1 or matches[0] == st.session_state["find-node"].strip()):
+        session.open_node(matches[0])
+
+
+def _open_found() -> None:
+    session.open_node(st.session_state["found-node"])
+
+
+def _show_groups(view: AuditView, chosen: list[str]) -> None:
+    st.subheader("Who shares the risk", anchor=False)
+    groups = {"degree": "number of links", "class": "class", "community": "community"}
+    by = st.segmented_control(
+        "by", list(groups), default="degree", format_func=groups.get, key="risk-by",
+        required=True, persist_state="session", label_visibility="collapsed",
+    )
+    chart = risk.risk_by_group(view.nodes, view.profile, by, chosen, current_theme())
+    page.show_chart(chart, f"risk-{by}")
+
+
+main()

@@ -1,0 +1,1 @@
+"""What the pages share: the frame, the session, forms, job progress and the look."""

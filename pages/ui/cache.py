@@ -1,0 +1,75 @@
+"""What pages read again and again, kept for all sessions. Nobody changes what these return."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.view import AuditView
+from core.data import profile
+from core.data.loaded import LoadReport
+from core.data.profile import GraphProfile
+from core.figures.risk import compute_worst_case
+from core.graph import Graph
+from pages.ui import service
+
+
+def load_graph(graph_hash: str) -> Graph:
+    return service.open_service().load_graph(graph_hash)
+
+
+def load_view(audit_id: str) -> AuditView:
+    """The audit as it stands; the service assembles it anew only when a cell has finished."""
+    return service.open_service().get_view(audit_id)
+
+
+def load_audit_graph(view: AuditView) -> Graph:
+    """The audited graph, its private and utility columns as attributes."""
+    return _load_audit_graph(view.spec.graph_hash, view.spec.private, view.spec.utility)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _load_audit_graph(graph_hash: str, *columns: str | None) -> Graph:
+    graph = load_graph(graph_hash)
+    for column in columns:
+        graph = graph if column is None else graph.with_private(column)
+    return graph
+
+
+def load_release(view: AuditView, release: str, repeat: int = 0) -> Graph:
+    """The graph that was released in one repeat; links held back for tests are not in it."""
+    return _load_release(view.summary.id, release, repeat, view)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _load_release(audit_id: str, release: str, repeat: int, _view: AuditView) -> Graph:
+    return _view.load_release(release, repeat)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def compute_profile(
+    graph_hash: str, private: str | None, utility: str | None, _report: LoadReport | None
+) -> GraphProfile:
+    graph = load_graph(graph_hash)
+    for column in (private, utility):
+        graph = graph if column is None else graph.with_private(column)
+    return profile.compute_profile(graph, _report, private, utility)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def number_nodes(graph_hash: str) -> dict[str, int]:
+    """Node id → number."""
+    return {node: number for number, node in enumerate(load_graph(graph_hash).node_ids)}
+
+
+def number_risks(view: AuditView, release: str) -> dict[int, float]:
+    """Node number → worst-case risk on a release."""
+    return _number_risks(view.summary.id, view.summary.cells_done, release, view)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _number_risks(
+    audit_id: str, cells_done: int, release: str, _view: AuditView
+) -> dict[int, float]:
+    numbers = number_nodes(_view.spec.graph_hash)
+    worst = compute_worst_case(_view.nodes[_view.nodes.release == release])
+    return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}

@@ -1,0 +1,34 @@
+"""The frame around every page: the list of pages, the rail, the session. Run by `app.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.ui import rail, session, theme
+
+PAGES = Path(__file__).parents[1]
+
+st.set_page_config(
+    page_title="Graph privacy audit", page_icon=PAGES.parent / "assets" / "icon.png", layout="wide"
+)
+theme.apply_style()
+session.restore_session()
+
+icons = rail.find_icons()
+work = [
+    st.Page(PAGES / "data.py", title="Data", icon=icons["data"], default=True),
+    st.Page(PAGES / "attack.py", title="Attack", icon=icons["attack"]),
+    st.Page(PAGES / "defend.py", title="Defend", icon=icons["defend"]),
+    st.Page(PAGES / "risk.py", title="Risk", icon=icons["risk"]),
+    st.Page(PAGES / "homophily.py", title="Homophily", icon=icons["homophily"]),
+    st.Page(PAGES / "tradeoff.py", title="Trade-off", icon=icons["tradeoff"]),
+    st.Page(PAGES / "report.py", title="Report", icon=icons["report"]),
+]
+history = [st.Page(PAGES / "audits.py", title="Audits", icon=":material/history:")]
+page = st.navigation({"Audit a graph": work, "History": history}, expanded=True)
+
+with st.sidebar:
+    rail.show_rail()
+page.run()

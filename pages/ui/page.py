@@ -1,0 +1,177 @@
+"""What every page does alike: its question and answer, its states, its charts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.audit.view import AuditView
+from core.data.loaded import LoadedGraph
+from core.errors import AuditError
+from core.figures import tables
+from core.figures.chart import Chart
+from pages.ui import cache, service, session
+from pages.ui.text import count_noun, escape
+
+PAGES = Path(__file__).parents[1]
+
+
+def open_page(title: str, question: str) -> None:
+    st.title(title, anchor=False)
+    with st.container(key="question"):
+        st.markdown(question)
+    notice = st.session_state.pop("notice", None)
+    if notice:
+        st.warning(escape(notice, 300), icon=":material/info:")
+
+
+def show_answer(sentence: str) -> None:
+    """The page's one-sentence answer; `sentence` is Markdown, names in it are escaped."""
+    with st.container(key="answer"):
+        st.markdown(sentence)
+
+
+def show_error(error: AuditError) -> None:
+    st.error(escape(error, 400), icon=":material/error:")
+
+
+def require_view(what: str) -> AuditView:
+    """The open audit with at least one result; else says what to do and ends the page."""
+    audit_id = session.current_audit()
+    if audit_id is None:
+        _show_nothing(what)
+        st.stop()
+    try:
+        view = cache.load_view(audit_id)
+    except AuditError as error:
+        session.close_audit()
+        show_error(error)
+        st.stop()
+    show_state(view)
+    if view.results.empty or not (view.results.status == "done").any():
+        if view.summary.state in ("queued", "running"):
+            st.info("The first results appear here as soon as a part of the audit is finished.")
+        st.stop()
+    return view
+
+
+def show_state(view: AuditView) -> None:
+    """One line on a run that is not finished, and what to do about what failed."""
+    summary = view.summary
+    done = f"{summary.cells_done} of {summary.cells_total} parts"
+    if summary.state in ("queued", "running"):
+        st.info(f"The audit is running: {done} are finished, and this is what is known so far.",
+                icon=":material/progress_activity:")
+    elif summary.state in ("cancelled", "interrupted"):
+        st.warning(
+            f"The audit was {summary.state} with {done} finished; nothing finished is lost.",
+            icon=":material/pause_circle:",
+        )
+        if st.button("Resume the audit", key="resume", icon=":material/play_arrow:"):
+            service.open_service().resume_audit(summary.id)
+            st.session_state["job"] = summary.id
+            st.rerun()
+    if summary.cells_failed or summary.state == "failed":
+        failed = view.cells[view.cells.state == "failed"]
+        parts = count_noun(len(failed), "part") + " of the audit failed; the others are complete."
+        with st.expander(parts, icon=":material/error:"):
+            st.dataframe(
+                failed[["release", "method", "seed", "reason"]], hide_index=True,
+                column_config={"reason": st.column_config.TextColumn("reason", width="large")},
+            )
+            st.caption(
+                "Change the method's settings or leave it out, then run again: "
+                "finished parts are reused."
+            )
+
+
+def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
+    """What failed, was skipped or could not be resolved, with the reason."""
+    missing = tables.describe_missing(view.results, releases)
+    if missing.empty:
+        return
+    with st.expander(f"Not computed: {count_noun(len(missing), 'entry', 'entries')}"):
+        st.dataframe(missing, hide_index=True)
+
+
+def _show_nothing(what: str) -> None:
+    graph = session.current_graph()
+    st.info(f"No audit of {escape(graph.name)} is open. {what}", icon=":material/info:")
+    with st.container(horizontal=True):
+        st.page_link(PAGES / "attack.py", label="Run attacks", icon=":material/arrow_forward:")
+        st.page_link(PAGES / "audits.py", label="Open an earlier audit", icon=":material/history:")
+
+
+def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
+    """A chart, how it was computed, and its data as CSV; returns the chart's selection."""
+    if title:
+        st.subheader(title, anchor=False)
+    if chart.is_empty:
+        st.caption(escape(chart.note, 300))
+        return None
+    event = st.plotly_chart(
+        chart.figure, key=key, theme=None,
+        config={"displaylogo": False, "displayModeBar": False}, **options,
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(escape(chart.note, 400), width="stretch")
+        download_table(chart.table, key)
+    return event
+
+
+def download_table(table: Any, name: str, label: str = "CSV") -> None:
+    st.download_button(
+        label, data=lambda: write_csv(table), file_name=f"{name}.csv", mime="text/csv",
+        key=f"csv-{name}", on_click="ignore", type="tertiary", icon=":material/download:",
+    )
+
+
+def write_csv(table: Any) -> bytes:
+    """CSV in UTF-8; a text that a spreadsheet would run as a formula gets a leading quote."""
+    safe = table.copy()
+    for column in safe.columns:
+        if safe[column].dtype == object or str(safe[column].dtype) in ("str", "string"):
+            safe[column] = safe[column].map(_defuse)
+    return safe.to_csv(index=False).encode()
+
+
+def _defuse(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
+
+
+def show_next(page: str, label: str) -> None:
+    """The way on to the next page."""
+    st.divider()
+    st.page_link(PAGES / f"{page}.py", label=label, icon=":material/arrow_forward:")
+
+
+def start_audit(fields: dict[str, Any]) -> None:
+    """Start an audit of the open graph and open it; a broken rule is shown in place."""
+    from core.audit.spec import AuditSpec
+
+    graph = session.current_graph()
+    try:
+        spec = AuditSpec.check_spec({
+            "graph_name": graph.name, "graph_hash": st.session_state["graph"],
+            **session.current_threats().spec_fields, **fields,
+        })
+        audit_id = service.open_service().start_audit(spec)
+    except AuditError as error:
+        show_error(error)
+        return
+    st.session_state["audit"] = st.session_state["job"] = audit_id
+    session.write_address()
+    st.rerun()
+
+
+
+
+def open_loaded(loaded: LoadedGraph, threats: session.ThreatChoice | None = None) -> None:
+    """Store a graph that was read, remember what reading did to it, and show it."""
+    graph_hash = service.open_service().save_graph(loaded.graph)
+    st.session_state.setdefault("load_reports", {})[graph_hash] = loaded.report
+    session.open_graph(graph_hash, threats)
+    session.write_address()
+    st.rerun()

@@ -1,0 +1,118 @@
+"""The left rail: marks on the pages, the open graph, the device, the running job."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.view import AuditProgress
+from core.errors import AuditError
+from core.figures import releases
+from core.figures.labels import method_title, release_title
+from pages.ui import cache, service, session
+from pages.ui.text import count_noun, escape
+from pages.ui.theme import current_theme
+
+TODO = ":material/radio_button_unchecked:"
+DONE = ":material/check_circle:"
+RUNNING = ":material/progress_activity:"
+ATTENTION = ":material/error:"
+
+RESULT_PAGES = ("risk", "homophily", "tradeoff", "report")
+ACTIVE = ("queued", "running")
+POLL_S = 0.7
+
+
+def find_icons() -> dict[str, str]:
+    """Page → mark: done, running, needs attention, or still to do."""
+    marks = dict.fromkeys(("attack", "defend", *RESULT_PAGES), TODO)
+    marks["data"] = ATTENTION if session.current_threats().is_empty else DONE
+    audit_id = session.current_audit()
+    if audit_id is None:
+        return marks
+    view = cache.load_view(audit_id)
+    state = view.summary.state
+    if state in ACTIVE:
+        mark = RUNNING
+    elif state != "done" or view.summary.cells_failed:
+        mark = ATTENTION
+    else:
+        mark = DONE
+    marks["attack"] = mark
+    if view.spec.defenses:
+        marks["defend"] = mark
+    if not view.results.empty:
+        marks.update(dict.fromkeys(RESULT_PAGES, mark))
+        if not view.spec.defenses and mark == DONE:
+            marks["tradeoff"] = TODO
+    return marks
+
+
+def show_rail() -> None:
+    graph = session.current_graph()
+    with st.container(key="rail-graph", gap="xxsmall"):
+        st.markdown(f"**{escape(graph.name, 28)}**")
+        st.caption(
+            f"{count_noun(graph.num_nodes, 'node')}, {count_noun(graph.num_edges, 'link')}  \n"
+            f"Computes on {escape(service.open_service().find_device_title())}"
+        )
+    audit_id = find_job()
+    if audit_id is not None:
+        st.fragment(_show_job, run_every=POLL_S)(audit_id)
+
+
+def find_job() -> str | None:
+    """The running audit: the open one, else the newest that this session started."""
+    for audit_id in (session.current_audit(), st.session_state.get("job")):
+        if audit_id is not None:
+            try:
+                if service.open_service().get_progress(audit_id).is_active:
+                    return audit_id
+            except AuditError:  # deleted meanwhile
+                continue
+    return None
+
+
+def _show_job(audit_id: str) -> None:
+    """The audit's progress; the page is drawn again when a part of it has finished."""
+    progress = service.open_service().get_progress(audit_id)
+    now = (audit_id, progress.state, progress.cells_done)
+    seen = st.session_state.get("seen", now)
+    st.session_state["seen"] = now
+    if not progress.is_active or (seen != now and seen[0] == audit_id):
+        st.rerun(scope="app")
+    st.progress(
+        min(progress.fraction, 1.0),
+        text=f"{progress.cells_done} of {progress.cells_total} parts are done",
+    )
+    for line in describe_running(progress):
+        st.caption(line)
+    if st.button("Cancel the audit", key="cancel", icon=":material/stop_circle:",
+                 width="stretch"):
+        service.open_service().cancel_audit(audit_id)
+        st.toast("Cancelling: what is finished stays.")
+
+
+def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
+    """What is being computed now, a line each."""
+    lines = []
+    for cell in progress.running[:limit]:
+        what = {
+            "publish": f"Making {release_title(cell.release)}",
+            "attack": f"{method_title(cell.method)} on {release_title(cell.release).lower()}",
+        }.get(cell.kind, f"Measuring {release_title(cell.release).lower()}")
+        lines.append(f"{escape(what, 70)}: {cell.fraction:.0%}")
+    return lines or ([escape(progress.note, 80)] if progress.note else [])
+
+
+def show_live_curves(audit_id: str) -> None:
+    """Training curves of what is being computed now; redrawn while the audit runs."""
+    st.fragment(_show_live_curves, run_every=2 * POLL_S)(audit_id)
+
+
+def _show_live_curves(audit_id: str) -> None:
+    progress = service.open_service().get_progress(audit_id)
+    for number, (label, curves) in enumerate(list(progress.curves.items())[:2]):
+        st.caption(f"Training now: {escape(label, 90)}")
+        chart = releases.training_curves(curves, current_theme())
+        st.plotly_chart(chart.figure, key=f"live-{number}", theme=None,
+                        config={"displayModeBar": False})

@@ -1,0 +1,166 @@
+"""What one browser session has open, mirrored in the address so that a reload keeps it.
+
+`?graph=` names the graph by its content, `?audit=` the audit, `?node=` the node that is open on
+the Risk page. Moving between pages drops the address' parameters but keeps the session; a full
+load drops the session but keeps the address: `restore_session` makes either from the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import streamlit as st
+
+from core.audit.spec import AuditSpec
+from core.errors import AuditError
+from core.graph import Graph
+from core.methods import list_methods
+from pages.ui import cache, service
+
+LinkMode = Literal["share", "pairs", "none"]
+
+
+@dataclass(frozen=True)
+class ThreatChoice:
+    """The two threats as set on the Data page.
+
+    mode   share: draw `hide_links` of the links; pairs: the analyst's own; none: no link threat
+    way    how the analyst chooses them on the Data page
+    """
+
+    private: str | None = None
+    utility: str | None = None
+    known: float = 0.1
+    mode: LinkMode = "share"
+    way: str = "share"
+    hide_links: float = 0.1
+    sensitive_links: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def spec_fields(self) -> dict[str, Any]:
+        """The fields of an AuditSpec that these threats fix."""
+        return {
+            "private": self.private,
+            "utility": self.utility,
+            "known": self.known,
+            "hide_links": self.hide_links if self.mode == "share" else None,
+            "sensitive_links": self.sensitive_links if self.mode == "pairs" else None,
+        }
+
+    @property
+    def has_link_threat(self) -> bool:
+        return self.mode == "share" or (self.mode == "pairs" and bool(self.sensitive_links))
+
+    @property
+    def is_empty(self) -> bool:
+        return self.private is None and not self.has_link_threat
+
+    @staticmethod
+    def of_spec(spec: AuditSpec) -> ThreatChoice:
+        mode: LinkMode = "none"
+        if spec.sensitive_links is not None:
+            mode = "pairs"
+        elif spec.hide_links is not None:
+            mode = "share"
+        return ThreatChoice(
+            spec.private, spec.utility, spec.known, mode,
+            "given" if mode == "pairs" else mode, spec.hide_links or 0.1,
+            spec.sensitive_links or (),
+        )
+
+    @staticmethod
+    def propose(graph: Graph) -> ThreatChoice:
+        """A start that the analyst corrects: the first attribute private, the label useful."""
+        names = list(graph.attributes)
+        useful = "label" if "label" in names and len(names) > 1 else None
+        private = next((name for name in names if name != useful), None)
+        return ThreatChoice(private, useful or next((n for n in names if n != private), None))
+
+
+def restore_session() -> None:
+    """Make session and address agree, and load the example where nothing is open."""
+    state, address = st.session_state, st.query_params
+    audit_id = address.get("audit") or state.get("audit")
+    if audit_id and audit_id != state.get("audit"):
+        try:
+            open_audit(audit_id)
+        except AuditError as error:
+            state["notice"] = str(error)
+    graph_hash = address.get("graph") or state.get("graph") or service.find_example()
+    if graph_hash != state.get("graph"):
+        try:
+            open_graph(graph_hash)
+        except AuditError as error:
+            state["notice"] = str(error)
+            open_graph(service.find_example())
+    if "node" in address:
+        state["node"] = address["node"]
+    write_address()
+
+
+def write_address() -> None:
+    for name in ("graph", "audit"):
+        value = st.session_state.get(name)
+        if value and st.query_params.get(name) != value:
+            st.query_params[name] = value
+        elif not value and name in st.query_params:
+            del st.query_params[name]
+
+
+def open_graph(graph_hash: str, threats: ThreatChoice | None = None) -> None:
+    """Make a stored graph the current one; closes an audit of another graph."""
+    graph = cache.load_graph(graph_hash)
+    state = st.session_state
+    if state.get("graph") != graph_hash:
+        state.pop("audit", None)
+        state.pop("node", None)
+    state["graph"] = graph_hash
+    if threats is not None or graph_hash not in state.setdefault("threats", {}):
+        state["threats"][graph_hash] = threats or ThreatChoice.propose(graph)
+        state["threat_form"] = state.get("threat_form", 0) + 1
+
+
+def open_audit(audit_id: str) -> None:
+    """Make a stored audit, its graph and its threats the current ones."""
+    spec = cache.load_view(audit_id).spec
+    open_graph(spec.graph_hash, ThreatChoice.of_spec(spec))
+    st.session_state["audit"] = audit_id
+
+
+def close_audit() -> None:
+    st.session_state.pop("audit", None)
+
+
+def current_audit() -> str | None:
+    return st.session_state.get("audit")
+
+
+def current_graph() -> Graph:
+    return cache.load_graph(st.session_state["graph"])
+
+
+def current_threats() -> ThreatChoice:
+    return st.session_state["threats"][st.session_state["graph"]]
+
+
+def set_threats(**changes: Any) -> None:
+    state = st.session_state
+    state["threats"][state["graph"]] = replace(current_threats(), **changes)
+
+
+def open_node(node: str | None) -> None:
+    """The node whose panel is open on the Risk page."""
+    if node is None:
+        st.session_state.pop("node", None)
+        st.query_params.pop("node", None)
+    else:
+        st.session_state["node"] = st.query_params["node"] = node
+
+
+def choose_attacks(keys: list[str], seeds: int) -> None:
+    """Tick exactly these attacks on the Attack page."""
+    for kind in ("link_attack", "attribute_attack"):
+        for method in list_methods(kind):
+            st.session_state[f"attack.{method.info.key}"] = method.info.key in keys
+    st.session_state["seeds"] = seeds

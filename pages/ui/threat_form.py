@@ -1,0 +1,135 @@
+"""The two threats on the Data page: what must stay private, and from whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.data import node_pairs
+from core.errors import AuditError
+from core.graph import Graph
+from pages.ui import page, session, upload
+from pages.ui.text import count_noun, escape
+
+WAYS = {
+    "share": "a random share",
+    "file": "from a file",
+    "nodes": "all links at chosen nodes",
+    "classes": "all links between two classes",
+    "given": "those of the open audit",
+    "none": "none",
+}
+Pair = tuple[str, str]
+MAX_FEATURES = 200
+"""Above that, feature columns are not offered as private."""
+
+
+def show_threats(graph: Graph) -> None:
+    """Widgets for both threats; what they say is kept in the session at once."""
+    st.subheader("What must stay secret", anchor=False)
+    left, right = st.columns(2, gap="large")
+    with left:
+        _show_attribute_threat(graph)
+    with right:
+        _show_link_threat(graph)
+    if session.current_threats().is_empty:
+        st.warning("Nothing is secret yet: choose a private column or sensitive links.")
+
+
+def _show_attribute_threat(graph: Graph) -> None:
+    st.markdown("**A private attribute**")
+    threats, key = session.current_threats(), _key()
+    columns = [None, *graph.attributes, *_list_feature_names(graph)]
+    titles = {None: "none"}
+    private = st.selectbox(
+        "Private column", columns, _index(columns, threats.private), key=f"private-{key}",
+        format_func=lambda c: titles.get(c, c),
+        help="The adversary wants to infer it. It is not part of what the adversary sees.",
+    )
+    known = st.slider(
+        "Share of people whose value the adversary knows", 0.01, 0.9, threats.known, 0.01,
+        key=f"known-{key}", disabled=private is None, format="percent",
+    )
+    rest = [c for c in columns if c is None or c != private]
+    utility = st.selectbox(
+        "Useful column", rest, _index(rest, threats.utility), key=f"utility-{key}",
+        format_func=lambda c: titles.get(c, c),
+        help="What the recipient wants to predict: it measures how useful a release still is.",
+    )
+    session.set_threats(private=private, known=known, utility=utility)
+
+
+def _show_link_threat(graph: Graph) -> None:
+    st.markdown("**Sensitive links**")
+    threats, key = session.current_threats(), _key()
+    ways = [way for way in WAYS if way != "given" or threats.way == "given"]
+    way = st.selectbox(
+        "Which links", ways, ways.index(threats.way), format_func=WAYS.get, key=f"way-{key}",
+        help="They are withheld from every release; the adversary tries to find them.",
+    )
+    if way == "none":
+        session.set_threats(way=way, mode="none")
+        return
+    if way == "share":
+        share = st.slider("Share of the links", 0.01, 0.5, threats.hide_links, 0.01,
+                          key=f"hide-{key}", format="percent")
+        session.set_threats(way=way, mode="share", hide_links=share)
+        return
+    ask = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)
+    try:
+        pairs = threats.sensitive_links if ask is None else ask(graph, key)
+    except AuditError as error:
+        page.show_error(error)
+        pairs = ()
+    session.set_threats(way=way, mode="pairs", sensitive_links=tuple(pairs))
+    if pairs:
+        first = ", ".join(f"{escape(a, 20)} and {escape(b, 20)}" for a, b in pairs[:3])
+        st.caption(f"{count_noun(len(pairs), 'sensitive link')}, such as {first}. "
+                   "Every release withholds them.")
+
+
+def _ask_file(graph: Graph, key: str) -> Sequence[Pair]:
+    file = st.file_uploader("Pairs of ids, one a line", type=["csv", "tsv", "txt", "gz"],
+                            key=f"pairs-{key}")
+    if file is None:  # a file is not kept when the page is left; what it said is
+        threats = session.current_threats()
+        return threats.sensitive_links if threats.way == "file" else ()
+    return node_pairs.load_node_pairs(upload.store_upload(file), graph)
+
+
+def _ask_nodes(graph: Graph, key: str) -> Sequence[Pair]:
+    text = st.text_area("Node ids, separated by commas or line breaks", key=f"nodes-{key}",
+                        persist_state="session")
+    nodes = list(filter(None, (part.strip() for part in text.replace("\n", ",").split(","))))
+    return node_pairs.find_links_at(graph, nodes) if nodes else ()
+
+
+def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
+    if not graph.attributes:
+        st.caption("This graph has no attribute whose classes could be chosen.")
+        return ()
+    column = st.selectbox("Attribute", list(graph.attributes), key=f"pair-column-{key}",
+                          persist_state="session")
+    classes = graph.attribute(column).classes
+    left, right = st.columns(2)
+    first = left.selectbox("Between", classes, key=f"pair-first-{key}-{column}",
+                           persist_state="session")
+    second = right.selectbox("and", classes, min(1, len(classes) - 1),
+                             key=f"pair-second-{key}-{column}", persist_state="session")
+    return node_pairs.find_links_between(graph, column, first, second)
+
+
+def _list_feature_names(graph: Graph) -> list[str]:
+    """Features that may be chosen as private: all of a table, none of a bag of words."""
+    names = [name for name in graph.feature_names if name not in graph.attributes]
+    return names if len(names) <= MAX_FEATURES else []
+
+
+def _index(options: list[str | None], value: str | None) -> int:
+    return options.index(value) if value in options else 0
+
+
+def _key() -> str:
+    """Widgets are new for each graph, and when an audit sets the threats."""
+    return f"{st.session_state['graph'][:8]}-{st.session_state.get('threat_form', 0)}"

@@ -1,0 +1,192 @@
+"""Upload door of the Data page: files → first rows → what the columns are → a graph."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.data import readers
+from core.errors import AuditError
+from pages.ui import page, session
+from pages.ui.text import escape
+
+FORMATS = ("csv", "tsv", "txt", "gz", "parquet", "graphml", "gexf", "gml", "npz", "pt", "json",
+           "edges", "edgelist", "tab")
+LINKS, NODES, WORDS, TARGETS, UNUSED = (
+    "Links", "People (node table)", "Word features", "Classes (targets)", "Not used"
+)
+PREVIEW_ROWS = 8
+SCAN_ROWS = 20_000
+"""Rows that are looked at for values that may mean "unknown"."""
+NODE_ROLES = ("feature", "attribute", "ignore")
+
+
+def show_upload() -> None:
+    uploads = st.file_uploader(
+        "Links, and if you have one a table of the people",
+        type=FORMATS, accept_multiple_files=True, key="upload",
+        help="Edge lists (CSV, TSV, TXT, also .gz), node tables (CSV, Parquet), GraphML, GEXF, "
+             "GML, NPZ, PyTorch Geometric .pt, MUSAE folders. Files stay on this machine.",
+    )
+    if not uploads:
+        st.caption("Links as pairs of ids in two columns; people one per row with an id column.")
+        return
+    try:
+        paths = [store_upload(upload) for upload in uploads]
+        parts = _assign_parts(paths)
+        options = _ask(parts)
+        if parts.get(LINKS) is None:
+            st.caption("One file must hold the links.")
+            return
+        if st.button("Load the graph", type="primary", key="load-upload"):
+            with st.spinner("Reading the files"):
+                loaded = readers.load_graph(parts[LINKS], **options)
+            page.open_loaded(loaded, session.ThreatChoice(
+                private=options["private"], utility=options["utility"]
+            ))
+    except AuditError as error:
+        page.show_error(error)
+
+
+def store_upload(upload: Any) -> Path:
+    """The uploaded file on disk, for as long as the session lives."""
+    folders = st.session_state.setdefault("uploads", {})
+    if upload.file_id not in folders:
+        folder = tempfile.TemporaryDirectory(prefix="audit-upload-")
+        name = Path(upload.name.replace("\\", "/")).name or "upload"
+        (Path(folder.name) / name).write_bytes(upload.getbuffer())
+        folders[upload.file_id] = (folder, name)
+    folder, name = folders[upload.file_id]
+    return Path(folder.name) / name
+
+
+def _assign_parts(paths: list[Path]) -> dict[str, Path]:
+    """Which file holds what: proposed from their content, corrected by the user."""
+    choices = [LINKS, NODES, WORDS, TARGETS, UNUSED]
+    parts: dict[str, Path] = {}
+    for path in paths:
+        proposal = _propose_part(path, parts, len(paths))
+        with st.container(border=True):
+            left, right = st.columns([3, 2], vertical_alignment="center")
+            left.markdown(f"**{escape(path.name)}**")
+            part = right.selectbox(
+                "holds", choices, choices.index(proposal), key=f"part-{path}",
+                label_visibility="collapsed",
+            )
+            preview = readers.read_preview(path, PREVIEW_ROWS)
+            if not preview.empty:
+                st.dataframe(preview, hide_index=True, height=178)
+        if part != UNUSED:
+            parts[part] = path
+    return parts
+
+
+def _propose_part(path: Path, taken: dict[str, Path], num_files: int) -> str:
+    kind = readers.detect_format(path)
+    if kind == "json":
+        return WORDS
+    if kind == "parquet":
+        return NODES
+    if kind != "text" or num_files == 1:
+        return LINKS
+    roles = readers.guess_roles(readers.read_preview(path, PREVIEW_ROWS))
+    if "source" in roles.values() and LINKS not in taken:
+        return LINKS
+    return TARGETS if "target" in path.stem.lower() else NODES
+
+
+def _ask(parts: dict[str, Path]) -> dict[str, Any]:
+    """Roles of the columns and markers of unknown values, as arguments of `load_graph`."""
+    options: dict[str, Any] = {
+        "nodes_path": parts.get(NODES) or parts.get(WORDS), "target_path": parts.get(TARGETS),
+        "private": None, "utility": None,
+    }
+    table_path = parts.get(NODES) or parts.get(TARGETS)
+    if table_path is None:
+        return options
+    table = _scan(str(table_path), table_path.stat().st_mtime)
+    roles = readers.guess_roles(table)
+    columns = [str(column) for column in table.columns]
+    with st.container(horizontal=True):
+        options["id_column"] = _choose_column("Id column", columns, roles, "id", False)
+        options["private"] = _choose_column("Private column", columns, roles, "private")
+        options["utility"] = _choose_column("Utility column", columns, roles, "utility")
+    options["unknown"] = _ask_unknown(table)
+    taken = {options["id_column"], options["private"], options["utility"]}
+    options["roles"] = _ask_roles(table, roles, taken)
+    options["missing_nodes"] = "drop" if st.checkbox(
+        "Drop links to ids that the table lacks", key="drop-missing",
+        help="Otherwise such a link is an error.",
+    ) else "error"
+    return options
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _scan(path: str, _changed: float) -> pd.DataFrame:
+    return readers.read_preview(path, SCAN_ROWS)
+
+
+def _choose_column(
+    title: str, columns: list[str], roles: dict[str, str], role: str, optional: bool = True
+) -> str | None:
+    choices: list[str | None] = [None, *columns] if optional else [*columns]
+    proposal = next((c for c in columns if roles.get(c) == role), None)
+    index = choices.index(proposal) if proposal in choices else 0
+    return st.selectbox(
+        title, choices, index, format_func=lambda c: "none" if c is None else c,
+        key=f"column-{role}", width=280,
+    )
+
+
+def _ask_unknown(table: pd.DataFrame) -> list[str]:
+    """Values that mean "unknown": those found are offered, none is assumed."""
+    found: dict[str, list[str]] = {}
+    for column, markers in readers.guess_unknown_markers(table).items():
+        for marker in markers:
+            found.setdefault(marker, []).append(column)
+    chosen = st.multiselect(
+        "Which values mean “unknown”?", [marker for marker in found if marker],
+        key="unknown", accept_new_options=True, placeholder="none: every value counts",
+        help="Empty cells always count as unknown.",
+    )
+    for marker, where in found.items():
+        if marker and marker not in chosen:
+            names = ", ".join(escape(name) for name in where[:4])
+            more = f" and {len(where) - 4} more columns" if len(where) > 4 else ""
+            st.caption(f"{escape(marker)} occurs in {names}{more} and may mean unknown.")
+    return chosen
+
+
+def _ask_roles(
+    table: pd.DataFrame, roles: dict[str, str], taken: set[str | None]
+) -> dict[str, str]:
+    """The other columns: feature, attribute or ignored."""
+    others = [c for c in map(str, table.columns) if c not in taken]
+    if not others:
+        return {}
+    rows = pd.DataFrame({
+        "column": others,
+        "first values": [", ".join(map(str, table[c].head(4))) for c in others],
+        "role": [roles[c] if roles.get(c) in NODE_ROLES else _fall_back(roles[c]) for c in others],
+    })
+    counts = rows.role.value_counts()
+    summary = ", ".join(f"{counts[role]} {role}" for role in NODE_ROLES if role in counts)
+    with st.expander(f"The other {len(others)} columns: {summary}"):
+        st.caption("A feature is a number that the attacker sees; an attribute is a class that "
+                   "can be private or useful; what is ignored does not enter the audit.")
+        edited = st.data_editor(
+            rows, hide_index=True, key="roles", disabled=["column", "first values"],
+            column_config={"role": st.column_config.SelectboxColumn(
+                "role", options=list(NODE_ROLES), required=True)},
+        )
+    return {
+        str(column): str(role) for column, role in zip(edited.column, edited.role, strict=True)
+    }
+
+
+def _fall_back(role: str) -> str:
+    return "attribute" if role in ("private", "utility") else "ignore"
