@@ -182,17 +182,19 @@ def _split_table(
 def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
     """float32 of a numeric column; missing cells get the median, counted in the report."""
     column, numbers = str(cells.name), as_numbers(cells)
-    bad = numbers.isna() & ~as_text(cells).isin(BLANKS)
-    if bad.any() or np.isinf(numbers).any() or numbers.isna().all():
-        rows = np.flatnonzero(bad | np.isinf(numbers) | numbers.isna().all())
+    missing = numbers.isna()
+    bad = np.isinf(numbers)
+    if missing.any():
+        bad |= missing & (~as_text(cells).isin(BLANKS) | missing.all())
+    if bad.any():
+        rows = np.flatnonzero(bad)
         raise InputError(
             f"feature column '{column}'", "must hold finite numbers",
             f"'{as_text(cells).iloc[rows[0]]}' in row {rows[0] + 1}",
             "give it the role attribute or ignore",
         )
-    missing = int(numbers.isna().sum())
-    if missing:
-        report.num_filled[column] = missing
+    if missing.any():
+        report.num_filled[column] = int(missing.sum())
         numbers = numbers.fillna(numbers.median())
     return numbers.to_numpy(np.float32)
 

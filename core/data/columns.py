@@ -174,40 +174,42 @@ def as_text(column: pd.Series) -> pd.Series:
 
 def is_numeric(column: pd.Series) -> bool:
     """Whether every cell is a number, a truth value or blank, and at least one is a number."""
-    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
-        return bool(column.notna().any())
-    numbers = as_numbers(column)
-    text = as_text(column)
-    return bool(numbers.notna().any() and (numbers.notna() | text.isin(BLANKS)).all())
+    missing = as_numbers(column).isna()
+    if missing.all():
+        return False
+    return not missing.any() or bool(as_text(column[missing]).isin(BLANKS).all())
 
 
 def as_numbers(column: pd.Series) -> pd.Series:
-    """float64 of a column, NaN where a cell is no number."""
-    if pd.api.types.is_bool_dtype(column):
-        return column.astype(float)
-    if not pd.api.types.is_numeric_dtype(column):
-        column = as_text(column).replace({"True": "1", "False": "0", "true": "1", "false": "0"})
-    return pd.to_numeric(column, errors="coerce").astype(float)
+    """float64 of a column, NaN where a cell is no number; true and false are 1 and 0."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return pd.Series(np.nan, column.index, dtype=float)
+    numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    if numbers.isna().all():
+        truth = as_text(column).str.lower().map({"true": 1.0, "false": 0.0})
+        return truth.astype(float)
+    return numbers
 
 
 def why_ignore(column: pd.Series) -> str | None:
     """The reason not to use a column of a node table by default, or None."""
-    name, text = str(column.name), as_text(column)
-    num_distinct = text.nunique()
-    if num_distinct == len(text) > 2 and _ID.fullmatch(name):
+    if _ID.fullmatch(str(column.name)) and len(column) > 2 and as_text(column).is_unique:
         return "a second id: every value is distinct"
-    if not is_numeric(column) and num_distinct == len(text) > 2:
+    if is_numeric(column):
+        return None
+    text = as_text(column)
+    num_distinct = text.nunique()
+    if num_distinct == len(text) > 2:
         return "a name: every value is distinct"
-    if not is_numeric(column) and num_distinct > max(50, 0.2 * len(text)):
+    if num_distinct > max(50, 0.2 * len(text)):
         return f"free text: {num_distinct} distinct values"
     return None
 
 
 def _value_role(column: pd.Series) -> str:
-    if not is_numeric(column):
+    if _LABEL.fullmatch(str(column.name)) and column.nunique() <= 100:
         return "attribute"
-    is_label = _LABEL.fullmatch(str(column.name)) is not None
-    return "attribute" if is_label and column.nunique() <= 100 else "feature"
+    return "feature" if is_numeric(column) else "attribute"
 
 
 def _looks_like_links(table: pd.DataFrame) -> bool:

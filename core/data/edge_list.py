@@ -13,6 +13,7 @@ import pandas as pd
 
 from core.data.assembly import RawGraph
 from core.data.columns import guess_link_roles, is_link_header
+from core.data.spreadsheet import unescape_cell
 from core.data.text_input import load_text
 from core.errors import FormatError, InputError
 
@@ -35,7 +36,9 @@ def load_edge_list(path: str | Path, roles: Mapping[str, str] | None = None) -> 
             f"file '{name}'", "must have two columns of node ids", f"{table.shape[1]} column(s)",
             "name the columns source and target",
         )
-    ends = [table[by_role[end]].str.strip() for end in ("source", "target")]
+    ends = [
+        table[by_role[end]].str.strip().map(unescape_cell) for end in ("source", "target")
+    ]
     for end in ends:
         blank = np.flatnonzero(end == "")
         if len(blank):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from core.data.edge_list import guess_separator
+from core.data.spreadsheet import unescape_cell
 from core.data.text_input import check_file, load_text
 from core.errors import FormatError, ResourceError
 
@@ -53,7 +54,9 @@ def _load_csv(path: Path, max_rows: int | None) -> pd.DataFrame:
             f"file '{path.name}'", "must have the same columns in every row",
             f"row {int(short.to_numpy().argmax()) + 1} is short", "complete the row",
         )
-    return table
+    for column in table.columns[table.apply(lambda c: c.str.startswith("'").any())]:
+        table[column] = table[column].map(unescape_cell)
+    return table.rename(columns=unescape_cell)
 
 
 def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:

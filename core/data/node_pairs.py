@@ -1,0 +1,85 @@
+"""Which links are sensitive: a file of pairs, all links at chosen nodes, or between classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from core.data.edge_list import load_edge_list
+from core.errors import InputError
+from core.graph import Graph
+
+
+def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
+    """Links of `graph` named by a file of id pairs, each once, in the graph's order.
+
+    InputError where an id is no node, or a pair is no link: the analyst means another graph.
+    """
+    name = Path(path).name
+    raw = load_edge_list(path)
+    index = {node: position for position, node in enumerate(graph.node_ids)}
+    unknown = [node for node in raw.node_ids if node not in index]
+    if unknown:
+        raise InputError(
+            f"file '{name}'", "must name nodes of the graph only",
+            f"{len(unknown)} others, such as '{unknown[0]}'",
+            "check that it belongs to this graph",
+        )
+    positions = np.array([index[node] for node in raw.node_ids], np.int64)
+    pairs = positions[raw.pairs]
+    is_link = graph.contains_pairs(pairs) & (pairs[:, 0] != pairs[:, 1])
+    if not is_link.all():
+        first = pairs[~is_link][0]
+        raise InputError(
+            f"file '{name}'", "must name links of the graph only",
+            f"{int((~is_link).sum())} pairs without a link, such as "
+            f"'{graph.node_ids[first[0]]}' and '{graph.node_ids[first[1]]}'", "remove them",
+        )
+    return _as_ids(graph, graph.edges[np.isin(graph.edge_codes, _codes(pairs, graph))])
+
+
+def find_links_at(graph: Graph, nodes: Sequence[str]) -> list[tuple[str, str]]:
+    """All links with an end at one of `nodes` (ids)."""
+    index = {node: position for position, node in enumerate(graph.node_ids)}
+    unknown = [node for node in nodes if node not in index]
+    if unknown:
+        raise InputError("node", "must be a node of the graph", unknown[0], "check its id")
+    chosen = np.zeros(graph.num_nodes, bool)
+    chosen[[index[node] for node in nodes]] = True
+    return _as_ids(graph, graph.edges[chosen[graph.edges].any(axis=1)])
+
+
+def find_links_between(
+    graph: Graph, column: str, first: str, second: str
+) -> list[tuple[str, str]]:
+    """All links between a node of class `first` and one of class `second` (may be the same)."""
+    attribute = graph.attribute(column)
+    for label in (first, second):
+        if label not in attribute.classes:
+            raise InputError(
+                f"class of '{column}'", "must be one of its classes", label,
+                "known: " + ", ".join(attribute.classes[:20]),
+            )
+    wanted = sorted((attribute.classes.index(first), attribute.classes.index(second)))
+    ends = np.sort(attribute.codes[graph.edges], axis=1)
+    return _as_ids(graph, graph.edges[(ends == wanted).all(axis=1)])
+
+
+def find_positions(graph: Graph, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    """(k, 2) int64 node numbers of pairs of ids, as `draw_threats` takes them."""
+    index = {node: position for position, node in enumerate(graph.node_ids)}
+    try:
+        positions = [(index[a], index[b]) for a, b in pairs]
+    except KeyError as error:
+        raise InputError("node", "must be a node of the graph", error.args[0]) from None
+    return np.array(positions, np.int64).reshape(-1, 2)
+
+
+def _codes(pairs: np.ndarray, graph: Graph) -> np.ndarray:
+    return pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1)
+
+
+def _as_ids(graph: Graph, edges: np.ndarray) -> list[tuple[str, str]]:
+    return [(graph.node_ids[i], graph.node_ids[j]) for i, j in edges.tolist()]

@@ -1,0 +1,319 @@
+"""What a loaded graph is, and what about it changes the meaning of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from core.data.loaded import LoadReport
+from core.graph import Attribute, Graph
+
+NEARLY_CONSTANT = 0.95
+MANY_MISSING = 0.2
+TINY_CLASS = 10
+DETERMINES = 0.99
+_TILE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class GraphProfile:
+    """Counts and tables of one graph.
+
+    degree_table      least, greatest (degree), nodes, share: the degree distribution
+    degree_quantiles  {0, 0.25, 0.5, 0.75, 0.9, 0.99, 1} → degree
+    average_clustering  mean local clustering; nodes with fewer than two links count as 0
+    assortativity     correlation of the degrees at the links' ends; NaN if all are equal
+    attribute_table   column, type, classes, missing, missing_share, largest_class, largest_share
+    class_table       column, class, nodes, share (of the known)
+    dropped           what loading dropped or merged → how many
+    warnings          sentences for the analyst, most important first
+    """
+
+    num_nodes: int
+    num_edges: int
+    density: float
+    num_components: int
+    largest_component: int
+    num_isolated: int
+    mean_degree: float
+    degree_table: pd.DataFrame
+    degree_quantiles: dict[float, float]
+    average_clustering: float
+    num_triangles: int
+    assortativity: float
+    num_features: int
+    feature_kind: str
+    attribute_table: pd.DataFrame
+    class_table: pd.DataFrame
+    dropped: dict[str, int]
+    warnings: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields as JSON holds them; tables as lists of rows, NaN as None."""
+        fields: dict[str, Any] = dict(self.__dict__)
+        for name, value in fields.items():
+            if isinstance(value, pd.DataFrame):
+                fields[name] = value.to_dict(orient="records")
+        fields["degree_quantiles"] = {str(q): d for q, d in self.degree_quantiles.items()}
+        if np.isnan(self.assortativity):
+            fields["assortativity"] = None
+        return fields
+
+
+def compute_profile(
+    graph: Graph,
+    report: LoadReport | None = None,
+    private: str | None = None,
+    utility: str | None = None,
+) -> GraphProfile:
+    """The profile; warnings look at `private` and `utility`, or at every attribute if not set."""
+    degrees = graph.degrees
+    num_components, members = csgraph.connected_components(graph.adjacency, directed=False)
+    triangles = compute_triangles(graph)
+    possible = degrees * (degrees - 1) / 2
+    clustering = np.divide(triangles, possible, out=np.zeros(len(degrees)), where=possible > 0)
+    quantiles = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+    return GraphProfile(
+        num_nodes=graph.num_nodes,
+        num_edges=graph.num_edges,
+        density=graph.density,
+        num_components=int(num_components),
+        largest_component=int(np.bincount(members).max()),
+        num_isolated=int((degrees == 0).sum()),
+        mean_degree=float(degrees.mean()),
+        degree_table=_degree_table(degrees),
+        degree_quantiles={q: float(np.quantile(degrees, q)) for q in quantiles},
+        average_clustering=float(clustering.mean()),
+        num_triangles=int(triangles.sum()) // 3,
+        assortativity=compute_assortativity(graph),
+        num_features=len(graph.feature_names),
+        feature_kind=_feature_kind(graph),
+        attribute_table=_attribute_table(graph),
+        class_table=_class_table(graph),
+        dropped=_count_dropped(report),
+        warnings=list(_find_warnings(graph, report, private, utility)),
+    )
+
+
+def compute_triangles(graph: Graph) -> np.ndarray:
+    """(n,) int64 triangles at each node.
+
+    Links point to the end of higher degree, so that no node has more than √(2m) out-links; a
+    triangle u → w → v, u → v is then found once from its source u and once from its middle w.
+    """
+    n = graph.num_nodes
+    rank = np.empty(n, np.int64)
+    rank[np.argsort(graph.degrees, kind="stable")] = np.arange(n)
+    ends = np.sort(rank[graph.edges], axis=1)
+    out = sparse.csr_array((np.ones(len(ends), np.int64), ends.T), shape=(n, n))
+    into = out.T.tocsr()
+    out_degrees = np.diff(out.indptr)
+    counts = np.zeros(n, np.int64)
+    for rows in _tiles(out @ out_degrees):
+        closed = (out[rows] @ out).multiply(out[rows])
+        counts[rows] += closed.sum(axis=1)
+        counts += closed.sum(axis=0)
+    for rows in _tiles(into @ out_degrees):
+        counts[rows] += (into[rows] @ out).multiply(out[rows]).sum(axis=1)
+    return counts[rank]
+
+
+def compute_assortativity(graph: Graph) -> float:
+    """Pearson correlation of the degrees at both ends of the links (Newman 2002)."""
+    ends = graph.degrees[graph.edges].astype(float)
+    if not len(ends):
+        return float("nan")
+    both = np.concatenate([ends, ends[:, ::-1]])
+    variance = both[:, 0].var()
+    if variance == 0:
+        return float("nan")
+    centred = both - both[:, 0].mean()
+    return float((centred[:, 0] * centred[:, 1]).mean() / variance)
+
+
+def _tiles(work: np.ndarray) -> Iterator[slice]:
+    """Consecutive row ranges of bounded work."""
+    total = np.cumsum(work)
+    count = int(total[-1] // _TILE) + 1 if len(total) else 0
+    bounds = np.unique(np.searchsorted(total, _TILE * np.arange(1, count)))
+    edges = [0, *bounds.tolist(), len(work)]
+    for start, stop in pairwise(edges):
+        if stop > start:
+            yield slice(start, stop)
+
+
+def _degree_table(degrees: np.ndarray) -> pd.DataFrame:
+    """One row a degree up to 30 distinct ones, else ranges that grow by half."""
+    distinct = np.unique(degrees)
+    if len(distinct) <= 30:
+        starts = distinct
+    else:
+        grown = [int(1.5**k) for k in range(64) if 1.5**k <= degrees.max()]
+        starts = np.unique([int(degrees.min()), *(d for d in grown if d > degrees.min())])
+    stops = np.append(starts[1:] - 1, degrees.max())
+    if len(distinct) <= 30:
+        stops = starts
+    counts = np.bincount(np.searchsorted(starts, degrees, side="right") - 1, minlength=len(starts))
+    return pd.DataFrame(
+        {"least": starts, "greatest": stops, "nodes": counts, "share": counts / len(degrees)}
+    )
+
+
+def _feature_kind(graph: Graph) -> str:
+    if graph.features is None:
+        return "none"
+    features: Any = graph.features
+    data = features.data if sparse.issparse(features) else features
+    is_binary = bool(np.isin(data, (0, 1)).all())
+    return "yes/no" if is_binary else "numbers"
+
+
+def _attribute_table(graph: Graph) -> pd.DataFrame:
+    rows = []
+    for name, attribute in graph.attributes.items():
+        missing = int((~attribute.known).sum())
+        largest = int(attribute.shares.argmax()) if attribute.num_classes else 0
+        rows.append({
+            "column": name,
+            "type": _attribute_type(attribute),
+            "classes": attribute.num_classes,
+            "missing": missing,
+            "missing_share": missing / graph.num_nodes,
+            "largest_class": attribute.classes[largest] if attribute.classes else "",
+            "largest_share": float(attribute.shares.max(initial=0.0)),
+        })
+    columns = ["column", "type", "classes", "missing", "missing_share", "largest_class",
+               "largest_share"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _attribute_type(attribute: Attribute) -> str:
+    if attribute.num_classes == 2:
+        return "two classes"
+    if attribute.classes and all(c[0] in "([" and c[-1] in ")]" for c in attribute.classes if c):
+        return "number in ranges"
+    return "classes"
+
+
+def _class_table(graph: Graph) -> pd.DataFrame:
+    rows = [
+        {"column": name, "class": label, "nodes": int(count), "share": float(share)}
+        for name, attribute in graph.attributes.items()
+        for label, count, share in zip(
+            attribute.classes, _class_counts(attribute), attribute.shares, strict=True
+        )
+    ]
+    return pd.DataFrame(rows, columns=["column", "class", "nodes", "share"])
+
+
+def _class_counts(attribute: Attribute) -> np.ndarray:
+    return np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
+
+
+def _count_dropped(report: LoadReport | None) -> dict[str, int]:
+    if report is None:
+        return {}
+    return {
+        "self-loops": report.num_self_loops,
+        "repeated rows": report.num_duplicates,
+        "links given in both directions": report.num_reciprocal,
+        "rows skipped": report.num_rows_skipped,
+    }
+
+
+def _find_warnings(
+    graph: Graph, report: LoadReport | None, private: str | None, utility: str | None
+) -> Iterator[str]:
+    chosen = [c for c in (private, utility) if c is not None]
+    for name in chosen or graph.attributes:
+        attribute = graph.attribute(name)
+        yield from _warn_attribute(attribute)
+        if name == private or private is None:
+            for column, share in find_determining(graph, attribute):
+                yield (
+                    f"Column '{column}' alone gives away '{name}' for {share:.0%} of the nodes: "
+                    f"no change of links protects '{name}' while '{column}' is released."
+                )
+    isolated = int((graph.degrees == 0).sum())
+    if isolated:
+        yield f"{isolated} nodes have no link: attacks on links say nothing about them."
+    if graph.num_edges < 50:
+        yield f"The graph has {graph.num_edges} links: results on so few are hardly resolved."
+    if not graph.attributes:
+        yield "No attribute: only attacks on links can be audited."
+    if report is not None and report.num_filled:
+        count = sum(report.num_filled.values())
+        yield f"{count} missing feature values were filled with their column's median."
+
+
+def _warn_attribute(attribute: Attribute) -> Iterator[str]:
+    name, counts = attribute.name, _class_counts(attribute)
+    present = int((counts > 0).sum())
+    missing = 1 - attribute.known.mean()
+    if present < 2:
+        yield f"Column '{name}' has {present} class: there is nothing to infer."
+    elif attribute.shares.max() >= NEARLY_CONSTANT:
+        label = attribute.classes[int(attribute.shares.argmax())]
+        yield (
+            f"Column '{name}' is nearly constant: {attribute.shares.max():.0%} are '{label}', so "
+            "that guessing it is right almost always."
+        )
+    if missing >= MANY_MISSING:
+        yield f"Column '{name}' is unknown for {missing:.0%} of the nodes."
+    tiny = [c for c, k in zip(attribute.classes, counts, strict=True) if 0 < k < TINY_CLASS]
+    if tiny and present >= 2:
+        shown = ", ".join(f"'{c}'" for c in tiny[:5]) + (" …" if len(tiny) > 5 else "")
+        yield (
+            f"Column '{name}' has {len(tiny)} classes of fewer than {TINY_CLASS} nodes ({shown}): "
+            "their results are hardly resolved."
+        )
+
+
+def find_determining(graph: Graph, attribute: Attribute) -> list[tuple[str, float]]:
+    """Columns whose value gives away `attribute` for 99 % of the known nodes, best first.
+
+    A column counts only if its values repeat, since distinct values say nothing about others,
+    and if it beats guessing the largest class.
+    """
+    known = attribute.known
+    codes, num_known = attribute.codes[known], int(known.sum())
+    if num_known < 10 or attribute.shares.max() >= NEARLY_CONSTANT:
+        return []
+    classes = attribute.num_classes
+    found: list[tuple[str, float]] = []
+
+    def consider(column: str, values: np.ndarray) -> None:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        if len(distinct) <= max(2 * classes, num_known / 10):
+            table = np.bincount(inverse * classes + codes, minlength=len(distinct) * classes)
+            share = table.reshape(-1, classes).max(axis=1).sum() / num_known
+            if share >= DETERMINES:
+                found.append((column, float(share)))
+
+    for name, other in graph.attributes.items():
+        if name != attribute.name:
+            consider(name, other.codes[known])
+    features: Any = graph.features
+    if sparse.issparse(features):
+        onehot = sparse.csr_array(
+            (np.ones(num_known), (np.flatnonzero(known), codes)), shape=(graph.num_nodes, classes)
+        )
+        present = features.astype(bool).astype(np.float64)
+        with_it = (present.T @ onehot).toarray()
+        without = onehot.sum(axis=0) - with_it
+        shares = (with_it.max(axis=1) + without.max(axis=1)) / num_known
+        found += [
+            (graph.feature_names[i], float(shares[i]))
+            for i in np.flatnonzero(shares >= DETERMINES)
+        ]
+    elif features is not None:
+        for i, name in enumerate(graph.feature_names):
+            consider(name, features[known, i])
+    return sorted(found, key=lambda pair: -pair[1])

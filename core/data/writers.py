@@ -1,0 +1,205 @@
+"""Writing a release for its recipient: links as CSV, GraphML and NPZ, and where it comes from.
+
+Features go into the NPZ only. Attributes are left out unless the caller names them, so that the
+private column never leaves by default. Everything written here is read back by `readers`.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+from scipy import sparse
+
+from core.data.spreadsheet import escape_cell
+from core.errors import InputError
+from core.graph import Graph
+from core.release import Release
+from core.seeding import Seed
+
+_NOT_XML = re.compile(r"[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
+
+
+def write_release(
+    release: Release,
+    folder: str | Path,
+    stem: str,
+    provenance: Mapping[str, Any],
+    formats: Sequence[str] = ("csv", "graphml", "npz"),
+    *,
+    attributes: Sequence[str] = (),
+    include_features: bool = True,
+    pseudonyms: Seed | None = None,
+) -> list[Path]:
+    """Write the release and `<stem>.provenance.json`; returns the files' paths, that one last.
+
+    stem         file name without suffix; characters that a file name may not have become _
+    provenance   what the caller knows: program, versions, source; the release's own settings,
+                 guarantee, counts, content hash and the files' SHA-256 are added
+    attributes   names of the attributes to include
+    pseudonyms   a seed: ids are replaced by n1 … nN in an order drawn from it (the order of the
+                 nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept.
+
+    CSV is <stem>.csv (source, target, weight) and <stem>.nodes.csv (id, attributes).
+    """
+    unknown = [f for f in formats if f not in _WRITERS]
+    if unknown:
+        raise InputError("format", "must be one of " + ", ".join(_WRITERS), unknown[0])
+    graph = release.graph
+    chosen = {name: graph.attribute(name) for name in attributes}
+    graph = replace(graph, attributes=chosen)
+    if not include_features:
+        graph = replace(graph, features=None, feature_names=())
+    if pseudonyms is not None:
+        graph = shuffle_nodes(graph, pseudonyms)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = re.sub(r"[^\w.=,+-]+", "_", stem).strip("._")[:120] or "release"
+    paths = [path for name in formats for path in _WRITERS[name](graph, folder, stem)]
+    record = {
+        **provenance,
+        "release": {
+            "defense": release.defense,
+            "config": release.config,
+            "guarantee": {**asdict(release.guarantee), "label": release.guarantee.label},
+            "facts": release.facts,
+            "num_nodes": graph.num_nodes,
+            "num_edges": graph.num_edges,
+            "attributes": list(attributes),
+            "num_features": len(graph.feature_names),
+            "is_pseudonymous": pseudonyms is not None,
+            "content_hash": graph.content_hash,
+        },
+        "files": {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in paths},
+    }
+    path = folder / f"{stem}.provenance.json"
+    path.write_text(
+        json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False, default=str) + "\n",
+        encoding="utf-8",
+    )
+    return [*paths, path]
+
+
+def shuffle_nodes(graph: Graph, seed: Seed) -> Graph:
+    """The same graph with nodes n1 … nN in a random order; links, rows and codes follow."""
+    order = seed.rng("pseudonyms").permutation(graph.num_nodes)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    features: Any = graph.features
+    return Graph.from_pairs(
+        place[graph.edges], graph.num_nodes, graph.weights,
+        node_ids=tuple(f"n{i + 1}" for i in range(graph.num_nodes)),
+        attributes={
+            name: replace(attribute, codes=attribute.codes[order])
+            for name, attribute in graph.attributes.items()
+        },
+        features=None if features is None else features[order],
+        feature_names=graph.feature_names, name=graph.name,
+    )
+
+
+def _write_csv(graph: Graph, folder: Path, stem: str) -> list[Path]:
+    ids = [escape_cell(node) for node in graph.node_ids]
+    links, nodes = folder / f"{stem}.csv", folder / f"{stem}.nodes.csv"
+    weights = None if graph.weights is None else graph.weights.tolist()
+    # Every text is quoted, so that an id that begins with # is no comment.
+    with links.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow(["source", "target"] + ([] if weights is None else ["weight"]))
+        for row, (i, j) in enumerate(graph.edges.tolist()):
+            writer.writerow([ids[i], ids[j]] + ([] if weights is None else [weights[row]]))
+    columns = [_attribute_values(graph, name) for name in graph.attributes]
+    with nodes.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        names = [name if name != "id" else "id_attribute" for name in graph.attributes]
+        writer.writerow(["id", *map(escape_cell, names)])
+        for row, node in enumerate(ids):
+            writer.writerow([node, *(escape_cell(column[row]) for column in columns)])
+    return [links, nodes]
+
+
+def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
+    path = folder / f"{stem}.graphml"
+    ids = [_cleaned(node) for node in graph.node_ids]
+    if len(set(ids)) != len(ids):
+        raise InputError(
+            "node ids", "must differ in characters that XML can hold",
+            remedy="export with pseudonyms",
+        )
+    columns = [_attribute_values(graph, name) for name in graph.attributes]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+        )
+        for number, name in enumerate(graph.attributes):
+            file.write(
+                f'<key id="a{number}" for="node" attr.name={_quoted(name)} attr.type="string"/>\n'
+            )
+        if graph.weights is not None:
+            file.write('<key id="w" for="edge" attr.name="weight" attr.type="float"/>\n')
+        file.write('<graph edgedefault="undirected">\n')
+        for row, node in enumerate(ids):
+            data = "".join(
+                f'<data key="a{number}">{escape(_cleaned(column[row]))}</data>'
+                for number, column in enumerate(columns) if column[row]
+            )
+            file.write(f"<node id={_quoted(node)}>{data}</node>\n")
+        weights = None if graph.weights is None else graph.weights.tolist()
+        for row, (i, j) in enumerate(graph.edges.tolist()):
+            data = "" if weights is None else f'<data key="w">{weights[row]!r}</data>'
+            ends = f"source={_quoted(ids[i])} target={_quoted(ids[j])}"
+            file.write(f"<edge {ends}>{data}</edge>\n")
+        file.write("</graph>\n</graphml>\n")
+    return [path]
+
+
+def _write_npz(graph: Graph, folder: Path, stem: str) -> list[Path]:
+    path = folder / f"{stem}.npz"
+    matrix = graph.adjacency
+    arrays: dict[str, Any] = {
+        "adj_data": matrix.data, "adj_indices": matrix.indices, "adj_indptr": matrix.indptr,
+        "adj_shape": np.array(matrix.shape), "node_ids": np.array(graph.node_ids),
+    }
+    features: Any = graph.features
+    if features is not None:
+        arrays["feature_names"] = np.array(graph.feature_names)
+        if sparse.issparse(features):
+            arrays |= {f"attr_{p}": getattr(features, p) for p in ("data", "indices", "indptr")}
+            arrays["attr_shape"] = np.array(features.shape)
+        else:
+            arrays["attr_matrix"] = features
+    if graph.attributes:
+        info = [{"name": a.name, "classes": list(a.classes)} for a in graph.attributes.values()]
+        arrays["attribute_info"] = np.array(json.dumps(info))
+        arrays["attribute_codes"] = np.stack([a.codes for a in graph.attributes.values()])
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+    return [path]
+
+
+def _attribute_values(graph: Graph, name: str) -> list[str]:
+    """One text a node; empty where the value is unknown."""
+    attribute = graph.attributes[name]
+    classes = (*attribute.classes, "")  # code −1 picks the last
+    return [classes[code] for code in attribute.codes.tolist()]
+
+
+def _cleaned(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(_cleaned(text))
+
+
+_WRITERS: dict[str, Callable[[Graph, Path, str], list[Path]]] = {
+    "csv": _write_csv, "graphml": _write_graphml, "npz": _write_npz,
+}
