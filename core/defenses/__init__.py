@@ -1,11 +1,21 @@
 """Defenses: one file a method; this list says which exist."""
 
+from core.defenses.blink import Blink
+from core.defenses.dprr import DegreePreservingRR
 from core.defenses.edge_rand import EdgeRand
+from core.defenses.l_dpgcn import LocalDpGcn
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
+from core.defenses.randomized_response import RandomizedResponse
+from core.defenses.sym_rr import SymRR
 
 DEFENSES = (
     RandomDeletion,
     RandomRewiring,
     EdgeRand,
+    Blink,
+    RandomizedResponse,
+    SymRR,
+    LocalDpGcn,
+    DegreePreservingRR,
 )

@@ -1,0 +1,43 @@
+"""Randomised response (RR): every node flips every bit of its own list."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from core.context import Context
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.privacy.link_local import draw_noisy_rows, make_local_release, merge_reports
+from core.privacy.mechanisms import check_release_fits, compute_flip_probability
+from core.release import Release
+from core.threats import Threats
+
+
+class RandomizedResponse(Defense):
+    """Publishes what the server receives; the weight of a pair is the share of its two ends
+    that reported a link."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="randomized_response",
+        title="Randomised response",
+        summary="Every node flips each bit of its own list; both ends report each link.",
+        source="Warner, JASA 1965; baseline RR of Blink (Zhu et al., CCS 2023, §5.1)",
+        group="link-local DP",
+    )
+    epsilon: float = Field(
+        6.0, gt=0, le=100, title="Privacy budget ε",
+        description="Budget of one bit of a node's list; the link itself spends 2ε.",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        flip = compute_flip_probability(self.epsilon)
+        expected = 2.0 * (graph.num_edges + graph.num_pairs * flip)
+        check_release_fits("randomised response", expected, context, "raise epsilon")
+        everywhere = np.ones(graph.num_nodes)
+        ones = draw_noisy_rows(
+            graph, (1.0 - flip) * everywhere, flip * everywhere, context.rng("rows")
+        )
+        return make_local_release(self, graph, merge_reports(graph, ones), 2, context)

@@ -1,0 +1,182 @@
+"""What an untrusted server receives under link-local DP, drawn without an n×n array.
+
+Every node flips each bit of its own adjacency row with probability p, so the server holds two
+bits for each undirected pair. Which of the two ends reported a one never matters to a server
+that treats both alike, so a pair is described by its number of received ones c ∈ {0, 1, 2}:
+Binomial(2, 1−p) for a link, Binomial(2, p) for any other pair. Everything here has exactly the
+distribution of the plain protocol on n² bits; only what the server keeps is ever built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.context import Context
+from core.graph import Graph, pair_codes
+from core.methods import Defense
+from core.release import Guarantee, Release
+
+LIST_RELATION = "adjacency lists of one node that differ in one bit"
+LOCAL_NOT_COVERED = ("node set", "node features", "labels and other attributes")
+
+
+def make_local_guarantee(epsilon: float, reports: int, accountant: str = "") -> Guarantee:
+    """ε-link local DP; with two reports the transcript of both ends spends 2ε on a link."""
+    return Guarantee(
+        unit="link", relation=LIST_RELATION, epsilon=epsilon, trust="local",
+        accountant=accountant or "single mechanism",
+        epsilon_transcript=2.0 * epsilon if reports == 2 else None,
+        not_covered=LOCAL_NOT_COVERED,
+        note=(
+            "Both ends of a link report it: against an observer of all reports the budget of "
+            f"that link is 2ε = {2 * epsilon:g}." if reports == 2 else
+            "Each pair is reported by one end only."
+        ),
+    )
+
+
+def draw_link_reports(graph: Graph, flip: float, rng: np.random.Generator) -> np.ndarray:
+    """(m,) number of ones received for each link."""
+    return rng.binomial(2, 1.0 - flip, graph.num_edges)
+
+
+@dataclass(frozen=True, eq=False)
+class PairBand:
+    """The pairs with low < x_i + x_j ≤ high, as ranges of the nodes sorted by x.
+
+    Pair number t of the band belongs to the sorted position whose `starts` it follows; memory
+    is O(n) whatever the number of pairs.
+    """
+
+    order: np.ndarray
+    first: np.ndarray
+    starts: np.ndarray
+    count: int
+
+    @staticmethod
+    def of(x: np.ndarray, low: float, high: float) -> PairBand:
+        order = np.argsort(x, kind="stable")
+        values = x[order]
+        own = np.arange(len(x)) + 1
+        first = np.maximum(np.searchsorted(values, low - values, "right"), own)
+        last = np.maximum(np.searchsorted(values, high - values, "right"), first)
+        starts = np.concatenate([[0], np.cumsum(last - first)])
+        return PairBand(order, first, starts, int(starts[-1]))
+
+    def decode(self, numbers: np.ndarray) -> np.ndarray:
+        """(k, 2) node pairs i < j of the band's pairs number 0 … count − 1."""
+        row = np.searchsorted(self.starts, numbers, "right") - 1
+        column = self.first[row] + numbers - self.starts[row]
+        return np.sort(np.stack([self.order[row], self.order[column]], axis=1), axis=1)
+
+    def draw_non_links(
+        self, graph: Graph, links_inside: int, share: float, rng: np.random.Generator
+    ) -> np.ndarray:
+        """(k, 2): each pair of the band that is no link, independently with probability `share`."""
+        available = self.count - links_inside
+        count = int(rng.binomial(available, share)) if share < 1 else available
+        if count == 0:
+            return np.empty((0, 2), np.int64)
+        if 4 * count > self.count:
+            pairs = self.decode(np.arange(self.count))
+            pairs = pairs[~graph.contains_pairs(pairs)]
+            # A link on the rim may count as inside or not, by rounding of the sum.
+            count = min(count, len(pairs))
+            return pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
+        found = np.empty(0, np.int64)
+        while len(found) < count:
+            fresh = rng.integers(0, self.count, 2 * (count - len(found)) + 16)
+            fresh = fresh[~graph.contains_pairs(self.decode(fresh))]
+            merged = np.concatenate([found, fresh])
+            _, position = np.unique(merged, return_index=True)
+            found = merged[np.sort(position)]
+        return self.decode(found[:count])
+
+
+def iterate_pair_tiles(
+    graph: Graph,
+    flip: float,
+    link_reports: np.ndarray,
+    rng_of_tile: Callable[[int], np.random.Generator],
+    tile_pairs: int,
+):
+    """Yield (i, j, c, edge) over all pairs i < j, a few rows at a time.
+
+    i, j (k,) int32 ends; c (k,) int8 received ones; edge = (positions in the tile, link numbers).
+    `rng_of_tile` makes the draws of a tile repeatable, so that a second pass sees the same bits.
+    """
+    n = graph.num_nodes
+    pointer = np.searchsorted(graph.edges[:, 0], np.arange(n + 1))
+    twice, once = flip * flip, 1.0 - (1.0 - flip) ** 2
+    row = 0
+    while row < n - 1:
+        rows = max(1, min(n - 1 - row, tile_pairs // (n - 1 - row)))
+        lengths = n - 1 - np.arange(row, row + rows)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        i = np.repeat(np.arange(row, row + rows, dtype=np.int32), lengths)
+        j = np.arange(starts[-1], dtype=np.int64) - starts[i - row] + i + 1
+        u = rng_of_tile(row).random(len(i), dtype=np.float32)
+        c = (u < once).astype(np.int8) + (u < twice)
+        numbers = np.arange(pointer[row], pointer[row + rows])
+        left, right = graph.edges[numbers].T
+        positions = starts[left - row] + right - left - 1
+        c[positions] = link_reports[numbers]
+        yield i, j.astype(np.int32), c, (positions, numbers)
+        row += rows
+
+
+def draw_noisy_rows(
+    graph: Graph, keep: np.ndarray, add: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """(k, 2) directed ones (reporter, other) of rows that keep and add bits independently.
+
+    keep (n,) chance of a node to report a true link; add (n,) chance to report any other pair.
+    The number of added bits of a row is Binomial and their places are uniform without
+    replacement, so nothing of size n² is drawn.
+    """
+    n = graph.num_nodes
+    both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
+    kept = both[rng.random(len(both)) < keep[both[:, 0]]]
+    missing = rng.binomial(n - 1 - graph.degrees, np.clip(add, 0.0, 1.0))
+    rows = np.repeat(np.arange(n), missing)
+    found = np.empty(0, np.int64)
+    while len(rows):
+        columns = rng.integers(0, n, len(rows))
+        codes = rows * n + columns
+        good = (rows != columns) & ~graph.contains_pairs(np.stack([rows, columns], axis=1))
+        _, first = np.unique(codes, return_index=True)
+        is_first = np.zeros(len(rows), bool)
+        is_first[first] = True
+        good &= is_first & ~np.isin(codes, found)
+        found = np.concatenate([found, codes[good]])
+        rows = rows[~good]
+    return np.concatenate([kept, np.stack([found // n, found % n], axis=1)])
+
+
+def merge_reports(graph: Graph, ones: np.ndarray) -> Graph:
+    """The undirected graph of directed ones: weight 1 where both ends report a link, else ½."""
+    n = graph.num_nodes
+    codes, counts = np.unique(pair_codes(ones, n), return_counts=True)
+    return replace(graph, edges=np.stack([codes // n, codes % n], axis=1), weights=counts / 2.0)
+
+
+def make_local_release(
+    defense: Defense,
+    graph: Graph,
+    published: Graph,
+    reports: int,
+    context: Context,
+    accountant: str = "",
+    facts: dict[str, float] | None = None,
+) -> Release:
+    """A release with its guarantee; true link counts stay out of a publishing run's record."""
+    facts = dict(facts or {}) if not context.is_publishing else {}
+    if not context.is_publishing:
+        kept = int(published.contains_pairs(graph.edges).sum())
+        facts["links_removed"] = float(graph.num_edges - kept)
+        facts["links_added"] = float(published.num_edges - kept)
+    guarantee = make_local_guarantee(defense.config["epsilon"], reports, accountant)
+    return Release(published, defense.info.key, defense.config, guarantee, facts=facts)
