@@ -21,10 +21,11 @@ from core.models.propagation import Norm, Propagation, normalize_adjacency
 from core.seeding import Seed
 
 Backbone = Literal["gcn", "gin", "sage", "gat", "mlp"]
-Inputs = torch.Tensor | Propagation
-"""Node features (n, d): dense, or sparse as the `Propagation` that multiplies by them."""
+Inputs = torch.Tensor | Propagation | tuple[torch.Tensor | Propagation, ...]
+"""Node features (n, d): dense, sparse as the `Propagation` that multiplies by them, or several
+of these side by side."""
 
-_NORMS: dict[str, tuple[Norm, bool]] = {
+NORMS: dict[str, tuple[Norm, bool]] = {
     "gcn": ("symmetric", True),
     "gin": ("none", True),
     "sage": ("row", False),
@@ -72,7 +73,7 @@ class Block:
     def of_adjacency(
         adjacency: sparse.csr_array, backbone: Backbone, device: str = "cpu"
     ) -> Block:
-        norm, self_loops = _NORMS[backbone]
+        norm, self_loops = NORMS[backbone]
         matrix = normalize_adjacency(adjacency, norm, self_loops)
         return Block(
             matrix, None, is_symmetric=norm != "row", device=device, with_links=backbone == "gat"
@@ -100,6 +101,8 @@ def make_inputs(graph: Graph, device: str = "cpu") -> Inputs:
 
 
 def num_columns(inputs: Inputs) -> int:
+    if isinstance(inputs, tuple):
+        return sum(map(num_columns, inputs))
     matrix = inputs.matrix if isinstance(inputs, Propagation) else inputs
     return int(matrix.shape[1])
 
@@ -117,7 +120,13 @@ class Linear(torch.nn.Module):
         self.bias = torch.nn.Parameter(torch.zeros(num_out)) if bias else None
 
     def forward(self, x: Inputs) -> torch.Tensor:
-        y = x(self.weight) if isinstance(x, Propagation) else x @ self.weight
+        parts = x if isinstance(x, tuple) else (x,)
+        weights = self.weight.split([num_columns(part) for part in parts])
+        products = [
+            part(weight) if isinstance(part, Propagation) else part @ weight
+            for part, weight in zip(parts, weights, strict=True)
+        ]
+        y = sum(products[1:], products[0])
         return y if self.bias is None else y + self.bias
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -37,11 +38,18 @@ class Propagation:
         self, matrix: sparse.csr_array, is_symmetric: bool, device: str = "cpu"
     ) -> None:
         self.matrix = to_torch_csr(matrix, device)
-        self.transpose = (
-            self.matrix if is_symmetric else to_torch_csr(sparse.csr_array(matrix.T), device)
-        )
+        self._source = None if is_symmetric else matrix
+
+    @cached_property
+    def transpose(self) -> torch.Tensor:
+        """Built when a gradient is first asked for; inference does without."""
+        if self._source is None:
+            return self.matrix
+        return to_torch_csr(sparse.csr_array(self._source.T), str(self.matrix.device))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if not (torch.is_grad_enabled() and x.requires_grad):
+            return self.matrix @ x
         return _SparseMatmul.apply(self.matrix, self.transpose, x)
 
     @staticmethod

@@ -1,0 +1,190 @@
+"""One-hop ego networks of many nodes as one block-diagonal graph, built once.
+
+The ego network of i holds i and its neighbours with all links among them. The networks of a
+batch lie one after the other: row r of the batch is node `members[r]` as seen in the network
+of one centre, so that one sparse product aggregates within all networks at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from scipy import sparse
+
+from core.graph import Graph
+from core.models.encoders import NORMS, Backbone, Block
+from core.models.propagation import Propagation, normalize_adjacency
+
+
+@dataclass(frozen=True, eq=False)
+class EgoBatch:
+    """The ego networks of k centres, r rows in all.
+
+    members  (r,) node of each row;  offsets (k + 1,) first row of each network
+    centers  (k,) row of each centre;  adjacency (r, r) links within the networks
+    """
+
+    members: np.ndarray
+    offsets: np.ndarray
+    centers: np.ndarray
+    adjacency: sparse.csr_array
+
+    def make_blocks(
+        self, num_nodes: int, backbone: Backbone, device: str
+    ) -> tuple[Block, Block, Propagation]:
+        """The first layer's block (from n nodes to r rows), the later layers' (r to r), and
+        the sum over each network's rows (k, r)."""
+        norm, self_loops = NORMS[backbone]
+        matrix = normalize_adjacency(self.adjacency, norm, self_loops)
+        num_rows = len(self.members)
+        entry = sparse.csr_array(
+            (matrix.data, self.members[matrix.indices], matrix.indptr),
+            shape=(num_rows, num_nodes),
+        )
+        with_links = backbone == "gat"
+        first = Block(entry, self.members, device=device, with_links=with_links)
+        later = Block(
+            matrix, is_symmetric=norm != "row", device=device, with_links=with_links
+        )
+        pool = sparse.csr_array(
+            (np.ones(num_rows, np.float32), np.arange(num_rows), self.offsets),
+            shape=(len(self.centers), num_rows),
+        )
+        return first, later, Propagation(pool, False, device)
+
+
+def build_ego_batch(graph: Graph, centers: np.ndarray) -> EgoBatch:
+    adjacency = graph.adjacency
+    indptr, indices = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
+    centers = np.asarray(centers, np.int64)
+    offsets = np.zeros(len(centers) + 1, np.int64)
+    np.cumsum(indptr[centers + 1] - indptr[centers] + 1, out=offsets[1:])
+    members, rows = _list_members(indptr, indices, centers, offsets)
+    row_ends = _count_links(indptr, indices, members, offsets)
+    columns, values = _list_links(
+        indptr, indices, adjacency.data, members, offsets, row_ends
+    )
+    inner = sparse.csr_array((values, columns, row_ends), shape=(len(members), len(members)))
+    return EgoBatch(members, offsets, rows, inner)
+
+
+def compute_ego_costs(graph: Graph) -> np.ndarray:
+    """(n, 2) int64: rows, and directed links, of each node's ego network."""
+    adjacency = graph.adjacency
+    indptr, indices = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
+    common = _count_common(indptr, indices)
+    inner = np.add.reduceat(np.append(common, 0), np.minimum(indptr[:-1], len(common)))
+    inner[np.diff(indptr) == 0] = 0
+    degrees = np.diff(indptr)
+    return np.stack([degrees + 1, 2 * degrees + inner], axis=1)
+
+
+def split_centers(
+    centers: np.ndarray, costs: np.ndarray, budget: int
+) -> Iterator[np.ndarray]:
+    """Consecutive parts of `centers` whose summed cost stays within `budget`, one at least."""
+    start, used = 0, 0
+    for index, cost in enumerate(costs[centers]):
+        if index > start and used + cost > budget:
+            yield centers[start:index]
+            start, used = index, 0
+        used += cost
+    if start < len(centers):
+        yield centers[start:]
+
+
+def compute_role_features(graph: Graph) -> np.ndarray:
+    """(n, 2) float32: degree, and mean Jaccard overlap of N(i) with N(j) over neighbours j."""
+    adjacency = graph.adjacency
+    indptr, indices = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
+    common = _count_common(indptr, indices)
+    degrees = np.diff(indptr)
+    rows = np.repeat(np.arange(graph.num_nodes), degrees)
+    overlap = common / np.maximum(degrees[rows] + degrees[indices] - common, 1)
+    total = np.bincount(rows, overlap, minlength=graph.num_nodes)
+    mean = total / np.maximum(degrees, 1)
+    return np.stack([degrees, mean], axis=1).astype(np.float32)
+
+
+@numba.njit(cache=True)
+def _count_common(indptr, indices):
+    """Common neighbours of both ends, one per directed link; rows merged in sorted order."""
+    counts = np.zeros(len(indices), np.int64)
+    for i in range(len(indptr) - 1):
+        for place in range(indptr[i], indptr[i + 1]):
+            j = indices[place]
+            a, b = indptr[i], indptr[j]
+            while a < indptr[i + 1] and b < indptr[j + 1]:
+                if indices[a] == indices[b]:
+                    counts[place] += 1
+                    a += 1
+                    b += 1
+                elif indices[a] < indices[b]:
+                    a += 1
+                else:
+                    b += 1
+    return counts
+
+
+@numba.njit(cache=True)
+def _list_members(indptr, indices, centers, offsets):
+    """Members of each network in ascending order, and the row of each centre."""
+    members = np.empty(offsets[-1], np.int64)
+    rows = np.empty(len(centers), np.int64)
+    for k in range(len(centers)):
+        i, row = centers[k], offsets[k]
+        placed = False
+        for place in range(indptr[i], indptr[i + 1]):
+            if not placed and indices[place] > i:
+                members[row] = i
+                rows[k] = row
+                row += 1
+                placed = True
+            members[row] = indices[place]
+            row += 1
+        if not placed:
+            members[row] = i
+            rows[k] = row
+    return members, rows
+
+
+@numba.njit(cache=True)
+def _count_links(indptr, indices, members, offsets):
+    """CSR row pointers of the block-diagonal adjacency."""
+    ends = np.zeros(len(members) + 1, np.int64)
+    mark = np.full(len(indptr) - 1, -1, np.int64)
+    for k in range(len(offsets) - 1):
+        for row in range(offsets[k], offsets[k + 1]):
+            mark[members[row]] = k
+        for row in range(offsets[k], offsets[k + 1]):
+            v, count = members[row], 0
+            for place in range(indptr[v], indptr[v + 1]):
+                if mark[indices[place]] == k:
+                    count += 1
+            ends[row + 1] = ends[row] + count
+    return ends
+
+
+@numba.njit(cache=True)
+def _list_links(indptr, indices, data, members, offsets, ends):
+    """Columns and weights to `_count_links`' pointers; columns ascend within each row."""
+    columns = np.empty(ends[-1], np.int64)
+    values = np.empty(ends[-1], data.dtype)
+    mark = np.full(len(indptr) - 1, -1, np.int64)
+    row_of = np.empty(len(indptr) - 1, np.int64)
+    for k in range(len(offsets) - 1):
+        for row in range(offsets[k], offsets[k + 1]):
+            mark[members[row]] = k
+            row_of[members[row]] = row
+        for row in range(offsets[k], offsets[k + 1]):
+            v, target = members[row], ends[row]
+            for place in range(indptr[v], indptr[v + 1]):
+                u = indices[place]
+                if mark[u] == k:
+                    columns[target] = row_of[u]
+                    values[target] = data[place]
+                    target += 1
+    return columns, values
