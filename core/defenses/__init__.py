@@ -4,6 +4,7 @@ from core.defenses.blink import Blink
 from core.defenses.dprr import DegreePreservingRR
 from core.defenses.edge_rand import EdgeRand
 from core.defenses.l_dpgcn import LocalDpGcn
+from core.defenses.ldpgen import LdpGen
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
 from core.defenses.randomized_response import RandomizedResponse
@@ -18,4 +19,5 @@ DEFENSES = (
     SymRR,
     LocalDpGcn,
     DegreePreservingRR,
+    LdpGen,
 )
