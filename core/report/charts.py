@@ -1,0 +1,263 @@
+"""The report's figures as SVG: the tables of core.figures drawn for print.
+
+Text stays text, laid out with the metrics of a Times-like face and set by the template's font.
+Nothing here uses matplotlib's global state but its settings, which are held by a lock.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable, Mapping
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from core.figures.homophily import MECHANISMS
+from core.figures.labels import (
+    ORIGINAL,
+    axis_title,
+    chance_level,
+    is_higher_useful,
+    is_null,
+    method_title,
+    metric_title,
+    release_title,
+)
+from core.figures.ranking import interval_lengths
+from core.figures.theme import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, format_number
+
+TEXT_FONT = "Libertinus Serif"
+LAYOUT_FONT = "STIXGeneral"
+LINE_INCHES = 6.5
+INK, MUTED, GRID = "#262730", "#6b7280", "#e2e4e8"
+MARKERS = {"circle": "o", "diamond": "D", "square": "s", "triangle-up": "^", "x": "X",
+           "star": "*", "pentagon": "p", "cross": "P"}
+_SETTINGS = {
+    "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": LAYOUT_FONT,
+    "font.size": 8.5, "axes.titlesize": 9, "axes.labelsize": 8.5, "xtick.labelsize": 8,
+    "ytick.labelsize": 8, "legend.fontsize": 8, "axes.edgecolor": MUTED, "axes.linewidth": 0.6,
+    "axes.labelcolor": INK, "text.color": INK, "xtick.color": MUTED, "ytick.color": MUTED,
+    "xtick.major.width": 0.5, "ytick.major.width": 0.5, "axes.spines.top": False,
+    "axes.spines.right": False, "axes.unicode_minus": True, "text.parse_math": False,
+}
+_lock = threading.Lock()
+
+RISK_MAP = LinearSegmentedColormap.from_list("risk", list(RISK_SCALE))
+
+
+def draw(height: float, paint: Callable[[Figure], None], width: float = LINE_INCHES) -> str:
+    """SVG text of a figure of `width` × `height` inches; the same bytes every time."""
+    with _lock, mpl.rc_context(_SETTINGS):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        paint(figure)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True,
+                       metadata={"Date": None, "Creator": None})
+    return buffer.getvalue().replace(LAYOUT_FONT, TEXT_FONT)
+
+
+def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
+    """A `compute_ranking` table: bars from chance with whiskers, a panel a metric."""
+    metrics = list(dict.fromkeys(table.metric))
+    order = list(dict.fromkeys(table.title))
+
+    def paint(figure: Figure) -> None:
+        panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
+        for axes, metric in zip(panels, metrics, strict=True):
+            rows = table[table.metric == metric]
+            base = chance_level(metric) or 0.0
+            place = rows.title.map(order.index).to_numpy()
+            above, below = interval_lengths(rows)
+            fill = ["none" if null else color for null in rows.is_null]
+            axes.barh(place, rows.value - base, left=base, height=0.58, color=fill,
+                      edgecolor=color, linewidth=0.9)
+            axes.errorbar(rows.value, place, xerr=[below, above], fmt="none", ecolor=INK,
+                          elinewidth=0.8, capsize=2)
+            nulls = rows[rows.is_null]
+            if len(nulls):
+                axes.axvline(nulls.value.max(), color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+            if chance_level(metric) is not None:
+                axes.axvline(base, color=MUTED, linewidth=0.7, linestyle=":")
+            axes.set_xlabel(axis_title(metric))
+            _quiet(axes, "x")
+        panels[0].set_yticks(range(len(order)), order)
+        panels[0].tick_params(axis="y", length=0, labelcolor=INK)
+        panels[0].invert_yaxis()
+
+    return draw(0.55 + 0.21 * max(len(order), 2), paint)
+
+
+def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> str:
+    """ROC of all attacks on one release, log–log; the best strong, null attackers dashed."""
+    chosen = {attack: curve for (owner, attack), curve in curves.items() if owner == release}
+    real = [attack for attack in chosen if not is_null(attack)] or list(chosen)
+    best = max(real, key=lambda a: np.trapezoid(chosen[a].tpr, chosen[a].fpr))
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        for attack, curve in sorted(chosen.items(), key=lambda item: item[0] == best):
+            strong = attack == best
+            axes.plot(
+                np.clip(curve.fpr, 1e-4, 1), np.clip(curve.tpr, 1e-4, 1),
+                color=OKABE_ITO[0] if strong else MUTED, linewidth=1.8 if strong else 0.8,
+                linestyle=(0, (4, 3)) if is_null(attack) else "-",
+                label=method_title(attack) if strong else None,
+            )
+        axes.plot([], [], color=MUTED, linewidth=0.8, label="other attacks")
+        axes.plot([], [], color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)),
+                  label="null attackers")
+        axes.plot([1e-4, 1], [1e-4, 1], color=MUTED, linewidth=0.6, linestyle=":", label="chance")
+        low = max(min(float(curve.fpr[curve.fpr > 0].min()) for curve in chosen.values()), 1e-4)
+        ticks = [t for t in (1e-4, 1e-3, 1e-2, 1e-1, 1) if t >= low * 0.99]
+        names = {1e-4: "0.01 %", 1e-3: "0.1 %", 1e-2: "1 %", 1e-1: "10 %", 1: "100 %"}
+        for axis, limit in ((axes.xaxis, axes.set_xlim), (axes.yaxis, axes.set_ylim)):
+            limit(low, 1.05)
+            axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+            axis.set_ticks(ticks, [names[t] for t in ticks])
+            axis.set_minor_locator(mpl.ticker.NullLocator())
+        axes.set_xlabel("False positive rate")
+        axes.set_ylabel("True positive rate   ↓ safer")
+        _quiet(axes, "both")
+        axes.legend(frameon=False, loc="lower right")
+
+    return draw(2.7, paint, LINE_INCHES * 0.62)
+
+
+def draw_degrees(table: pd.DataFrame) -> str:
+    """A `compute_degree_counts` table on log axes."""
+    shown = table[table.degree > 0]
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.step(shown.degree, shown.share_at_least, where="pre", color=INK, linewidth=1.1)
+        axes.set(xscale="log", yscale="log", xlabel="Number of links of a node",
+                 ylabel="Share with as many or more")
+        axes.xaxis.set_major_formatter(lambda v, _: f"{v:,.0f}")
+        axes.yaxis.set_major_formatter(lambda v, _: f"{100 * v:g} %")
+        _quiet(axes, "both")
+
+    return draw(1.9, paint, LINE_INCHES * 0.6)
+
+
+def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str]) -> str:
+    """A `compute_risk_shares` table: share of the nodes at or above each risk."""
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        for release, rows in table.groupby("release", sort=False):
+            axes.plot(rows.risk, 100 * rows.share, color=colors[str(release)], linewidth=1.5,
+                      label=release_title(str(release)))
+        axes.set(xlim=(0, 1), ylim=(0, 102), xlabel="Worst-case risk   ← safer",
+                 ylabel="Nodes at or above   ↓ safer")
+        axes.yaxis.set_major_formatter(lambda v, _: f"{v:.0f} %")
+        _quiet(axes, "both")
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+
+    return draw(2.3, paint)
+
+
+def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) -> str:
+    """A `compute_ghratio_histogram` table, a panel a mechanism."""
+
+    def paint(figure: Figure) -> None:
+        panels = figure.subplots(1, len(MECHANISMS), sharey=True)
+        for axes, (name, title) in zip(panels, MECHANISMS.items(), strict=True):
+            for release, rows in table[table.mechanism == name].groupby("release", sort=False):
+                width = rows.ratio.iloc[1] - rows.ratio.iloc[0]
+                edges = np.append(rows.ratio - width / 2, rows.ratio.iloc[-1] + width / 2)
+                is_original = release == ORIGINAL
+                axes.stairs(
+                    100 * rows.share, edges, color=colors[str(release)], fill=is_original,
+                    alpha=0.45 if is_original else 1, linewidth=1.2,
+                    label=release_title(str(release)),
+                )
+            axes.axvline(share, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+            axes.set_title(title)
+            axes.set(xlim=(0, 1), xlabel="Share of own class   ← safer")
+            _quiet(axes, "y")
+        panels[0].yaxis.set_major_formatter(lambda v, _: f"{v:.0f} %")
+        panels[0].set_ylabel("Nodes")
+        _legend_below(figure, panels[0])
+
+    return draw(2.35, paint)
+
+
+def draw_tradeoff(
+    table: pd.DataFrame, colors: Mapping[str, str], symbols: Mapping[str, str], risk: str,
+    utility: str,
+) -> str:
+    """A `compute_tradeoff` table with whiskers both ways and the Pareto front."""
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        front = table[table.is_pareto].sort_values("risk")
+        axes.plot(front.risk, front.utility, color=MUTED, linewidth=0.9, zorder=1)
+        for row in table.itertuples():
+            color = colors[row.release]
+            axes.errorbar(
+                row.risk, row.utility, color=color, fmt=MARKERS[symbols[row.release]],
+                xerr=_whisker(row.risk, row.risk_low, row.risk_high),
+                yerr=_whisker(row.utility, row.utility_low, row.utility_high),
+                markersize=6, elinewidth=0.8, capsize=2, label=row.title, zorder=2,
+            )
+        if chance_level(risk) is not None:
+            axes.axvline(chance_level(risk), color=MUTED, linewidth=0.7, linestyle=":")
+        hint = "↑ more useful" if is_higher_useful(utility) else "↓ more useful"
+        axes.set_xlabel(f"Worst case: {axis_title(risk)}")
+        axes.set_ylabel(f"{metric_title(utility)}   {hint}")
+        _quiet(axes, "both")
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+
+    return draw(2.7, paint)
+
+
+def draw_transfer(table: pd.DataFrame, metric: str) -> str:
+    """A `compute_transfer` table: attacks × releases, the value in each cell."""
+    releases = [c for c in table.columns if c not in ("attack", "title")]
+    values = table[releases].to_numpy(float)
+    low = chance_level(metric) or 0.0
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.pcolormesh(values, cmap=RISK_MAP, vmin=low, vmax=1, edgecolors="white",
+                        linewidth=1.2)
+        for (i, j), value in np.ndenumerate(values):
+            if value == value:
+                is_dark = (value - low) / max(1 - low, 1e-9) > 0.55
+                axes.text(j + 0.5, i + 0.5, format_number(value), ha="center", va="center",
+                          color="white" if is_dark else INK, fontsize=8)
+        axes.set_yticks(np.arange(len(table)) + 0.5, list(table.title))
+        axes.set_xticks(np.arange(len(releases)) + 0.5, [_wrap(release_title(r)) for r in releases])
+        axes.tick_params(length=0, labelcolor=INK, labeltop=True, labelbottom=False)
+        axes.tick_params(axis="x", labelsize=7)
+        axes.invert_yaxis()
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+
+    return draw(0.6 + 0.22 * len(table), paint)
+
+
+def _whisker(value: float, low: float, high: float) -> list[list[float]] | None:
+    if low != low or high != high:
+        return None
+    return [[max(value - low, 0.0)], [max(high - value, 0.0)]]
+
+
+def _wrap(title: str) -> str:
+    """Break before the settings, so that column heads stay narrow."""
+    return title.replace(" (", "\n(", 1)
+
+
+def _quiet(axes: Axes, grid: str) -> None:
+    axes.grid(axis=grid, color=GRID, linewidth=0.5)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+
+
+def _legend_below(figure: Figure, axes: Axes) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)

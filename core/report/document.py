@@ -1,0 +1,121 @@
+"""The report as a PDF: content from the sections, set by the template, compiled by typst."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typst
+
+from core.audit.view import AuditView
+from core.report.blocks import Block
+from core.report.closing import (
+    build_guarantees,
+    build_limits,
+    build_provenance,
+    build_signoff,
+    build_sources,
+)
+from core.report.findings import (
+    build_attacks,
+    build_homophily,
+    build_releases,
+    build_risk,
+    build_tradeoff,
+)
+from core.report.material import Material
+from core.report.opening import build_graph, build_summary, build_threats
+from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
+from core.report.text import clean_text, escape_uncovered, needs_more_fonts
+
+TEMPLATE = Path(__file__).parents[2] / "assets" / "report" / "report.typ"
+PDF_STANDARD = "ua-1"
+
+BUILDERS: dict[Section, Callable[[Material], list[Block]]] = {
+    "threats": build_threats, "graph": build_graph, "attacks": build_attacks,
+    "releases": build_releases, "risk": build_risk, "homophily": build_homophily,
+    "tradeoff": build_tradeoff, "guarantees": build_guarantees, "limits": build_limits,
+    "sources": build_sources, "provenance": build_provenance, "signoff": build_signoff,
+}
+
+
+def write_report(
+    view: AuditView, path: str | Path, options: ReportOptions | None = None
+) -> Path:
+    """Write the PDF (tagged, PDF/UA-1) and return its path.
+
+    The same audit and options give the same bytes. Raises InputError for an unknown release.
+    """
+    target = Path(path)
+    pdf = _compile(view, options or ReportOptions(), "pdf")
+    target.write_bytes(pdf[0])
+    return target
+
+
+def render_preview(
+    view: AuditView, options: ReportOptions | None = None, ppi: float = 80
+) -> list[bytes]:
+    """The pages as PNG images."""
+    return _compile(view, options or ReportOptions(), "png", ppi)
+
+
+def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, Any], dict[str, str]]:
+    """What the template sets, as JSON, and the figures: file name → SVG."""
+    material = Material(view, options)
+    spec = view.spec
+    sections = [
+        {"title": SECTION_TITLES[section], "key": section, "blocks": BUILDERS[section](material)}
+        for section in SECTIONS
+        if section in options.sections
+        and (section != "homophily" or spec.private is not None)
+    ]
+    content = {
+        "title": clean_text(options.title, 120) or "Privacy audit",
+        "subtitle": clean_text(spec.graph_name, 120),
+        "organisation": clean_text(options.organisation, 120),
+        "reviewer": clean_text(options.reviewer, 120),
+        "date": f"{material.created:%d %B %Y}".lstrip("0"),
+        "audit": clean_text(view.summary.id, 40),
+        "state": "" if view.summary.state == "done" else (
+            f"This audit is {view.summary.state}: what follows is what is known so far."),
+        "mark": "People appear under pseudonyms" if options.pseudonyms
+                else "Contains personal data",
+        "summary": build_summary(material),
+        "sections": sections,
+    }
+    return content, material.images
+
+
+def _compile(view: AuditView, options: ReportOptions, format: str, ppi: float = 0) -> list[bytes]:
+    content, images = build_content(view, options)
+    created = Material(view, options).created
+    settings: dict[str, Any] = {"format": format, "timestamp": int(created.timestamp())}
+    if format == "pdf":
+        settings["pdf_standards"] = [PDF_STANDARD]
+    else:
+        settings["ppi"] = ppi
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "report.typ").write_bytes(TEMPLATE.read_bytes())
+        for name, svg in images.items():
+            (root / name).write_text(svg, encoding="utf-8")
+
+        def run(content: dict[str, Any], with_system_fonts: bool) -> list[bytes]:
+            text = json.dumps(content, ensure_ascii=False)
+            (root / "content.json").write_text(text, encoding="utf-8")
+            made = typst.compile(
+                str(root / "report.typ"), root=str(root),
+                ignore_system_fonts=not with_system_fonts, **settings,
+            )
+            return made if isinstance(made, list) else [made]
+
+        if not needs_more_fonts(content):
+            return run(content, False)
+        # Names in other scripts: the system's fonts may have them; else show code points.
+        try:
+            return run(content, True)
+        except typst.TypstError:
+            return run(escape_uncovered(content), False)

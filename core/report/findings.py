@@ -1,0 +1,284 @@
+"""Middle part of the report: attacks, before and after, people at risk, homophily, trade-off."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.figures import answers
+from core.figures.homophily import (
+    MECHANISMS,
+    compute_ghratio_histogram,
+    compute_reference_share,
+)
+from core.figures.labels import ORIGINAL, Threat, method_title, metric_title, release_title
+from core.figures.ranking import UNITS, compute_ranking
+from core.figures.release_table import compute_release_table
+from core.figures.risk import compute_group_risk, compute_risk_shares
+from core.figures.tables import describe_sample, list_metrics, main_metric, select_results
+from core.figures.theme import format_interval, format_number
+from core.figures.tradeoff import compute_tradeoff, compute_transfer
+from core.report import blocks, charts
+from core.report.blocks import Block
+from core.report.material import Material
+
+TABLE_METRICS = ("auc", "accuracy", "tpr_at_fpr_0.01", "tpr_at_fpr_0.001", "named_pair_odds")
+NUM_EXPOSED = 15
+MAX_COLUMNS = 3
+THREAT_TITLES: dict[Threat, str] = {
+    "link": "Sensitive links", "attribute": "Private attribute",
+}
+
+
+def build_attacks(material: Material) -> list[Block]:
+    result: list[Block] = []
+    for threat in material.threats:
+        result.append(blocks.heading(f"{THREAT_TITLES[threat]}: attacks on the original"))
+        result.append(blocks.paragraph(answers.answer_attack(material.results, threat)))
+        metrics = [
+            m for m in list_metrics(material.results, "attack", threat) if m in TABLE_METRICS
+        ]
+        table = compute_ranking(material.results, threat, ORIGINAL, metrics)
+        if table.empty:
+            continue
+        drawn = table[table.metric.isin([metrics[0], "tpr_at_fpr_0.01"])]
+        image = material.add_image(f"ranking_{threat}", lambda t=drawn: charts.draw_ranking(t))
+        alt = "Attacks from best to worst. " + "; ".join(
+            f"{row.title} {format_interval(row.value, row.low, row.high)}"
+            for row in table[table.metric == metrics[0]].itertuples()
+        )
+        sample = describe_sample(table, UNITS[threat])
+        result.append(blocks.figure(
+            image, alt, f"{metric_title(metrics[0])} by attack. Hollow: null attackers; dashed: "
+            f"the best of them; dotted: chance. {sample}",
+        ))
+        result.append(_build_attack_table(table, metrics, threat))
+        if threat == "link":
+            odds = answers.answer_odds(material.results)
+            result += [blocks.paragraph(odds)] if odds else []
+        result += _build_roc(material, threat)
+    return result or [blocks.paragraph("No attack has finished.")]
+
+
+def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat) -> Block:
+    wide = {
+        (row.method, row.metric): format_interval(row.value, row.low, row.high)
+        for row in table.itertuples()
+    }
+    order = table.drop_duplicates("method")
+    rows = [
+        [f"{row.title} (null)" if row.is_null else row.title,
+         *(wide.get((row.method, m), "not resolved") for m in metrics)]
+        for row in order.itertuples()
+    ]
+    return blocks.table(
+        ["Attack", *map(metric_title, metrics)], rows,
+        f"{THREAT_TITLES[threat]}: every attack on the original, best first.",
+        numeric=range(1, len(metrics) + 1),
+        widths=[1.7] + [1] * len(metrics),
+    )
+
+
+def _build_roc(material: Material, threat: Threat) -> list[Block]:
+    attacks = {c.id for c in material.view.spec.attacks}
+    of_threat = set(material.results.method[material.results.method.isin(attacks)])
+    rows = compute_ranking(material.results, threat, ORIGINAL, TABLE_METRICS)
+    of_threat &= set(rows.method)
+    curves = {
+        key: curve for key, curve in material.view.rocs.items()
+        if key[0] == ORIGINAL and key[1] in of_threat
+    }
+    if not curves:
+        return []
+    image = material.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, ORIGINAL))
+    return [blocks.figure(
+        image, f"ROC curves of {len(curves)} attacks on the original, log axes: share of the "
+        "secrets found against the share of false alarms.",
+        f"{THREAT_TITLES[threat]}: what attackers find at few false alarms, mean over repeats.",
+        0.62,
+    )]
+
+
+def build_releases(material: Material) -> list[Block]:
+    table = compute_release_table(material.results, material.releases)
+    table = table.drop(columns="release")
+    columns = [c for c in table.columns if c in ("Release", "Guarantee") or (table[c] != "").any()]
+    rows = table[columns].to_numpy().tolist()
+    widths = [1.9, 1.3] + [1.0] * (len(columns) - 2)
+    result = [
+        blocks.paragraph(sentence)
+        for sentence in (answers.answer_defense(material.results, t) for t in material.threats)
+        if sentence
+    ]
+    result.append(blocks.table(
+        columns, rows, "Every release: what changed, what is promised, what the strongest attack "
+        "still reaches, and what stays useful.", numeric=range(2, len(columns)), widths=widths,
+    ))
+    result.append(blocks.note(
+        "Worst case: the highest value over all attacks that ran, null attackers included. Links "
+        "are shares of the original's links."
+    ))
+    return result
+
+
+def build_risk(material: Material) -> list[Block]:
+    if material.nodes.empty:
+        return [blocks.paragraph("No risk of individual nodes has been computed.")]
+    shares = compute_risk_shares(material.nodes, material.shown)
+    image = material.add_image(
+        "risk", lambda: charts.draw_risk_shares(shares, material.colors))
+    alt = "Share of the nodes with a worst-case risk of 0.8 or more: " + "; ".join(
+        f"{release_title(str(release))} {100 * rows.share.iloc[80]:.0f} %"
+        for release, rows in shares.groupby("release", sort=False)
+    )
+    return [
+        blocks.paragraph(answers.answer_risk(material.nodes)),
+        blocks.figure(image, alt, "Share of the nodes whose worst-case risk is at least so high. "
+                                  "A curve nearer to the lower left corner is safer."),
+        *_build_groups(material),
+        *_build_exposed(material),
+    ]
+
+
+def _choose_columns(material: Material) -> list[str]:
+    """The original and the releases with the lowest mean worst case."""
+    means = material.worst.groupby("release").risk.mean().drop(ORIGINAL, errors="ignore")
+    safest = list(means.sort_values(kind="stable").index[: MAX_COLUMNS - 1])
+    known = set(material.worst.release)
+    return [r for r in material.ids if r in known and (r == ORIGINAL or r in safest)]
+
+
+def _build_groups(material: Material) -> list[Block]:
+    releases = _choose_columns(material)
+    table = compute_group_risk(material.nodes, material.profile, "degree", releases)
+    if table.empty:
+        return []
+    texts = {
+        (row.release, row.group): format_interval(row.risk, row.low, row.high)
+        for row in table.itertuples()
+    }
+    counts = table.groupby("group", sort=False).n.max()
+    rows = [
+        [group, f"{count:,}", *(texts.get((release, group), "–") for release in releases)]
+        for group, count in counts.items()
+    ]
+    return [blocks.table(
+        ["Links of the node", "Nodes", *map(release_title, releases)], rows,
+        "Mean worst-case risk by number of links on the original.",
+        numeric=range(1, 2 + len(releases)),
+    )]
+
+
+def _build_exposed(material: Material) -> list[Block]:
+    releases = _choose_columns(material)
+    worst = material.worst
+    first = releases[0]
+    top = worst[worst.release == first].head(NUM_EXPOSED)
+    names = material.name_nodes(top.node.tolist())
+    others = {
+        (row.release, row.node): row.risk
+        for row in worst[worst.node.isin(top.node)].itertuples()
+    }
+    rows = [
+        [name, format_interval(row.risk, row.low, row.high), method_title(row.attack),
+         f"{row.advantage:+.2f}".replace("-", "−"),
+         *(format_number(others.get((release, row.node))) for release in releases[1:])]
+        for name, row in zip(names, top.itertuples(), strict=True)
+    ]
+    who = "pseudonyms by rank" if material.options.pseudonyms else "real identifiers"
+    extra = [f"Risk, {release_title(release)}" for release in releases[1:]]
+    result = [blocks.heading("The most exposed nodes"), blocks.table(
+        ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Over base rate", *extra], rows,
+        f"The {len(rows)} nodes with the highest worst-case risk ({who}).",
+        numeric=(1, 3, *range(4, 4 + len(extra))),
+    )]
+    if material.options.pseudonyms:
+        result.append(blocks.note(
+            "Nodes are named by rank only. Who they are is in the audit's table of nodes, which "
+            "holds personal data and is kept apart from this report."
+        ))
+    else:
+        result.append(blocks.warning(
+            "This report names people with their risk. It is itself personal data: keep and share "
+            "it accordingly."
+        ))
+    return result
+
+
+def build_homophily(material: Material) -> list[Block]:
+    table = compute_ghratio_histogram(material.profile, material.shown)
+    if table.empty:
+        return [blocks.paragraph("The audit has no private attribute, so there is no homophily "
+                                 "to measure.")]
+    share = compute_reference_share(material.profile)
+    image = material.add_image(
+        "ghratio", lambda: charts.draw_ghratios(table, material.colors, share))
+    original = material.profile[material.profile.release == ORIGINAL]
+    alt = "Distributions of three ratios. Mean on the original: " + "; ".join(
+        f"{title.lower()} {format_number(original[name].mean())}"
+        for name, title in MECHANISMS.items()
+    ) + f"; class share {format_number(share)}."
+    return [
+        *(blocks.paragraph(s) for s in answers.answer_mechanisms(material.results)),
+        blocks.figure(image, alt, "Share of a node's neighbours, of its role peers (nodes with "
+                      "about as many links), and of both, who have the node's own private value. "
+                      "Dashed: mean class share, what a graph would show whose links are blind to "
+                      "the attribute. First repeat's releases."),
+    ]
+
+
+def build_tradeoff(material: Material) -> list[Block]:
+    result: list[Block] = []
+    utility = material.utility_metric
+    for threat in material.threats:
+        metric = main_metric(material.results, threat)
+        if metric is None:
+            continue
+        result.append(blocks.heading(THREAT_TITLES[threat]))
+        if utility is not None:
+            result += _build_tradeoff_chart(material, threat, metric, utility)
+        result += _build_transfer(material, threat, metric)
+    return result or [blocks.paragraph("No release has both a risk and a usefulness yet.")]
+
+
+def _build_tradeoff_chart(
+    material: Material, threat: Threat, metric: str, utility: str
+) -> list[Block]:
+    table = compute_tradeoff(material.results, metric, utility, threat=threat)
+    table = table[table.release.isin(material.shown)]
+    if table.empty:
+        return []
+    image = material.add_image(
+        f"tradeoff_{threat}",
+        lambda: charts.draw_tradeoff(table, material.colors, material.symbols, metric, utility),
+    )
+    alt = f"{metric_title(metric)} (worst case) and {metric_title(utility)} of each release: " + (
+        "; ".join(f"{row.title} {format_number(row.risk)} and {format_number(row.utility)}"
+                  for row in table.itertuples())
+    )
+    sample = describe_sample(select_results(material.results, utility).assign(n=0), "value")
+    return [blocks.figure(
+        image, alt, f"Risk against usefulness; the line joins the releases that no other one "
+        f"dominates. {sample}",
+    )]
+
+
+def _build_transfer(material: Material, threat: Threat, metric: str) -> list[Block]:
+    table = compute_transfer(material.results, metric, threat)
+    shown = [r for r in material.shown if r in table.columns]
+    if table.empty or len(shown) < 2:
+        return []
+    table = table[["attack", "title", *shown]]
+    image = material.add_image(
+        f"transfer_{threat}", lambda: charts.draw_transfer(table, metric))
+    alt = f"{metric_title(metric)} of each attack on each release. " + "; ".join(
+        f"{row['title']}: " + ", ".join(format_number(row[r]) for r in shown)
+        for _, row in table.iterrows()
+    )
+    left_out = len(material.ids) - len(shown)
+    more = f" {left_out} more releases are in the tables." if left_out > 0 else ""
+    return [blocks.figure(
+        image, alt, f"{metric_title(metric)} of every attack (rows) on every release (columns): a "
+        f"defense must hold against all of them.{more}",
+    )]
+
+

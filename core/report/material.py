@@ -1,0 +1,143 @@
+"""What every section of the report draws from: the chosen part of an audit, with its names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+
+import pandas as pd
+
+from core.audit.view import AuditView, ReleaseSummary
+from core.errors import InputError
+from core.figures.labels import ORIGINAL, Threat
+from core.figures.risk import compute_worst_case
+from core.figures.tables import (
+    compute_worst_attacks,
+    list_metrics,
+    list_releases,
+    list_threats,
+    main_metric,
+)
+from core.figures.theme import release_color, release_symbol
+from core.figures.tradeoff import compute_tradeoff
+from core.graph import Graph
+from core.report.options import ReportOptions
+
+MAX_SHOWN = 8
+"""Releases drawn in one chart; tables have all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """An audit cut down to the chosen releases. `images` collects the figures: name → SVG."""
+
+    view: AuditView
+    options: ReportOptions
+    images: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = {summary.id for summary in self.view.releases} | {ORIGINAL}
+        for release in self.options.releases or ():
+            if release not in known:
+                raise InputError("release", "must be one of the audit's", release,
+                                 "known: " + ", ".join(sorted(known)))
+
+    @cached_property
+    def releases(self) -> tuple[ReleaseSummary, ...]:
+        """The chosen releases, the original first."""
+        chosen = self.options.releases
+        kept = [
+            summary for summary in self.view.releases
+            if chosen is None or summary.id in chosen or summary.id == ORIGINAL
+        ]
+        return tuple(sorted(kept, key=lambda summary: summary.id != ORIGINAL))
+
+    @cached_property
+    def ids(self) -> list[str]:
+        return [summary.id for summary in self.releases]
+
+    @cached_property
+    def results(self) -> pd.DataFrame:
+        return self._select(self.view.results)
+
+    @cached_property
+    def nodes(self) -> pd.DataFrame:
+        return self._select(self.view.nodes)
+
+    @cached_property
+    def profile(self) -> pd.DataFrame:
+        return self._select(self.view.profile)
+
+    @cached_property
+    def worst(self) -> pd.DataFrame:
+        return compute_worst_case(self.nodes)
+
+    @cached_property
+    def graph(self) -> Graph:
+        return self.view.load_graph()
+
+    @cached_property
+    def threats(self) -> list[Threat]:
+        return list_threats(self.results)
+
+    @cached_property
+    def colors(self) -> dict[str, str]:
+        """Colours settled by the whole audit, so that they equal those on screen."""
+        return release_color([ORIGINAL, *(summary.id for summary in self.view.releases)])
+
+    @cached_property
+    def symbols(self) -> dict[str, str]:
+        return release_symbol([ORIGINAL, *(summary.id for summary in self.view.releases)])
+
+    @cached_property
+    def utility_metric(self) -> str | None:
+        metrics = list_metrics(self.results, "release")
+        return metrics[0] if metrics else None
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """At most eight releases for charts: the original, the Pareto front, then the safest."""
+        if len(self.ids) <= MAX_SHOWN:
+            return self.ids
+        ranked: list[str] = [ORIGINAL]
+        for threat in self.threats:
+            metric = main_metric(self.results, threat)
+            if metric is not None and self.utility_metric is not None:
+                table = compute_tradeoff(self.results, metric, self.utility_metric, threat=threat)
+                ranked += table[table.is_pareto].sort_values("risk").release.tolist()
+        for threat in self.threats:
+            metric = main_metric(self.results, threat)
+            if metric is not None:
+                worst = compute_worst_attacks(self.results, metric, threat)
+                ranked += worst.sort_values("value").release.tolist()
+        kept = set(list(dict.fromkeys([*ranked, *self.ids]))[:MAX_SHOWN])
+        return [release for release in self.ids if release in kept]
+
+    @property
+    def created(self) -> datetime:
+        """When the audit was made; the only time in the report, so that its bytes repeat."""
+        moment = datetime.fromisoformat(self.view.summary.created)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+    def name_nodes(self, nodes: list[str]) -> list[str]:
+        """The ids themselves, or pseudonyms N-001, N-002, … in the order given.
+
+        A pseudonym is a mere rank: nothing in the report leads back from it to the id.
+        """
+        if not self.options.pseudonyms:
+            return nodes
+        return [f"N-{rank:03d}" for rank in range(1, len(nodes) + 1)]
+
+    def add_image(self, name: str, draw: Callable[[], str]) -> str:
+        """Draws and keeps an SVG; returns its file name."""
+        self.images[f"{name}.svg"] = draw()
+        return f"{name}.svg"
+
+    def _select(self, table: pd.DataFrame) -> pd.DataFrame:
+        rows = table[table.release.isin(self.ids)]
+        order = {release: i for i, release in enumerate(list_releases(table))}
+        return rows.sort_values(
+            "release", key=lambda r: r.map(order), kind="stable"
+        ).reset_index(drop=True)
