@@ -38,10 +38,12 @@ class MetricInfo:
     chance: float | None = None
 
     @property
-    def group(self) -> Literal["attack", "homophily", "utility", "structure"]:
+    def group(self) -> Literal["attack", "homophily", "utility", "structure", "pairs"]:
         """Where the metric is shown."""
         if self.key.startswith("ghratio"):
             return "homophily"
+        if self.key.startswith("pair_"):
+            return "pairs"
         if self.better_for_privacy:
             return "attack"
         named = self.key.startswith(("link_prediction", "node_classification"))
@@ -212,10 +214,37 @@ def _structure_metrics() -> list[MetricInfo]:
     return result
 
 
+def _pair_metrics() -> list[MetricInfo]:
+    return [
+        MetricInfo(
+            "pair_path_length", "Steps between the ends",
+            "Average number of links on the shortest path between the two ends, over the pairs "
+            "that a path connects.",
+            better_for_privacy="higher", range=POSITIVE,
+        ),
+        MetricInfo(
+            "pair_disconnected", "Pairs without a path",
+            "Share of the pairs whose ends no path connects.",
+            better_for_privacy="higher", range=SHARE,
+        ),
+        MetricInfo(
+            "pair_feature_cosine", "Feature similarity of the ends",
+            "Cosine of the two ends' features. No change of links lowers it.",
+            better_for_privacy="lower", range=(-1.0, 1.0),
+        ),
+        MetricInfo(
+            "pair_embedding_cosine", "Embedding similarity of the ends",
+            "Cosine of the two ends' GraphSAGE embeddings.",
+            better_for_privacy="lower", range=(-1.0, 1.0),
+        ),
+    ]
+
+
 METRICS: dict[str, MetricInfo] = {
     info.key: info
     for info in (
-        *_attack_metrics(), *_homophily_metrics(), *_utility_metrics(), *_structure_metrics()
+        *_attack_metrics(), *_homophily_metrics(), *_utility_metrics(), *_structure_metrics(),
+        *_pair_metrics(),
     )
 }
 """Every metric by key, in the order in which tables show them."""

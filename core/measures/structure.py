@@ -180,7 +180,8 @@ def _measure_distances(
     if count == n:
         return [_exact("path_length", means.mean()), _exact("diameter", farthest.max())]
     variance = float(means.var(ddof=1)) / count * (1 - count / n)
-    low, high = _bound_diameter(indptr, indices, int(farthest.max()), context)
+    limit = min(MAX_SEARCHES, max(EXACT_STEPS // (steps + n), 20))
+    low, high = _bound_diameter(indptr, indices, int(farthest.max()), context, limit)
     return [
         Measurement("path_length", float(means.mean()), variance, count),
         # the interval of ± 1.96 standard errors is the range between the bounds
@@ -189,9 +190,9 @@ def _measure_distances(
 
 
 def _bound_diameter(
-    indptr: np.ndarray, indices: np.ndarray, low: int, context: Context
+    indptr: np.ndarray, indices: np.ndarray, low: int, context: Context, limit: int
 ) -> tuple[int, int]:
-    """Lower and upper bound, equal in most networks after a few dozen searches.
+    """Lower and upper bound after at most `limit` searches; a few dozen mostly make them meet.
 
     Bounds on every node's eccentricity (Takes & Kosters 2011): a search from v with
     eccentricity e gives max(d, e − d) ≤ ecc(w) ≤ e + d for a node w at distance d.
@@ -200,7 +201,6 @@ def _bound_diameter(
     distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
     lower, upper = np.zeros(n, np.int64), np.full(n, n, np.int64)
     degrees = np.diff(indptr)
-    limit = min(MAX_SEARCHES, max(EXACT_STEPS // (len(indices) + n), 20))
     for step in range(limit):
         open_nodes = np.flatnonzero(upper > low)
         if not len(open_nodes):

@@ -1,0 +1,169 @@
+"""How near the ends of visible links, hidden links and non-links are (PPGSL Table I).
+
+Hidden links that are as far apart as non-links cannot be told from them; the profile shows by
+which kind of nearness they can, before and after a defense.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from core.context import Context
+from core.graph import Graph
+from core.measures.intervals import share_variance
+from core.measures.kernels import find_pair_distances
+from core.results import Measurement
+
+Kind = Literal["visible", "hidden", "absent"]
+
+MAX_PAIRS = 2000
+"""Pairs of a kind at most; more are sampled."""
+
+TILE_STEPS = 20_000_000
+"""Links followed between two reports of progress."""
+
+EPOCHS, HIDDEN, OUT, LR, BATCH = 100, 128, 64, 0.01, 131_072
+
+
+def compute_pair_profile(
+    graph: Graph,
+    hidden: np.ndarray,
+    absent: np.ndarray,
+    context: Context,
+    visible: np.ndarray | None = None,
+) -> dict[Kind, list[Measurement]]:
+    """pair_path_length, pair_disconnected, pair_feature_cosine, pair_embedding_cosine by kind.
+
+    graph    what the adversary sees: the visible graph or a release
+    hidden, absent  (k, 2) pairs, as in LinkThreat
+    visible  (k, 2) pairs, by default the links of `graph` itself
+
+    Path lengths are means over connected pairs; links of weight 0 lead nowhere. Embeddings are
+    GraphSAGE's, trained on `graph` without labels. The paper's attribute similarities (0.011
+    for links of Cora) are inner products of row-normalised features; here they are cosines.
+    """
+    kinds: dict[Kind, np.ndarray] = {
+        "visible": graph.edges if visible is None else visible, "hidden": hidden, "absent": absent,
+    }
+    rng = context.rng("pair_profile")
+    vectors = share_sage(graph, context)
+    result: dict[Kind, list[Measurement]] = {}
+    for kind, pairs in kinds.items():
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        if len(pairs) > MAX_PAIRS:
+            pairs = pairs[np.sort(rng.choice(len(pairs), MAX_PAIRS, replace=False))]
+        result[kind] = [
+            *_measure_paths(compute_path_lengths(graph, pairs, context)),
+            _measure_cosine("pair_feature_cosine", graph.features, pairs),
+            _measure_cosine("pair_embedding_cosine", vectors, pairs),
+        ]
+    return result
+
+
+def compute_path_lengths(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
+    """(k,) steps between the ends of each pair, −1 where no path connects them."""
+    adjacency = graph.adjacency
+    if graph.weights is not None:
+        adjacency = adjacency.copy()
+        adjacency.eliminate_zeros()
+    order = np.argsort(pairs[:, 0], kind="stable")
+    sources, starts = np.unique(pairs[order, 0], return_index=True)
+    starts = np.append(starts, len(pairs))
+    targets, found = pairs[order, 1], np.empty(len(pairs), np.int64)
+    tile = max(TILE_STEPS // (adjacency.nnz + graph.num_nodes), 1)
+    for start in range(0, len(sources), tile):
+        stop = min(start + tile, len(sources))
+        find_pair_distances(
+            adjacency.indptr, adjacency.indices, sources[start:stop], starts[start : stop + 1],
+            targets, found,
+        )
+        context.progress.update(stop, len(sources), "paths between pairs")
+    result = np.empty(len(pairs), np.int64)
+    result[order] = found
+    return result
+
+
+def share_sage(graph: Graph, context: Context) -> np.ndarray:
+    """(n, 64) float32 GraphSAGE embeddings, computed once per release."""
+    return context.share(
+        ("sage", graph.content_hash), lambda shared: compute_sage(graph, shared)
+    )
+
+
+def compute_sage(graph: Graph, context: Context) -> np.ndarray:
+    """Unsupervised GraphSAGE (Hamilton et al. 2017, Eq. 1), mean aggregator, two layers.
+
+    Linked nodes are pulled together, as many random pairs apart, on the unit sphere.
+    """
+    import torch
+    from torch.nn.functional import cosine_similarity, softplus
+
+    from core.models.encoders import Block, Encoder, make_inputs, num_columns
+    from core.models.training import train
+
+    device = context.device.torch_name
+    inputs, block = make_inputs(graph, device), Block.of_graph(graph, "sage", device)
+    sizes = [num_columns(inputs), HIDDEN, OUT]
+    encoder = Encoder("sage", sizes, context.seed.child("sage")).to(device)
+    rng = context.rng("sage_pairs")
+
+    def compute_loss(_epoch: int) -> torch.Tensor:
+        vectors = encoder(inputs, block)
+        links = graph.edges
+        if len(links) > BATCH:
+            links = links[rng.integers(0, len(links), BATCH)]
+        others = rng.integers(0, graph.num_nodes, (len(links), 2))
+        near, far = (
+            cosine_similarity(vectors[pairs[:, 0]], vectors[pairs[:, 1]])
+            for pairs in (torch.from_numpy(p.copy()).to(device) for p in (links, others))
+        )
+        return softplus(-near).mean() + softplus(far).mean()
+
+    context.progress.check()
+    if graph.num_edges:
+        train(
+            encoder.parameters(), compute_loss, epochs=EPOCHS, lr=LR, progress=context.progress,
+            message="GraphSAGE embedding",
+        )
+    with torch.no_grad():
+        return encoder(inputs, block).cpu().numpy()
+
+
+def _measure_paths(lengths: np.ndarray) -> list[Measurement]:
+    metrics = ("pair_path_length", "pair_disconnected")
+    if not len(lengths):
+        return [Measurement(metric, None, reason="no such pairs") for metric in metrics]
+    connected = lengths[lengths >= 0]
+    cut = len(lengths) - len(connected)
+    share = Measurement(
+        metrics[1], cut / len(lengths), share_variance(cut, len(lengths)), len(lengths)
+    )
+    if not len(connected):
+        return [Measurement(metrics[0], None, reason="no path connects any of the pairs"), share]
+    return [_mean(metrics[0], connected.astype(float)), share]
+
+
+def _measure_cosine(
+    metric: str, rows: np.ndarray | sparse.csr_array | None, pairs: np.ndarray
+) -> Measurement:
+    if rows is None:
+        return Measurement(metric, None, reason="the graph has no features")
+    if not len(pairs):
+        return Measurement(metric, None, reason="no such pairs")
+    left, right = rows[pairs[:, 0]], rows[pairs[:, 1]]
+
+    def dot(a, b) -> np.ndarray:
+        return np.asarray((a * b).sum(axis=1), dtype=np.float64).ravel()
+
+    norms = np.sqrt(dot(left, left) * dot(right, right))
+    # an end without any feature resembles nobody
+    cosines = np.divide(dot(left, right), norms, out=np.zeros(len(pairs)), where=norms > 0)
+    return _mean(metric, cosines)
+
+
+def _mean(metric: str, values: np.ndarray) -> Measurement:
+    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
+    return Measurement(metric, float(values.mean()), variance, len(values))

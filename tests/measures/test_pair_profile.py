@@ -1,0 +1,102 @@
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.metrics.pairwise import cosine_similarity
+
+from core.context import Context
+from core.errors import RunCancelled
+from core.graph import Graph
+from core.measures import pair_profile
+from core.measures.pair_profile import compute_pair_profile, compute_path_lengths
+from core.progress import RecordingProgress
+from core.seeding import Seed
+from tests.oracles.graphs import GRAPHS, make_threats, two_communities
+
+
+@pytest.fixture(autouse=True)
+def _few_epochs(monkeypatch):
+    monkeypatch.setattr(pair_profile, "EPOCHS", 40)
+
+
+def profile(graph, threats, seed=0):
+    found = compute_pair_profile(
+        graph, threats.link.hidden, threats.link.absent, Context(Seed(seed))
+    )
+    return {kind: {m.metric: m for m in items} for kind, items in found.items()}
+
+
+@given(st.integers(0, 10**6), st.integers(2, 30))
+@settings(max_examples=40, deadline=None)
+def test_path_lengths_equal_networkx(seed, n):
+    rng = np.random.default_rng(seed)
+    pairs = rng.integers(0, n, (n, 2))
+    weights = rng.choice([0.0, 0.5], n) if seed % 2 else None
+    graph = Graph.from_pairs(pairs, n, weights=weights)
+    asked = rng.integers(0, n, (15, 2))
+    g = graph.to_networkx()
+    g.remove_edges_from([(a, b) for a, b, w in g.edges(data="weight", default=1) if w == 0])
+    expected = [
+        nx.shortest_path_length(g, a, b) if nx.has_path(g, a, b) else -1 for a, b in asked
+    ]
+    np.testing.assert_array_equal(compute_path_lengths(graph, asked, Context(Seed(0))), expected)
+
+
+def test_hidden_links_lie_between_visible_links_and_non_links():
+    threats = make_threats(two_communities(120))
+    found = profile(threats.visible, threats)
+    order = [found[kind] for kind in ("visible", "hidden", "absent")]
+    paths = [kind["pair_path_length"].value for kind in order]
+    assert paths[0] == 1
+    assert 1 < paths[1] < paths[2]
+    cosines = [kind["pair_embedding_cosine"].value for kind in order]
+    assert cosines[0] > cosines[2]
+    assert cosines[1] > cosines[2]
+    assert found["visible"]["pair_disconnected"].value == 0
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_feature_cosine_equals_sklearn(is_sparse):
+    graph = two_communities()
+    features = graph.dense_features().copy()
+    features[3] = 0
+    stored = sparse.csr_array(features) if is_sparse else features
+    threats = make_threats(replace(graph, features=stored))
+    pairs = threats.link.absent
+    expected = cosine_similarity(features)[pairs[:, 0], pairs[:, 1]].mean()
+    found = profile(threats.visible, threats)["absent"]["pair_feature_cosine"]
+    assert found.value == pytest.approx(expected, abs=1e-5)
+    assert found.n == len(pairs)
+
+
+@pytest.mark.parametrize("name", ["two_components", "star", "weighted", "isolated_node"])
+def test_every_graph_gives_values_or_reasons_and_the_same_ones_again(name):
+    threats = make_threats(GRAPHS[name]())
+    found = profile(threats.visible, threats)
+    assert found == profile(threats.visible, threats)
+    for kind in found.values():
+        for m in kind.values():
+            assert (m.value is None) == bool(m.reason)
+
+
+def test_no_pairs_and_many_pairs(monkeypatch):
+    graph = two_communities()
+    nobody = np.zeros((0, 2), int)
+    found = compute_pair_profile(graph, nobody, nobody, Context(Seed(0)))
+    assert all(m.reason for m in found["hidden"])
+    monkeypatch.setattr(pair_profile, "MAX_PAIRS", 10)
+    found = compute_pair_profile(graph, nobody, nobody, Context(Seed(0)))
+    assert found["visible"][0].n == 10
+
+
+def test_cancelled():
+    threats = make_threats(two_communities())
+    context = Context(Seed(0), progress=RecordingProgress(lambda: True))
+    with pytest.raises(RunCancelled):
+        compute_pair_profile(
+            threats.visible, threats.link.hidden, threats.link.absent, context
+        )
