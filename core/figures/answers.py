@@ -10,6 +10,7 @@ import pandas as pd
 from core.figures.labels import ORIGINAL, Threat, method_title, metric_title, release_title
 from core.figures.risk import compute_worst_case
 from core.figures.tables import (
+    RELEASE,
     attack_rows,
     compute_worst_attacks,
     list_metrics,
@@ -137,6 +138,38 @@ def answer_homophily(results: pd.DataFrame) -> str:
              f"{_interval(strongest)} more often than chance"
     )
     return "; ".join([head, *rest]) + "."
+
+
+def answer_mechanisms(results: pd.DataFrame) -> list[str]:
+    """A sentence per mechanism: what it gives away on the original, and which release hides it."""
+    names = {
+        "proximity": ("Neighbours", "of a node's neighbours"),
+        "role": ("Role peers", "of the nodes with about as many links"),
+        "combined": ("Both together", "of neighbours and role peers together"),
+    }
+    sentences = []
+    for key, (title, who) in names.items():
+        ratios = select_results(results, f"ghratio_{key}", method=RELEASE).set_index("release")
+        gaps = select_results(results, f"ghratio_{key}_gap", method=RELEASE).set_index("release")
+        if ORIGINAL not in ratios.index or ORIGINAL not in gaps.index:
+            continue
+        gap = gaps.loc[ORIGINAL]
+        is_blind = pd.notna(gap.low) and gap.low <= 0 <= gap.high
+        verdict = "no more than chance gives" if is_blind else (
+            f"{format_number(abs(gap.value))} {'more' if gap.value > 0 else 'less'} than chance"
+        )
+        text = (
+            f"**{title}.** On the original, a share of {_interval(ratios.loc[ORIGINAL])} {who} "
+            f"have the node's own value: {verdict}"
+        )
+        others = gaps.drop(index=ORIGINAL)
+        if len(others) and not is_blind:
+            best = others.value.abs().idxmin()
+            text += (
+                f"; with {release_title(str(best))} the difference is {_interval(gaps.loc[best])}"
+            )
+        sentences.append(text + ".")
+    return sentences
 
 
 def answer_tradeoff(table: pd.DataFrame, limit: float, risk: str, utility: str) -> str:

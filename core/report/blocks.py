@@ -46,15 +46,19 @@ def facts(rows: Iterable[tuple[str, str]], mono: Sequence[str] = ()) -> Block:
 
 def table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str,
-    numeric: Sequence[int] = (), widths: Sequence[float] | None = None,
+    numeric: Sequence[int] = (), widths: Sequence[float] | None = None, inline: bool = False,
 ) -> Block:
-    """columns: heads; numeric: indices set flush right; widths: shares of the line, or auto."""
+    """columns: heads; numeric: indices set flush right; widths: shares of the line, or auto.
+
+    inline: intervals stay beside their value instead of below it.
+    """
     return {
         "kind": "table",
         "caption": clean_text(caption),
         "columns": [clean_text(column) for column in columns],
         "numeric": list(numeric),
         "widths": None if widths is None else list(widths),
+        "inline": inline,
         "rows": [[clean_text(cell) for cell in row] for row in rows],
     }
 

@@ -7,15 +7,19 @@ Nothing here uses matplotlib's global state but its settings, which are held by 
 from __future__ import annotations
 
 import io
+import math
 import threading
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from core.figures.homophily import MECHANISMS
 from core.figures.labels import (
@@ -37,7 +41,7 @@ LINE_INCHES = 6.5
 INK, MUTED, GRID = "#262730", "#6b7280", "#e2e4e8"
 MARKERS = {"circle": "o", "diamond": "D", "square": "s", "triangle-up": "^", "x": "X",
            "star": "*", "pentagon": "p", "cross": "P"}
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": LAYOUT_FONT,
     "font.size": 8.5, "axes.titlesize": 9, "axes.labelsize": 8.5, "xtick.labelsize": 8,
     "ytick.labelsize": 8, "legend.fontsize": 8, "axes.edgecolor": MUTED, "axes.linewidth": 0.6,
@@ -119,13 +123,13 @@ def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> st
             limit(low, 1.05)
             axis.axes.set(**{f"{axis.axis_name}scale": "log"})
             axis.set_ticks(ticks, [names[t] for t in ticks])
-            axis.set_minor_locator(mpl.ticker.NullLocator())
+            axis.set_minor_locator(NullLocator())
         axes.set_xlabel("False positive rate")
         axes.set_ylabel("True positive rate   ↓ safer")
         _quiet(axes, "both")
         axes.legend(frameon=False, loc="lower right")
 
-    return draw(2.7, paint, LINE_INCHES * 0.62)
+    return draw(2.5, paint, LINE_INCHES * 0.62)
 
 
 def draw_degrees(table: pd.DataFrame) -> str:
@@ -137,8 +141,8 @@ def draw_degrees(table: pd.DataFrame) -> str:
         axes.step(shown.degree, shown.share_at_least, where="pre", color=INK, linewidth=1.1)
         axes.set(xscale="log", yscale="log", xlabel="Number of links of a node",
                  ylabel="Share with as many or more")
-        axes.xaxis.set_major_formatter(lambda v, _: f"{v:,.0f}")
-        axes.yaxis.set_major_formatter(lambda v, _: f"{100 * v:g} %")
+        _set_log_ticks(axes.xaxis, lambda v: f"{v:,.0f}")
+        _set_log_ticks(axes.yaxis, lambda v: f"{100 * v:g} %")
         _quiet(axes, "both")
 
     return draw(1.9, paint, LINE_INCHES * 0.6)
@@ -178,7 +182,7 @@ def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) 
                 )
             axes.axvline(share, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
             axes.set_title(title)
-            axes.set(xlim=(0, 1), xlabel="Share of own class   ← safer")
+            axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xlabel="Share of own class   ← safer")
             _quiet(axes, "y")
         panels[0].yaxis.set_major_formatter(lambda v, _: f"{v:.0f} %")
         panels[0].set_ylabel("Nodes")
@@ -205,15 +209,16 @@ def draw_tradeoff(
                 yerr=_whisker(row.utility, row.utility_low, row.utility_high),
                 markersize=6, elinewidth=0.8, capsize=2, label=row.title, zorder=2,
             )
-        if chance_level(risk) is not None:
-            axes.axvline(chance_level(risk), color=MUTED, linewidth=0.7, linestyle=":")
+        level = chance_level(risk)
+        if level is not None:
+            axes.axvline(level, color=MUTED, linewidth=0.7, linestyle=":")
         hint = "↑ more useful" if is_higher_useful(utility) else "↓ more useful"
         axes.set_xlabel(f"Worst case: {axis_title(risk)}")
         axes.set_ylabel(f"{metric_title(utility)}   {hint}")
         _quiet(axes, "both")
         axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
 
-    return draw(2.7, paint)
+    return draw(2.4, paint)
 
 
 def draw_transfer(table: pd.DataFrame, metric: str) -> str:
@@ -251,6 +256,17 @@ def _whisker(value: float, low: float, high: float) -> list[list[float]] | None:
 def _wrap(title: str) -> str:
     """Break before the settings, so that column heads stay narrow."""
     return title.replace(" (", "\n(", 1)
+
+
+def _set_log_ticks(axis: Axis, name: Callable[[float], str]) -> None:
+    """Ticks at 1, 2 and 5 times the powers of ten within the data, at powers only if many."""
+    low, high = axis.get_view_interval()
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if high / low < 300 else (1,)
+    ticks = [step * 10.0**decade for decade in decades for step in steps]
+    axis.set_ticks([t for t in ticks if low <= t <= high])
+    axis.set_ticklabels([name(t) for t in ticks if low <= t <= high])
+    axis.set_minor_locator(NullLocator())
 
 
 def _quiet(axes: Axes, grid: str) -> None:

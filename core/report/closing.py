@@ -54,7 +54,7 @@ def build_guarantees(material: Material) -> list[Block]:
     if empirical:
         result.append(blocks.card(
             "Releases without a formal guarantee", "empirical only", ORIGINAL_GREY,
-            [("Releases", "; ".join(summary.title for summary in empirical))],
+            [("Releases", "; ".join(release_title(summary.id) for summary in empirical))],
             "What protects here is what this audit measured: the attacks that ran did so well and "
             "no better. A stronger attacker, or one who knows more, may do better.",
         ))
@@ -72,7 +72,7 @@ def _build_card(summary: ReleaseSummary, color: str) -> Block:
         ("Not covered", ", ".join(promise.not_covered) or "nothing stated"),
     ]
     text = " ".join(filter(None, (MEANINGS[promise.unit], promise.note)))
-    return blocks.card(summary.title, promise.label, color, rows, text)
+    return blocks.card(release_title(summary.id), promise.label, color, rows, text)
 
 
 def _describe_budget(promise: Guarantee) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from core.figures import answers
@@ -10,7 +12,14 @@ from core.figures.homophily import (
     compute_ghratio_histogram,
     compute_reference_share,
 )
-from core.figures.labels import ORIGINAL, Threat, method_title, metric_title, release_title
+from core.figures.labels import (
+    ORIGINAL,
+    Threat,
+    is_null,
+    method_title,
+    metric_title,
+    release_title,
+)
 from core.figures.ranking import UNITS, compute_ranking
 from core.figures.release_table import compute_release_table
 from core.figures.risk import compute_group_risk, compute_risk_shares
@@ -41,7 +50,7 @@ def build_attacks(material: Material) -> list[Block]:
         if table.empty:
             continue
         drawn = table[table.metric.isin([metrics[0], "tpr_at_fpr_0.01"])]
-        image = material.add_image(f"ranking_{threat}", lambda t=drawn: charts.draw_ranking(t))
+        image = material.add_image(f"ranking_{threat}", partial(charts.draw_ranking, drawn))
         alt = "Attacks from best to worst. " + "; ".join(
             f"{row.title} {format_interval(row.value, row.low, row.high)}"
             for row in table[table.metric == metrics[0]].itertuples()
@@ -87,7 +96,7 @@ def _build_roc(material: Material, threat: Threat) -> list[Block]:
         key: curve for key, curve in material.view.rocs.items()
         if key[0] == ORIGINAL and key[1] in of_threat
     }
-    if not curves:
+    if all(is_null(attack) for _, attack in curves):
         return []
     image = material.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, ORIGINAL))
     return [blocks.figure(
@@ -164,7 +173,7 @@ def _build_groups(material: Material) -> list[Block]:
     return [blocks.table(
         ["Links of the node", "Nodes", *map(release_title, releases)], rows,
         "Mean worst-case risk by number of links on the original.",
-        numeric=range(1, 2 + len(releases)),
+        numeric=range(1, 2 + len(releases)), inline=True,
     )]
 
 
@@ -189,7 +198,8 @@ def _build_exposed(material: Material) -> list[Block]:
     result = [blocks.heading("The most exposed nodes"), blocks.table(
         ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Over base rate", *extra], rows,
         f"The {len(rows)} nodes with the highest worst-case risk ({who}).",
-        numeric=(1, 3, *range(4, 4 + len(extra))),
+        numeric=(1, 3, *range(4, 4 + len(extra))), inline=True,
+        widths=[0.6 if material.options.pseudonyms else 1.2, 1.1, 1.2, 0.7] + [0.9] * len(extra),
     )]
     if material.options.pseudonyms:
         result.append(blocks.note(
@@ -228,11 +238,11 @@ def build_homophily(material: Material) -> list[Block]:
 
 def build_tradeoff(material: Material) -> list[Block]:
     result: list[Block] = []
-    utility = material.utility_metric
     for threat in material.threats:
         metric = main_metric(material.results, threat)
         if metric is None:
             continue
+        utility = material.find_utility(threat)
         result.append(blocks.heading(THREAT_TITLES[threat]))
         if utility is not None:
             result += _build_tradeoff_chart(material, threat, metric, utility)

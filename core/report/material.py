@@ -91,10 +91,11 @@ class Material:
     def symbols(self) -> dict[str, str]:
         return release_symbol([ORIGINAL, *(summary.id for summary in self.view.releases)])
 
-    @cached_property
-    def utility_metric(self) -> str | None:
+    def find_utility(self, threat: Threat) -> str | None:
+        """The usefulness to hold against a threat: of the same task where it was measured."""
         metrics = list_metrics(self.results, "release")
-        return metrics[0] if metrics else None
+        same = "link_prediction" if threat == "link" else "node_classification"
+        return min(metrics, key=lambda m: not m.startswith(same), default=None)
 
     @cached_property
     def shown(self) -> list[str]:
@@ -104,8 +105,9 @@ class Material:
         ranked: list[str] = [ORIGINAL]
         for threat in self.threats:
             metric = main_metric(self.results, threat)
-            if metric is not None and self.utility_metric is not None:
-                table = compute_tradeoff(self.results, metric, self.utility_metric, threat=threat)
+            utility = self.find_utility(threat)
+            if metric is not None and utility is not None:
+                table = compute_tradeoff(self.results, metric, utility, threat=threat)
                 ranked += table[table.is_pareto].sort_values("risk").release.tolist()
         for threat in self.threats:
             metric = main_metric(self.results, threat)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from core.figures import answers
-from core.figures.labels import metric_title
+from core.figures.labels import Threat, metric_title
 from core.figures.profile import compute_degree_counts
 from core.figures.tables import list_metrics, main_metric
 from core.figures.theme import format_number, format_percent
@@ -135,9 +135,9 @@ def _build_classes(attribute: Attribute, role: str) -> Block:
     )
 
 
-def _describe_front(material: Material, threat) -> str:
+def _describe_front(material: Material, threat: Threat) -> str:
     """Which releases no other one dominates."""
-    metric, utility = main_metric(material.results, threat), material.utility_metric
+    metric, utility = main_metric(material.results, threat), material.find_utility(threat)
     if metric is None or utility is None:
         return ""
     table = compute_tradeoff(material.results, metric, utility, threat=threat)
