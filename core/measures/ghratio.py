@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph import MISSING, Graph
+from core.measures.intervals import measure_mean
 from core.results import Measurement
 
 DEFAULT_TOLERANCE = 5
@@ -79,13 +80,9 @@ def measure_ghratios(
         defined = np.isfinite(ratios)
         values = ratios[defined]
         gaps = values - np.asarray(shares)[codes[defined]]
-        for metric, sample in ((f"ghratio_{name}", values), (f"ghratio_{name}_gap", gaps)):
-            if not len(sample):
-                reason = "no node with a known value has anyone to compare with"
-                result.append(Measurement(metric, None, reason=reason))
-                continue
-            variance = float(sample.var(ddof=1)) / len(sample) if len(sample) > 1 else 0.0
-            result.append(Measurement(metric, float(sample.mean()), variance, len(sample)))
+        reason = "no node with a known value has anyone to compare with"
+        result.append(measure_mean(f"ghratio_{name}", values, reason))
+        result.append(measure_mean(f"ghratio_{name}_gap", gaps, reason))
     return result
 
 

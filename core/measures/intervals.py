@@ -84,6 +84,20 @@ def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> tuple[
     return float(low), float(high)
 
 
+def measure_mean(metric: str, values: np.ndarray, reason: str = "") -> Measurement:
+    """Mean of (k,) values with its sampling variance; missing with `reason` where k = 0."""
+    if not len(values):
+        return Measurement(metric, None, reason=reason)
+    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
+    return Measurement(metric, float(values.mean()), variance, len(values))
+
+
+def measure_share(metric: str, hits: np.ndarray) -> Measurement:
+    """Share of (k ≥ 1) true values with its sampling variance."""
+    variance = share_variance(float(hits.sum()), len(hits))
+    return Measurement(metric, float(hits.mean()), variance, len(hits))
+
+
 def share_variance(successes: float, trials: float) -> float:
     """Sampling variance of a share with two pseudo-observations either way.
 

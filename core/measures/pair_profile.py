@@ -13,7 +13,7 @@ from scipy import sparse
 
 from core.context import Context
 from core.graph import Graph
-from core.measures.intervals import share_variance
+from core.measures.intervals import measure_mean, measure_share
 from core.measures.kernels import find_pair_distances
 from core.results import Measurement
 
@@ -136,14 +136,11 @@ def _measure_paths(lengths: np.ndarray) -> list[Measurement]:
     metrics = ("pair_path_length", "pair_disconnected")
     if not len(lengths):
         return [Measurement(metric, None, reason="no such pairs") for metric in metrics]
-    connected = lengths[lengths >= 0]
-    cut = len(lengths) - len(connected)
-    share = Measurement(
-        metrics[1], cut / len(lengths), share_variance(cut, len(lengths)), len(lengths)
-    )
-    if not len(connected):
-        return [Measurement(metrics[0], None, reason="no path connects any of the pairs"), share]
-    return [_mean(metrics[0], connected.astype(float)), share]
+    connected = lengths >= 0
+    return [
+        measure_mean(metrics[0], lengths[connected], "no path connects any of the pairs"),
+        measure_share(metrics[1], ~connected),
+    ]
 
 
 def _measure_cosine(
@@ -151,8 +148,6 @@ def _measure_cosine(
 ) -> Measurement:
     if rows is None:
         return Measurement(metric, None, reason="the graph has no features")
-    if not len(pairs):
-        return Measurement(metric, None, reason="no such pairs")
     left, right = rows[pairs[:, 0]], rows[pairs[:, 1]]
 
     def dot(a, b) -> np.ndarray:
@@ -161,9 +156,4 @@ def _measure_cosine(
     norms = np.sqrt(dot(left, left) * dot(right, right))
     # an end without any feature resembles nobody
     cosines = np.divide(dot(left, right), norms, out=np.zeros(len(pairs)), where=norms > 0)
-    return _mean(metric, cosines)
-
-
-def _mean(metric: str, values: np.ndarray) -> Measurement:
-    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
-    return Measurement(metric, float(values.mean()), variance, len(values))
+    return measure_mean(metric, cosines, "no such pairs")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from core.measures.intervals import share_variance
+from core.measures.intervals import measure_mean, measure_share, share_variance
 from core.results import ClassProbabilities, Measurement, PairScores
 from core.threats import AttributeThreat, LinkThreat
 
@@ -121,12 +121,12 @@ def measure_class_probabilities(
             for rate in LOW_RATES
         ]
     hits = values.argmax(axis=1) == codes
-    result.append(_measure_share("accuracy", hits))
+    result.append(measure_share("accuracy", hits))
     result.append(_measure_balanced_accuracy(hits, codes))
     margins = compute_margins(values, codes)
-    result.append(_measure_mean("margin", margins))
-    result.append(_measure_mean("margin_absolute", np.abs(margins)))
-    result.append(_measure_share("share_below_zero", margins < 0))
+    result.append(measure_mean("margin", margins))
+    result.append(measure_mean("margin_absolute", np.abs(margins)))
+    result.append(measure_share("share_below_zero", margins < 0))
     return result
 
 
@@ -241,17 +241,6 @@ def _measure_odds(scores: np.ndarray, truth: np.ndarray, prior: float) -> Measur
     factor = prior / (1 - prior) / ODDS_RATE
     tpr, variance = _compute_tpr(scores, truth, ODDS_RATE)
     return Measurement("named_pair_odds", factor * tpr, factor**2 * variance, len(truth))
-
-
-def _measure_share(metric: str, hits: np.ndarray) -> Measurement:
-    return Measurement(
-        metric, float(hits.mean()), share_variance(hits.sum(), len(hits)), len(hits)
-    )
-
-
-def _measure_mean(metric: str, values: np.ndarray) -> Measurement:
-    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
-    return Measurement(metric, float(values.mean()), variance, len(values))
 
 
 def _measure_balanced_accuracy(hits: np.ndarray, codes: np.ndarray) -> Measurement:

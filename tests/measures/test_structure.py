@@ -60,8 +60,8 @@ def test_triangles_and_clustering_of_random_graphs(seed, n):
 
 
 def test_sampled_distances_enclose_the_exact_ones(monkeypatch):
-    g = nx.connected_watts_strogatz_graph(400, 4, 0.05, seed=1)
-    graph = Graph.from_pairs(np.array(g.edges), 400)
+    g = nx.connected_watts_strogatz_graph(200, 4, 0.05, seed=1)
+    graph = Graph.from_pairs(np.array(g.edges), 200)
     exact = networkx_statistics(graph)
     monkeypatch.setattr(structure, "EXACT_STEPS", 1)
     inside = 0
@@ -117,7 +117,7 @@ def test_changes_are_counted_and_compared():
 
 def test_mmd_is_graph_rnns_kernel_on_the_distance_of_the_distribution_functions():
     left, right = np.array([0, 1, 1, 3.0]), np.array([1, 2, 2, 2, 5.0])
-    grid = np.linspace(-1, 6, 70001)
+    grid = np.linspace(-1, 6, 7001)
     gap = [np.abs((left <= x).mean() - (right <= x).mean()) for x in grid]
     distance = np.trapezoid(gap, grid)
     assert compute_mmd(left, right, 1.0) == pytest.approx(2 - 2 * np.exp(-(distance**2) / 2), 1e-3)

@@ -18,7 +18,7 @@ from tests.oracles.graphs import GRAPHS, make_threats, two_communities
 
 @pytest.fixture(autouse=True)
 def _few_epochs(monkeypatch):
-    monkeypatch.setattr(utility, "EPOCHS", 60)
+    monkeypatch.setattr(utility, "EPOCHS", 40)
 
 
 def measure(release, threats, seed=0, **fields):
