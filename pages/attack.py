@@ -52,8 +52,9 @@ def _show_form(view: AuditView | None) -> None:
         for method in list_methods(kind):  # type: ignore[arg-type]
             choices += _show_attack(method, usable[kind])
     left, right = st.columns([1, 2], vertical_alignment="bottom")
+    st.session_state.setdefault("seeds", view.spec.seeds if view is not None else 5)
     seeds = left.number_input(
-        "Repeats", 1, 100, 5, key="seeds", persist_state="session",
+        "Repeats", 1, 100, key="seeds", persist_state="session",
         help="Each repeat draws new splits and new noise; intervals come from all of them.",
     )
     defenses = ()
@@ -82,10 +83,10 @@ def _show_presets(usable: dict[str, bool]) -> None:
 def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
     info = method.info
     box, text, cost, settings = st.columns([3, 5.4, 1, 1.3], vertical_alignment="center")
-    start = usable and (info.is_null or info.cost == "instant")
+    key = f"attack.{info.key}"
+    st.session_state.setdefault(key, usable and (info.is_null or info.cost == "instant"))
     chosen = box.checkbox(
-        info.title, start, key=f"attack.{info.key}", disabled=not usable, persist_state="session",
-        help=f"{info.source}",
+        info.title, key=key, disabled=not usable, persist_state="session", help=info.source
     )
     text.caption(info.summary)
     cost.caption(info.cost)

@@ -121,12 +121,13 @@ def _show_results(view: AuditView) -> None:
     page.show_state(view)
     table = release_table.compute_release_table(view.results, view.releases)
     st.dataframe(table.drop(columns="release"), hide_index=True)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            f"Means over {page.count_noun(view.spec.seeds, 'repeat')}, each with a new split and "
-            "new noise; 95 % intervals in brackets. The worst case is the best attack, null "
-            "attackers included.", width="stretch",
-        )
+    note, button = st.columns([8, 1], wrap=False)
+    note.caption(
+        f"Means over {page.count_noun(view.spec.seeds, 'repeat')}, each with a new split and new "
+        "noise; 95 % intervals in brackets. The worst case is the best attack, null attackers "
+        "included."
+    )
+    with button:
         page.download_table(table, "releases")
     page.show_missing(view)
     if view.summary.state in rail.ACTIVE:

@@ -2,12 +2,104 @@
 
 from __future__ import annotations
 
-from pages.ui import page
+from datetime import datetime
+
+import streamlit as st
+
+from core.audit.view import AuditView
+from core.figures.labels import ORIGINAL, release_title
+from core.report import SECTION_TITLES, SECTIONS, ReportOptions
+from pages.ui import documents, page
+from pages.ui.publishing import show_publishing
+from pages.ui.text import count_noun, escape
+
+PREVIEW_COLUMNS = 3
 
 
 def main() -> None:
     page.open_page("Report", "What do I hand over?")
-    page.require_view("A report is made of an audit.")
+    view = page.require_view("A report is made of an audit.")
+    summary = view.summary
+    started = datetime.fromisoformat(summary.created)
+    page.show_answer(
+        f"Audit **{summary.id}** of {escape(summary.graph_name)}, {started:%d %B %Y}: "
+        f"{count_noun(len(summary.attacks), 'attack')} on "
+        f"{count_noun(len(summary.defenses) + 1, 'release')}, "
+        f"{count_noun(view.spec.seeds, 'repeat')}."
+    )
+    options = _choose_options(view)
+    if not options.pseudonyms:
+        st.warning("Without pseudonyms the report itself contains personal data: it names the "
+                   "most exposed people.", icon=":material/warning:")
+    _show_downloads(view, options)
+    _show_preview(view, options)
+    show_publishing(view)
+
+
+def _choose_options(view: AuditView) -> ReportOptions:
+    keep = {"persist_state": "session"}
+    with st.container(border=True):
+        left, right = st.columns(2, gap="large")
+        title = left.text_input("Title", "Privacy audit", key="report-title", **keep)
+        organisation = left.text_input("Organisation", key="report-organisation", **keep)
+        reviewer = left.text_input("Reviewer", key="report-reviewer", **keep)
+        ids = [summary.id for summary in view.releases if summary.id != ORIGINAL]
+        releases = right.multiselect(
+            "Releases besides the original", ids, ids, format_func=release_title,
+            key=f"report-releases-{view.summary.id}", disabled=not ids, **keep,
+        )
+        sections = right.multiselect(
+            "Sections", SECTIONS, SECTIONS, format_func=SECTION_TITLES.get,
+            key="report-sections", **keep,
+        )
+        pseudonyms = right.toggle(
+            "Pseudonyms instead of names", True, key="report-pseudonyms", **keep,
+            help="People appear as N-001, N-002, …; the per-node table tells who is who.",
+        )
+    chosen = set(sections)
+    return ReportOptions(
+        releases=tuple(releases),
+        sections=tuple(section for section in SECTIONS if section in chosen),
+        title=title, organisation=organisation, reviewer=reviewer, pseudonyms=pseudonyms,
+    )
+
+
+def _show_downloads(view: AuditView, options: ReportOptions) -> None:
+    stem = f"audit-{view.summary.id}"
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download the PDF", lambda: documents.make_pdf(view, options), f"{stem}.pdf",
+            "application/pdf", key="download-pdf", type="primary", on_click="ignore",
+            icon=":material/picture_as_pdf:",
+        )
+        st.download_button(
+            "Results as JSON", lambda: documents.make_json(view), f"{stem}.json",
+            "application/json", key="download-json", on_click="ignore",
+            icon=":material/data_object:",
+        )
+        st.download_button(
+            "Per-node table", lambda: page.write_csv(view.nodes), f"{stem}-nodes.csv",
+            "text/csv", key="download-nodes", on_click="ignore", icon=":material/table:",
+            help="Names everybody and their risk: personal data.",
+        )
+
+
+def _show_preview(view: AuditView, options: ReportOptions) -> None:
+    shown = st.session_state.get("preview")
+    if st.button("Show the pages", key="show-preview", icon=":material/visibility:"):
+        shown = st.session_state["preview"] = (view.summary.id, options)
+    if shown != (view.summary.id, options):
+        if shown is not None:
+            st.caption("The options have changed: show the pages again.")
+        return
+    with st.spinner("Setting the pages"):
+        pages = documents.render_pages(view, options)
+    st.caption(count_noun(len(pages), "page"))
+    columns = st.columns(PREVIEW_COLUMNS, gap="medium")
+    for number, image in enumerate(pages):
+        columns[number % PREVIEW_COLUMNS].image(
+            image, width="stretch", alt=f"Page {number + 1} of the report"
+        )
 
 
 main()

@@ -22,13 +22,13 @@ Theme = Literal["light", "dark"]
 RISK_SCALE = ("#fdf1e4", "#f9cfa9", "#ee9a7a", "#d45d62", "#a82a57", "#6d0f42")
 """Low to high; lightness falls steadily, so it reads without colour vision and in print."""
 
-OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 ORIGINAL_GREY = "#8a8f98"
 MAX_TINT = 0.5
-REMOVED_RED = "#D55E00"
-ADDED_BLUE = "#0072B2"
+REMOVED_RED = "#d55e00"
+ADDED_BLUE = "#0072b2"
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "pentagon", "cross")
-FONT = "Source Sans, Source Sans Pro, Source Sans 3, sans-serif"
+FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
 @dataclass(frozen=True)

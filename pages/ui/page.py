@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
+from core.data.spreadsheet import escape_cell
 from core.errors import AuditError
 from core.figures import tables
 from core.figures.chart import Chart
@@ -115,30 +117,27 @@ def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
         chart.figure, key=key, theme=None,
         config={"displaylogo": False, "displayModeBar": False}, **options,
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(escape(chart.note, 400), width="stretch")
+    note, button = st.columns([5, 1], vertical_alignment="top", gap="small", wrap=False)
+    note.caption(escape(chart.note, 400))
+    with button:
         download_table(chart.table, key)
     return event
 
 
-def download_table(table: Any, name: str, label: str = "CSV") -> None:
+def download_table(table: pd.DataFrame, name: str, label: str = "CSV") -> None:
     st.download_button(
         label, data=lambda: write_csv(table), file_name=f"{name}.csv", mime="text/csv",
         key=f"csv-{name}", on_click="ignore", type="tertiary", icon=":material/download:",
     )
 
 
-def write_csv(table: Any) -> bytes:
-    """CSV in UTF-8; a text that a spreadsheet would run as a formula gets a leading quote."""
+def write_csv(table: pd.DataFrame) -> bytes:
+    """CSV in UTF-8; a text that a spreadsheet would run as a formula is made inert."""
     safe = table.copy()
-    for column in safe.columns:
-        if safe[column].dtype == object or str(safe[column].dtype) in ("str", "string"):
-            safe[column] = safe[column].map(_defuse)
+    for name in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[name]):
+            safe[name] = safe[name].map(lambda v: escape_cell(v) if isinstance(v, str) else v)
     return safe.to_csv(index=False).encode()
-
-
-def _defuse(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
 
 
 def show_next(page: str, label: str) -> None:

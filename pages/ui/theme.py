@@ -13,7 +13,8 @@ _STYLE = """
 [data-testid="stMetricValue"] {font-size: 1.35rem; font-variant-numeric: tabular-nums;}
 [data-testid="stMetricLabel"] {opacity: .75;}
 [data-testid="stCaptionContainer"] p {line-height: 1.45;}
-.st-key-answer {border-left: 3px solid color-mix(in srgb, currentColor 28%, transparent); padding: .1rem 0 .1rem .9rem;}
+.st-key-answer {border-left: 3px solid color-mix(in srgb, currentColor 28%, transparent);
+  padding: .1rem 0 .1rem .9rem;}
 .st-key-answer p {font-size: 1.08rem; line-height: 1.5;}
 .st-key-question p {opacity: .7;}
 iframe {border: 0;}

@@ -42,9 +42,11 @@ def show_upload() -> None:
         if parts.get(LINKS) is None:
             st.caption("One file must hold the links.")
             return
+        stem = (parts.get(NODES) or parts[LINKS]).name.split(".")[0]
+        name = st.text_input("Name of the graph", stem, key=f"name-{stem}", width=280)
         if st.button("Load the graph", type="primary", key="load-upload"):
             with st.spinner("Reading the files"):
-                loaded = readers.load_graph(parts[LINKS], **options)
+                loaded = readers.load_graph(parts[LINKS], name=name or stem, **options)
             page.open_loaded(loaded, session.ThreatChoice(
                 private=options["private"], utility=options["utility"]
             ))

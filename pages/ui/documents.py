@@ -1,0 +1,60 @@
+"""Files that the Report page hands out, made when they are asked for."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.audit.export import describe_audit, make_file_name
+from core.audit.view import AuditView
+from core.data.writers import write_release
+from core.release import Release
+from core.report import ReportOptions, render_preview, write_report
+from core.seeding import Seed
+
+
+def make_pdf(view: AuditView, options: ReportOptions) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return write_report(view, Path(folder) / "report.pdf", options).read_bytes()
+
+
+def make_json(view: AuditView) -> bytes:
+    """The same content as audit.json of the command line."""
+    text = json.dumps(describe_audit(view), indent=1, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode()
+
+
+def render_pages(view: AuditView, options: ReportOptions) -> list[bytes]:
+    """PNG images of the report's pages."""
+    return _render_pages(view.summary.id, view.summary.cells_done, repr(options), view, options)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _render_pages(
+    audit_id: str, cells_done: int, key: str, _view: AuditView, _options: ReportOptions
+) -> list[bytes]:
+    return render_preview(_view, _options)
+
+
+def make_archive(
+    release: Release, name: str, provenance: dict[str, Any], formats: Sequence[str],
+    attributes: Sequence[str], pseudonyms: bool,
+) -> bytes:
+    """A zip with the release's files and its provenance."""
+    buffer = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write_release(
+            release, folder, make_file_name(name), provenance, tuple(formats),
+            attributes=attributes, pseudonyms=Seed.from_entropy() if pseudonyms else None,
+        )
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in paths:
+                archive.write(path, path.name)
+    return buffer.getvalue()

@@ -1,0 +1,117 @@
+"""A publishing run on the Report page: the release that leaves the house."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.spec import MethodChoice
+from core.audit.view import AuditView, PublishProgress
+from core.errors import AuditError
+from core.figures.labels import release_title
+from pages.ui import documents, page, service
+from pages.ui.text import escape
+
+FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
+POLL_S = 0.7
+
+
+def show_publishing(view: AuditView) -> None:
+    st.subheader("The release itself", anchor=False)
+    if not view.spec.defenses:
+        st.caption("This audit has no defense, so there is nothing to publish but the original. "
+                   "Add defenses on the Defend page.")
+        return
+    st.caption(
+        "The releases of an audit are repeatable, so their noise could be taken away again. A "
+        "publishing run makes the chosen one anew from the whole graph, with randomness of the "
+        "operating system that nobody keeps."
+    )
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    choice = left.selectbox(
+        "Release to publish", view.spec.defenses, format_func=lambda c: release_title(c.id),
+        key="publish-choice",
+    )
+    if right.button("Make the release", key="publish", icon=":material/lock_open:",
+                    width="stretch"):
+        _start(view, choice)
+    run = st.session_state.get("publish-run")
+    if run is not None and run[1] == view.summary.id:
+        st.fragment(_show_run, run_every=POLL_S if _is_running(run[0]) else None)(view, *run)
+
+
+def _start(view: AuditView, choice: MethodChoice) -> None:
+    spec = view.spec
+    fields = {
+        "private": spec.private, "utility": spec.utility, "known": spec.known,
+        "sensitive_links": spec.sensitive_links,
+    }
+    try:
+        run_id = service.open_service().start_publish(spec.graph_hash, choice, fields)
+    except AuditError as error:
+        page.show_error(error)
+        return
+    st.session_state["publish-run"] = (run_id, view.summary.id, choice)
+
+
+def _is_running(run_id: str) -> bool:
+    try:
+        return service.open_service().get_publish(run_id).state in ("queued", "running")
+    except AuditError:
+        return False
+
+
+def _show_run(view: AuditView, run_id: str, _audit_id: str, choice: MethodChoice) -> None:
+    try:
+        progress = service.open_service().get_publish(run_id)
+    except AuditError as error:
+        page.show_error(error)
+        return
+    title = release_title(choice.id)
+    if progress.state in ("queued", "running"):
+        st.session_state["publish-active"] = run_id
+        st.progress(progress.fraction, text=f"Making {title}")
+        if st.button("Cancel the publishing run", key="publish-cancel"):
+            service.open_service().cancel_publish(run_id)
+        return
+    if st.session_state.pop("publish-active", None) == run_id:
+        st.rerun(scope="app")  # ends the polling
+    if progress.release is None:
+        st.error(f"{title} was not made: {escape(progress.reason, 300)}")
+        return
+    _show_release(view, progress, title)
+
+
+def _show_release(view: AuditView, progress: PublishProgress, title: str) -> None:
+    release = progress.release
+    assert release is not None
+    with st.container(border=True):
+        st.markdown(
+            f"**{title}** is ready: {release.graph.num_edges:,} links, {release.guarantee.label}. "
+            "It is not stored: what you do not download now is gone with this server."
+        )
+        left, middle, right = st.columns(3)
+        formats = left.multiselect("Formats", list(FORMATS), ["csv"], format_func=FORMATS.get,
+                                   key="publish-formats")
+        names = [n for n in release.graph.attributes if n != view.spec.private]
+        attributes = middle.multiselect(
+            "Attributes to include", names, [n for n in names if n == view.spec.utility],
+            key="publish-attributes", help="The private column is never included.",
+        )
+        pseudonyms = right.toggle(
+            "Replace the ids", True, key="publish-pseudonyms",
+            help="People are numbered anew in random order; the mapping is not kept.",
+        )
+        st.download_button(
+            "Download the release",
+            lambda: documents.make_archive(
+                release, f"{view.spec.graph_name}-{release.defense}", progress.provenance,
+                formats, attributes, pseudonyms,
+            ),
+            f"release-{release.defense}.zip", "application/zip", key="publish-download",
+            type="primary", on_click="ignore", disabled=not formats,
+            icon=":material/folder_zip:",
+        )
+        with st.expander("Provenance"):
+            st.json(progress.provenance)
+
+

@@ -1,0 +1,90 @@
+"""A server of the tests' own, on a free port and an empty AUDIT_HOME, and a browser on it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
+START_S = 60
+WAIT_MS = 60_000
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the running app."""
+    home = tmp_path_factory.mktemp("home")
+    port = find_free_port()
+    environment = {**os.environ, "AUDIT_HOME": str(home), "AUDIT_DEVICE": "cpu"}
+    environment.pop("AUDIT_DATABASE", None)
+    with (home / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT,
+        )
+        try:
+            address = f"http://127.0.0.1:{port}"
+            wait_for_server(address, process)
+            yield address
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, server: str) -> Iterator[Page]:
+    """A fresh session, 1440 px wide."""
+    context = browser.new_context(
+        viewport={"width": 1440, "height": 1000}, accept_downloads=True, base_url=server
+    )
+    page = context.new_page()
+    page.set_default_timeout(WAIT_MS)
+    yield page
+    context.close()
+
+
+def find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for_server(address: str, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the server ended while starting"
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.2)
+    raise AssertionError(f"the server did not answer within {START_S} s")

@@ -1,0 +1,110 @@
+"""What a person does on the pages, for the browser tests."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+RUN_MS = 240_000
+WAIT_MS = 60_000
+expect.set_options(timeout=WAIT_MS)
+NUMBER = r"\d\.\d+"
+ESTIMATE = re.compile(rf"({NUMBER}) \[({NUMBER}), ({NUMBER})\]")
+
+
+def open_page(page: Page, path: str, title: str) -> None:
+    """A full load of a page."""
+    page.goto(f"/{path}")
+    settle(page, title)
+
+
+def follow(page: Page, title: str) -> None:
+    """Move to a page through the left rail."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=False).click()
+    settle(page, title)
+
+
+def settle(page: Page, title: str | None = None) -> None:
+    """Wait until the page is drawn; no page may show an exception."""
+    if title is not None:
+        expect(page.get_by_role("heading", level=1, name=title, exact=True)).to_be_visible()
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Pick an option of a select box."""
+    box = page.get_by_role("combobox", name=label).first
+    box.click()
+    box.fill(option)
+    page.get_by_role("option", name=option, exact=True).first.click()
+    settle(page)
+
+
+def tick(page: Page, label: str, value: bool = True) -> None:
+    box = find_checkbox(page, label)
+    if box.locator("input").is_checked() != value:
+        box.locator("label").first.click()
+        settle(page)
+    expect(box.locator("input")).to_be_checked(checked=value)
+
+
+def find_checkbox(page: Page, label: str) -> Locator:
+    return page.get_by_test_id("stCheckbox").filter(has_text=re.compile(rf"^\s*{label}\s*$")).first
+
+
+def fill_number(page: Page, label: str, value: float) -> None:
+    field = page.get_by_role("spinbutton", name=label, exact=True).first
+    field.fill(f"{value:g}")
+    field.press("Enter")
+    settle(page)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=False).first.click()
+
+
+def pick(page: Page, label: str) -> None:
+    """Choose a segment of a segmented control."""
+    page.get_by_test_id("stButtonGroup").get_by_text(label).first.click()
+    settle(page)
+
+
+def wait_for_audit(page: Page) -> None:
+    """Until the rail shows no running job any more."""
+    cancel = page.get_by_role("button", name="Cancel the audit")
+    expect(cancel).to_be_visible()
+    expect(cancel).to_have_count(0, timeout=RUN_MS)
+    settle(page)
+
+
+def read_answer(page: Page) -> str:
+    return page.locator(".st-key-answer").first.inner_text()
+
+
+def read_estimates(text: str) -> list[tuple[float, float, float]]:
+    """All `0.84 [0.80, 0.88]` of a text as (value, low, high)."""
+    return [tuple(float(part) for part in match) for match in ESTIMATE.findall(text)]
+
+
+def click_heatmap(page: Page, column: float = 0.25, row: float = 0.1) -> None:
+    """Click into the first heatmap's plot area, at shares of its width and height."""
+    plot = page.locator(".js-plotly-plot").first
+    area = plot.locator(".nsewdrag").first
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + column * box["width"], box["y"] + row * box["height"])
+    page.wait_for_timeout(300)
+    page.mouse.click(box["x"] + column * box["width"], box["y"] + row * box["height"])
+
+
+def download(page: Page, name: str, folder: Path) -> Path:
+    with page.expect_download(timeout=RUN_MS) as waiting:
+        press(page, name)
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
