@@ -77,11 +77,12 @@ def risk_heatmap(
     ink = INKS[theme]
     style_figure(figure, theme, height, showlegend=False)
     figure.update_layout(plot_bgcolor=ink.empty, clickmode="event+select")
-    figure.update_xaxes(side="top", range=[-0.5, len(titles) - 0.5], showgrid=False, tickangle=-30 if len(titles) > 3 else 0,
-                        tickfont={"color": ink.text})
+    figure.update_xaxes(side="top", range=[-0.5, len(titles) - 0.5], showgrid=False,
+                        tickangle=-30 if len(titles) > 3 else 0, tickfont={"color": ink.text})
     at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 8)).round().astype(int))
     figure.update_yaxes(
-        range=[len(values) - 0.5, -0.5], showgrid=False, tickvals=at, ticktext=[f"{first[i]:,}" for i in at],
+        range=[len(values) - 0.5, -0.5], showgrid=False, tickvals=at,
+        ticktext=[f"{first[i]:,}" for i in at],
         title_text="Nodes by worst-case risk: most exposed on top",
     )
     note = f"{len(table):,} nodes with something at stake, {len(columns)} attacks; "

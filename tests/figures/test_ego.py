@@ -1,0 +1,82 @@
+"""The ego page: right nodes, nothing fetched, no script out of data."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from core.figures.ego import compute_ego, render_ego_html
+from core.figures.theme import risk_color
+from core.graph import Attribute, Graph
+from tests.oracles.graphs import star, two_communities
+
+HOSTILE = (
+    "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a\"'`${alert(1)}",
+    "]]>&lt;", "\u2028", "name",
+)
+
+
+def read_nodes(page: str) -> dict[int, dict]:
+    text = re.search(r"nodes = new vis\.DataSet\((\[.*?\])\);", page, re.DOTALL).group(1)
+    return {node["id"]: node for node in json.loads(text)}
+
+
+def test_page_holds_the_ego_network_with_computed_layout():
+    graph = two_communities()
+    risks = {node: node / 40 for node in range(40)}
+    page = render_ego_html(graph, 3, graph.attribute("private"), risks)
+    nodes = read_nodes(page)
+    neighbors = graph.adjacency[[3]].indices.tolist()
+    assert set(nodes) == {3, *neighbors}
+    assert (nodes[3]["x"], nodes[3]["y"]) == (0, 0)
+    for node in neighbors:
+        assert nodes[node]["color"]["background"] == risk_color(risks[node])
+        assert nodes[node]["physics"] is False
+    edges = re.search(r"edges = new vis\.DataSet\((\[.*?\])\);", page, re.DOTALL).group(1)
+    drawn = {(e["from"], e["to"]) for e in json.loads(edges)}
+    assert drawn == {(i, j) for i, j in graph.edges.tolist() if {i, j} <= set(nodes)}
+    assert '"physics": {"enabled": false}' in page
+
+
+def test_nothing_is_fetched():
+    page = render_ego_html(two_communities(), 0)
+    assert not re.search(r"<(?:script|img|iframe)[^>]*\bsrc\s*=\s*[\"']?(?:https?:)?//", page)
+    assert not re.search(r"<link\b", page)
+    assert "default-src 'none'" in page
+
+
+def test_names_stay_data():
+    attribute = Attribute("<i>x</i>", [0, 1, 0, 1, 0, 1], ("</script><b>", "b"))
+    graph = Graph.from_pairs(np.array([[0, i] for i in range(1, 6)]), 6, node_ids=HOSTILE)
+    page = render_ego_html(graph, 0, attribute)
+    plain = render_ego_html(star(), 0)
+    for tag in ("<script", "</script", "<img", "<i>x", "onerror=alert(1)>"):
+        assert page.count(tag) == plain.count(tag)
+    nodes = read_nodes(page)
+    assert nodes[5]["label"] == "name"
+    assert nodes[1]["title"].startswith(HOSTILE[1])
+
+
+def test_large_neighbourhoods_are_capped_by_common_neighbours():
+    hub = np.array([[0, i] for i in range(1, 300)])
+    ring = np.array([[1, 2], [2, 3], [1, 3]])
+    graph = Graph.from_pairs(np.concatenate([hub, ring]), 300)
+    ego = compute_ego(graph, 0, 20)
+    assert len(ego.nodes) == 20
+    assert ego.num_left_out == 299 - 19
+    assert {0, 1, 2, 3} <= set(ego.nodes.tolist())
+
+
+def test_isolated_node_is_shown_alone():
+    graph = Graph.from_pairs(np.array([[0, 1]]), 3)
+    assert set(read_nodes(render_ego_html(graph, 2))) == {2}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_page_is_the_same_every_time(theme):
+    graph = two_communities()
+    first, second = (render_ego_html(graph, 1, theme=theme) for _ in range(2))
+    assert first == second

@@ -1,0 +1,41 @@
+"""GHRatio distributions and the scatter: shares add up, points name their node."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.figures.homophily import (
+    MECHANISMS,
+    compute_ghratio_histogram,
+    compute_reference_share,
+    ghratio_distributions,
+    mechanism_scatter,
+)
+
+
+def test_histograms_count_every_known_node(view):
+    table = compute_ghratio_histogram(view.profile)
+    sums = table.groupby(["mechanism", "release"])[["share", "nodes"]].sum()
+    np.testing.assert_allclose(sums.share, 1)
+    assert sums.loc[("ghratio_proximity", "original"), "nodes"] == 39  # one is undefined
+    assert sums.loc[("ghratio_role", "original"), "nodes"] == 40
+
+
+def test_reference_is_the_mean_class_share(view):
+    assert compute_reference_share(view.profile) == pytest.approx(0.5)
+    chart = ghratio_distributions(view.profile)
+    dashed = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
+    assert [s.x0 for s in dashed] == [0.5] * len(MECHANISMS)
+
+
+def test_scatter_points_name_their_node(view):
+    chart = mechanism_scatter(view.profile)
+    rows = view.profile[view.profile.release == "original"].set_index("node")
+    found = set()
+    for trace in chart.figure.data:
+        for node, x, y in zip(trace.customdata, trace.x, trace.y, strict=True):
+            assert (x, y) == (rows.ghratio_proximity[node], rows.ghratio_role[node])
+            assert rows["class"][node] == trace.name
+            found.add(node)
+    assert found == set(rows.index[rows.ghratio_proximity.notna()])

@@ -1,0 +1,78 @@
+"""The bars say what the table says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.audit.view import RESULT_COLUMNS
+from core.figures.ranking import attack_ranking, compute_ranking
+from core.figures.tables import (
+    compute_worst_attacks,
+    describe_missing,
+    list_metrics,
+    list_releases,
+    list_threats,
+    main_metric,
+)
+
+
+def test_bars_carry_values_and_intervals(view):
+    chart = attack_ranking(view.results, "link")
+    bars = chart.figure.data[0]
+    rows = chart.table[chart.table.metric == "auc"]
+    assert list(bars.y) == ["Common neighbours", "Degree product"] == rows.title.tolist()
+    np.testing.assert_allclose(np.asarray(bars.x) + bars.base, rows.value)
+    np.testing.assert_allclose(np.asarray(bars.x) + bars.base + bars.error_x.array, rows.high)
+    np.testing.assert_allclose(np.asarray(bars.x) + bars.base - bars.error_x.arrayminus, rows.low)
+    assert bars.base == 0.5  # chance
+    assert list(bars.marker.color)[1] == "rgba(0,0,0,0)"  # the null attacker is hollow
+    assert "40 pairs" in chart.note
+    assert "5 repeats" in chart.note
+
+
+def test_best_null_is_the_dashed_line(view):
+    chart = attack_ranking(view.results, "link")
+    dashed = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
+    nulls = chart.table[chart.table.is_null & (chart.table.metric == "auc")]
+    assert dashed[0].x0 == nulls.value.max() == 0.61
+
+
+def test_ranking_orders_by_first_metric_and_keeps_threats_apart(view):
+    table = compute_ranking(view.results, "link", "original", ("auc", "tpr_at_fpr_0.01"))
+    assert table.method.tolist() == ["common_neighbors", "degree_product"] * 2
+    assert set(compute_ranking(view.results, "attribute", "original", ("auc",)).method) == {
+        "class_prior"
+    }
+
+
+def test_axes_say_which_way_is_good(view):
+    figure = attack_ranking(view.results, "link").figure
+    assert "← safer" in figure.layout.xaxis.title.text
+
+
+def test_nothing_finished_gives_an_empty_chart(view):
+    chart = attack_ranking(view.results.iloc[:0], "link")
+    assert chart.is_empty
+    assert chart.figure.layout.annotations[0].text.startswith("No finished attack")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_background_is_transparent(view, theme):
+    layout = attack_ranking(view.results, "link", theme=theme).figure.layout
+    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_tables_of_an_audit(view):
+    results = view.results
+    assert list_releases(results)[0] == "original"
+    assert list_threats(results) == ["link", "attribute"]
+    assert main_metric(results) == "auc"
+    assert list_metrics(results, "release") == ["node_classification_f1", "links_kept"]
+    worst = compute_worst_attacks(results, "auc", "link")
+    assert worst.release.tolist() == list_releases(results)
+    assert worst.value.tolist() == [0.84, 0.66, 0.52]
+    missing = describe_missing(results)
+    assert missing.status.tolist() == ["skipped", "failed"]
+    assert missing.metrics.tolist() == ["tpr_at_fpr_0.001", "diameter"]
+    assert list(results.columns) == list(RESULT_COLUMNS)

@@ -1,0 +1,65 @@
+"""Before and after: which links were kept, removed, added, against sets of pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.figures.releases import before_after, choose_sample, compute_link_changes, training_curves
+from tests.oracles.graphs import isolated_node, star, two_communities
+
+
+def rewire(graph, seed=0):
+    rng = np.random.default_rng(seed)
+    keep = rng.random(graph.num_edges) < 0.6
+    extra = rng.integers(0, graph.num_nodes, (20, 2))
+    return graph.with_edges(np.concatenate([graph.edges[keep], extra]))
+
+
+def test_link_changes_equal_sets():
+    before = two_communities()
+    after = rewire(before)
+    nodes = np.arange(5, 30)
+    table = compute_link_changes(before, after, nodes)
+
+    def inside(graph):
+        return {(i, j) for i, j in graph.edges.tolist() if 5 <= i < 30 and 5 <= j < 30}
+
+    old, new = inside(before), inside(after)
+    expected = {"kept": old & new, "removed": old - new, "added": new - old}
+    for state, pairs in expected.items():
+        rows = table[table.state == state]
+        assert set(zip(rows.source, rows.target, strict=True)) == pairs
+        assert pairs
+
+
+def test_both_panels_share_the_layout_and_mark_changes():
+    before = two_communities()
+    chart = before_after(before, rewire(before))
+    points = [t for t in chart.figure.data if t.mode == "markers"]
+    np.testing.assert_array_equal(points[0].x, points[1].x)
+    lines = {t.name.split()[0]: t for t in chart.figure.data if t.name}
+    assert lines["removed"].line.dash == "dash"
+    assert lines["removed"].line.color == "#d55e00"
+    assert lines["added"].line.color == "#0072b2"
+    assert len(lines["added"].x) == 3 * (chart.table.state == "added").sum()
+
+
+def test_layout_is_always_the_same():
+    before = two_communities()
+    first, second = (before_after(before, rewire(before)).figure for _ in range(2))
+    assert first.to_json() == second.to_json()
+
+
+def test_sample_is_connected_capped_and_defined_on_odd_graphs():
+    graph = two_communities(200)
+    nodes = choose_sample(graph, 25)
+    assert len(nodes) == len(set(nodes.tolist())) == 25
+    assert len(choose_sample(star(), 10)) == 10
+    assert len(choose_sample(isolated_node(), 100)) == 15  # all but the one out of reach
+
+
+def test_training_curves_have_a_panel_each():
+    chart = training_curves({"loss": [(0, 1.0), (1, 0.5)], "surrogate_loss": [(0, 2.0)]})
+    assert len(chart.figure.data) == 2
+    assert chart.table.curve.tolist() == ["loss", "loss", "surrogate_loss"]
+    assert training_curves({}).is_empty

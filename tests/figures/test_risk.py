@@ -1,0 +1,132 @@
+"""Worst case, heatmap and groups against plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.audit.view import NODE_COLUMNS
+from core.figures.risk import (
+    compute_group_risk,
+    compute_heatmap,
+    compute_risk_shares,
+    compute_worst_case,
+    risk_by_group,
+    risk_distribution,
+    risk_heatmap,
+)
+
+from .conftest import RELEASES
+
+
+def make_nodes(num_nodes: int, attacks: int = 4) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    size = num_nodes * attacks
+    risk = rng.random(size)
+    risk[rng.random(size) < 0.2] = np.nan
+    return pd.DataFrame({
+        "node": np.repeat([f"v{i}" for i in range(num_nodes)], attacks), "release": "original",
+        "attack": np.tile([f"attack{i}" for i in range(attacks)], num_nodes), "risk": risk,
+        "advantage": risk - 0.5, "low": risk, "high": risk, "seeds": 3,
+    })[list(NODE_COLUMNS)]
+
+
+def test_worst_case_equals_a_loop(view):
+    worst = compute_worst_case(view.nodes)
+    expected: dict[tuple[str, str], tuple[float, str]] = {}
+    for row in view.nodes.itertuples():
+        key = (row.release, row.node)
+        if row.risk == row.risk and row.risk > expected.get(key, (-1.0, ""))[0]:
+            expected[key] = (row.risk, row.attack)
+    found = {(r.release, r.node): (r.risk, r.attack) for r in worst.itertuples()}
+    assert found == expected
+    assert worst.risk.is_monotonic_decreasing
+
+
+def test_a_node_with_nothing_at_stake_is_absent():
+    nodes = make_nodes(3)
+    nodes.loc[nodes.node == "v1", "risk"] = np.nan
+    assert "v1" not in set(compute_worst_case(nodes).node)
+    assert "v1" not in set(compute_heatmap(nodes, "original").node)
+
+
+def test_heatmap_cells_and_click_targets_name_their_node(view):
+    chart = risk_heatmap(view.nodes, "original")
+    heat, targets = chart.figure.data
+    assert np.asarray(heat.z, float).shape == (40, 3)
+    attacks = list(chart.table.columns[4:])
+    lookup = {(r.node, r.attack): r.risk for r in view.nodes.itertuples()
+              if r.release == "original"}
+    assert len(targets.customdata) == sum(v == v for v in lookup.values())
+    for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
+        assert first == last == row + 1
+        assert heat.z[row][attacks.index(attack)] == lookup[node, attack]
+    assert chart.table.worst.is_monotonic_decreasing
+    assert chart.table["rank"].tolist() == list(range(1, 41))
+    assert (heat.zmin, heat.zmax) == (0, 1)
+
+
+def test_heatmap_bins_above_the_limit():
+    nodes = make_nodes(500)
+    chart = risk_heatmap(nodes, "original", max_cells=200)
+    heat, targets = chart.figure.data
+    values = np.asarray(heat.z, float)
+    assert values.shape == (50, 4)
+    assert len(targets.x) <= 200
+    table = chart.table
+    attacks = list(table.columns[4:])
+    for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
+        inside = table[(table["rank"] >= first) & (table["rank"] <= last)]
+        assert inside.node.iloc[0] == node
+        assert values[row, attacks.index(attack)] == pytest.approx(inside[attack].mean())
+    covered = {(first, last) for _, _, first, last in targets.customdata}
+    assert sum(last - first + 1 for first, last in covered) == len(table)
+    assert "each row is the mean" in chart.note
+
+
+def test_risk_shares_equal_a_count(view):
+    table = compute_risk_shares(view.nodes)
+    worst = compute_worst_case(view.nodes)
+    for release in RELEASES:
+        risks = worst[worst.release == release].risk
+        rows = table[table.release == release]
+        for step in (0, 37, 50, 80, 100):
+            row = rows.iloc[step]
+            assert row.share == pytest.approx((risks >= row.risk - 1e-12).mean())
+    chart = risk_distribution(view.nodes)
+    assert [len(t.x) for t in chart.figure.data] == [101] * 3
+
+
+def test_groups_are_those_of_the_original(view):
+    table = compute_group_risk(view.nodes, view.profile, "class")
+    worst = compute_worst_case(view.nodes)
+    classes = view.profile[view.profile.release == "original"].set_index("node")["class"]
+    for row in table.itertuples():
+        risks = worst[(worst.release == row.release) & (worst.node.map(classes) == row.group)].risk
+        assert row.n == len(risks)
+        assert row.risk == pytest.approx(risks.mean())
+        assert row.high == pytest.approx(
+            min(risks.mean() + 1.96 * risks.std() / len(risks) ** 0.5, 1))
+    assert (table[table.release == "original"].n.sum()) == 40
+
+
+def test_degree_groups_cover_all_nodes_in_order(view):
+    table = compute_group_risk(view.nodes, view.profile, "degree", ["original"])
+    assert table.n.sum() == 40
+    starts = [int(group.split("–")[0].strip("+")) for group in table.group]
+    assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize("by", ["degree", "class", "community"])
+def test_group_charts_draw_each_release(view, by):
+    chart = risk_by_group(view.nodes, view.profile, by)
+    assert len(chart.figure.data) == len(RELEASES)
+
+
+def test_many_communities_are_summed_as_other(view):
+    profile = view.profile.assign(community=np.tile(np.arange(40) % 20, 3))
+    table = compute_group_risk(view.nodes, profile, "community", ["original"])
+    assert table.group.tolist()[-1] == "other"
+    assert len(table) == 12
+    assert table.n.sum() == 40

@@ -1,0 +1,35 @@
+"""ROC on log axes: every curve once, nulls dashed, data as given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.figures.roc import roc_by_attack, roc_by_release
+from core.figures.theme import release_color
+
+from .conftest import RELEASES
+
+
+def test_by_attack_draws_each_curve_and_dashes_nulls(view):
+    chart = roc_by_attack(view.rocs, "original")
+    lines = {trace.name: trace for trace in chart.figure.data}
+    assert set(lines) == {"Common neighbours", "Degree product", "Class prior", "chance"}
+    assert lines["Degree product"].line.dash == "dash"
+    assert lines["Common neighbours"].line.dash == "solid"
+    curve = view.rocs["original", "common_neighbors"]
+    np.testing.assert_allclose(lines["Common neighbours"].y, curve.tpr)
+    assert lines["Common neighbours"].line.width > lines["Degree product"].line.width
+    assert chart.figure.layout.xaxis.type == chart.figure.layout.yaxis.type == "log"
+    assert set(chart.table.columns) == {"release", "attack", "fpr", "tpr"}
+    assert len(chart.table) == 3 * len(curve)
+
+
+def test_by_release_uses_the_releases_colours(view):
+    chart = roc_by_release(view.rocs, "common_neighbors", releases=RELEASES[1:])
+    colors = release_color(RELEASES)
+    drawn = [trace.line.color for trace in chart.figure.data[:-1]]
+    assert drawn == [colors[release] for release in RELEASES[1:]]
+
+
+def test_no_curve_is_an_empty_chart():
+    assert roc_by_attack({}, "original").is_empty

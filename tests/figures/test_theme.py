@@ -1,0 +1,87 @@
+"""Colours are stable, risk darkens steadily, numbers are written as people read them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.figures.theme import (
+    OKABE_ITO,
+    ORIGINAL_GREY,
+    RISK_SCALE,
+    escape_text,
+    format_estimate,
+    format_interval,
+    format_number,
+    release_color,
+    release_symbol,
+    risk_color,
+)
+from core.results import Estimate
+
+
+def luminance(color: str) -> float:
+    """Relative luminance of WCAG 2."""
+    channels = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_risk_scale_darkens_steadily():
+    levels = [luminance(risk_color(i / 50)) for i in range(51)]
+    assert all(a > b for a, b in pairwise(levels))
+    assert risk_color(0) == RISK_SCALE[0]
+    assert risk_color(1) == RISK_SCALE[-1]
+    assert risk_color(7) == RISK_SCALE[-1]
+
+
+def test_risk_scale_shares_no_colour_with_releases():
+    assert not set(RISK_SCALE) & {*OKABE_ITO, ORIGINAL_GREY}
+
+
+def test_a_defense_keeps_its_colour_and_settings_are_tints():
+    ids = ["original", "a", "b:epsilon=1", "b:epsilon=2", "c"]
+    colors, symbols = release_color(ids), release_symbol(ids)
+    assert colors["original"] == ORIGINAL_GREY
+    assert [colors["a"], colors["b:epsilon=1"], colors["c"]] == list(OKABE_ITO[:3])
+    assert colors["b:epsilon=2"] not in (colors["b:epsilon=1"], colors["a"], colors["c"])
+    assert luminance(colors["b:epsilon=2"]) > luminance(colors["b:epsilon=1"])
+    assert symbols["b:epsilon=1"] == symbols["b:epsilon=2"] != symbols["a"]
+
+
+def test_many_defenses_stay_apart_by_colour_or_symbol():
+    ids = [f"d{i}" for i in range(24)]
+    colors, symbols = release_color(ids), release_symbol(ids)
+    assert len({(colors[i], symbols[i]) for i in ids}) == len(ids)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.844, "0.84"), (0.0, "0.00"), (1.0, "1.00"), (0.096, "0.10"), (0.05, "0.050"),
+        (0.0031, "0.0031"), (0.00004, "4.0e−05"), (12.3, "12"), (1234, "1,234"),
+        (-0.25, "−0.25"), (None, "–"), (float("nan"), "–"), (-1e-9, "0.00"),
+    ],
+)
+def test_format_number(value, text):
+    assert format_number(value) == text
+
+
+@given(st.floats(1e-4, 1e6))
+def test_format_number_is_true_to_five_percent(value):
+    shown = float(format_number(value).replace(",", "").replace("−", "-"))
+    assert shown == pytest.approx(value, rel=0.051)
+
+
+def test_format_estimate_shows_interval_or_reason():
+    assert format_estimate(Estimate(0.844, 0.8, 0.884, 10)) == "0.84 [0.80, 0.88]"
+    assert format_estimate(Estimate(0.844, None, None, 10)) == "0.84"
+    assert format_estimate(Estimate(None, None, None, 10, how="too few pairs")) == "too few pairs"
+    assert format_interval(0.5, float("nan"), 0.6) == "0.50"
+
+
+def test_escape_text():
+    assert escape_text("<b>&</b>") == "&lt;b&gt;&amp;&lt;/b&gt;"

@@ -1,0 +1,105 @@
+"""Pareto front against brute force; the best release; the transfer matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.figures.tradeoff import (
+    compute_admissible,
+    compute_pareto,
+    compute_tradeoff,
+    compute_transfer,
+    find_best_release,
+    tradeoff,
+    transfer_matrix,
+)
+
+from .conftest import RELEASES
+
+UTILITY = "node_classification_f1"
+
+
+def brute_force_front(risk, utility):
+    k = len(risk)
+    return [
+        not any(
+            risk[j] <= risk[i] and utility[j] >= utility[i]
+            and (risk[j] < risk[i] or utility[j] > utility[i])
+            for j in range(k)
+        )
+        for i in range(k)
+    ]
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=25))
+def test_pareto_equals_brute_force(points):
+    risk = [p[0] / 6 for p in points]
+    utility = [p[1] / 6 for p in points]
+    assert compute_pareto(risk, utility).tolist() == brute_force_front(risk, utility)
+
+
+def test_pareto_of_a_distance_prefers_small_values(view):
+    results = view.results.copy()
+    results.loc[results.metric == UTILITY, "metric"] = "mmd_degree"
+    table = compute_tradeoff(results, "auc", "mmd_degree", threat="link")
+    assert table[table.is_pareto].release.tolist() == [RELEASES[2]]  # safest and least distant
+
+
+def test_points_carry_both_intervals(view):
+    chart = tradeoff(view.results, "auc", UTILITY, threat="link")
+    points = {t.customdata[0]: t for t in chart.figure.data if t.customdata is not None}
+    assert set(points) == set(RELEASES)
+    for row in chart.table.itertuples():
+        point = points[row.release]
+        assert (point.x[0], point.y[0]) == (row.risk, row.utility)
+        assert point.x[0] + point.error_x.array[0] == pytest.approx(row.risk_high)
+        assert point.y[0] - point.error_y.arrayminus[0] == pytest.approx(row.utility_low)
+    assert points["original"].marker.color == "#8a8f98"
+
+
+def test_worst_case_is_the_highest_attack(view):
+    table = compute_tradeoff(view.results, "auc", UTILITY, threat="link")
+    assert table.risk.tolist() == [0.84, 0.66, 0.52]
+    assert set(table.attack) == {"common_neighbors"}
+    one = compute_tradeoff(view.results, "auc", UTILITY, attack="degree_product")
+    assert one.risk.tolist() == [0.61, 0.58, 0.51]
+
+
+def test_best_release_keeps_its_interval_within_the_accepted_risk(view):
+    table = compute_tradeoff(view.results, "auc", UTILITY, threat="link")
+    assert find_best_release(table, 0.95, UTILITY) == "original"
+    assert find_best_release(table, 0.70, UTILITY) == RELEASES[1]  # high end: 0.66 + 0.04
+    assert find_best_release(table, 0.69, UTILITY) == RELEASES[2]
+    assert find_best_release(table, 0.40, UTILITY) is None
+    assert compute_admissible(table, 0.70).tolist() == [False, True, True]
+
+
+def test_accepted_risk_dims_the_rest_and_marks_the_best(view):
+    chart = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.7)
+    points = {t.customdata[0]: t for t in chart.figure.data if t.customdata is not None}
+    assert points["original"].opacity < 1 == points[RELEASES[1]].opacity
+    assert points[RELEASES[1]].marker.size > points[RELEASES[2]].marker.size
+
+
+def test_transfer_matrix_holds_every_value(view):
+    chart = transfer_matrix(view.results, "auc")
+    table = compute_transfer(view.results, "auc")
+    assert list(table.columns) == ["attack", "title", *RELEASES]
+    heat = chart.figure.data[0]
+    for i, attack in enumerate(table.attack):
+        for j, release in enumerate(RELEASES):
+            value = view.estimate(release, attack, "auc").value
+            assert heat.z[i][j] == table.loc[i, release] == value
+    assert heat.zmin == 0.5
+
+
+def test_missing_cells_stay_empty(view):
+    results = view.results
+    gone = (results.method == "degree_product") & (results.release == RELEASES[1])
+    chart = transfer_matrix(results[~gone], "auc", "link")
+    assert np.isnan(np.asarray(chart.figure.data[0].z, float)).sum() == 1
+    assert (pd.Series(np.ravel(chart.figure.data[0].text)) == "").sum() == 1
