@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,6 +13,12 @@ from scipy import sparse
 from core.graph import Graph
 
 Norm = Literal["none", "symmetric", "row"]
+
+# Said once a process by torch; the calls used here are tested against dense products.
+warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+
+_DENSE_LIMIT = 1 << 26
+"""Most entries of a matrix that is held dense: 256 MiB."""
 
 
 class _SparseMatmul(torch.autograd.Function):
@@ -37,7 +44,7 @@ class Propagation:
     def __init__(
         self, matrix: sparse.csr_array, is_symmetric: bool, device: str = "cpu"
     ) -> None:
-        self.matrix = to_torch_csr(matrix, device)
+        self.matrix = to_torch_matrix(matrix, device)
         self._source = None if is_symmetric else matrix
 
     @cached_property
@@ -45,7 +52,7 @@ class Propagation:
         """Built when a gradient is first asked for; inference does without."""
         if self._source is None:
             return self.matrix
-        return to_torch_csr(sparse.csr_array(self._source.T), str(self.matrix.device))
+        return to_torch_matrix(sparse.csr_array(self._source.T), str(self.matrix.device))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if not (torch.is_grad_enabled() and x.requires_grad):
@@ -79,6 +86,14 @@ def normalize_adjacency(
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     return matrix
+
+
+def to_torch_matrix(matrix: sparse.csr_array, device: str = "cpu") -> torch.Tensor:
+    """Dense where at least a tenth is filled and it is small (weighted releases), else CSR."""
+    size = matrix.shape[0] * matrix.shape[1]
+    if size <= _DENSE_LIMIT and matrix.nnz * 10 >= size:
+        return torch.from_numpy(matrix.toarray().astype(np.float32)).to(device)
+    return to_torch_csr(matrix, device)
 
 
 def to_torch_csr(matrix: sparse.csr_array, device: str = "cpu") -> torch.Tensor:
