@@ -1,19 +1,29 @@
 """Defenses: one file a method; this list says which exist."""
 
 from core.defenses.blink import Blink
+from core.defenses.dice import Dice
 from core.defenses.dprr import DegreePreservingRR
 from core.defenses.edge_rand import EdgeRand
 from core.defenses.l_dpgcn import LocalDpGcn
+from core.defenses.lap_graph import LapGraph
 from core.defenses.ldpgen import LdpGen
+from core.defenses.ppne import Ppne
+from core.defenses.priv_graph import PrivGraph
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
 from core.defenses.randomized_response import RandomizedResponse
+from core.defenses.rw_lp import RwLp
 from core.defenses.sym_rr import SymRR
 
 DEFENSES = (
     RandomDeletion,
     RandomRewiring,
+    Dice,
+    RwLp,
+    Ppne,
     EdgeRand,
+    LapGraph,
+    PrivGraph,
     Blink,
     RandomizedResponse,
     SymRR,

@@ -1,0 +1,100 @@
+"""PrivGraph: each noisy step against its law, and the whole against the graph it imitates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.context import Context
+from core.defenses.priv_graph import (
+    PrivGraph,
+    add_noise_to_counts,
+    adjust_communities,
+    subtract_to_sum,
+)
+from core.graph import Graph
+from core.seeding import Seed
+from core.threats import Threats
+from tests.oracles.graphs import GRAPHS, two_communities
+
+
+def test_a_node_moves_by_the_exponential_mechanism():
+    """Node 0 has two links into community 0, one into 1, none into 2 and 3."""
+    graph = Graph.from_pairs(np.array([[0, 1], [0, 2], [0, 3]]), 6)
+    community, epsilon = np.array([0, 0, 0, 1, 2, 3]), 2.0
+    rng, runs = np.random.default_rng(0), 4000
+    shared = np.zeros(2)
+    for _ in range(runs):
+        # Communities are renumbered, so only who shares one with whom can be seen.
+        new = adjust_communities(graph, community, epsilon, rng)
+        shared += [new[0] == new[4], new[0] == new[1]]
+    weights = np.exp(epsilon / 2 * np.array([[2, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]))
+    of_0, of_1, of_4 = weights / weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shared / runs, [of_0 @ of_4, of_0 @ of_1], atol=0.03)
+
+
+@pytest.mark.parametrize("with_diagonal", [True, False])
+def test_noisy_counts_have_the_law_of_noise_on_every_cell(with_diagonal):
+    """Cells above the threshold, against plain noise on the whole table."""
+    num, scale, runs = 8, 1.5, 1200
+    ends = np.array([[0, 1]] * 6 + [[2, 5]] * 3)
+    rows, columns = np.triu_indices(num, 0 if with_diagonal else 1)
+    truth = np.zeros((num, num))
+    truth[0, 1], truth[2, 5] = 6, 3
+    threshold = max(round(scale * np.log(max(len(rows) / (4 * num), 1))), 0)
+    sums, naive = np.zeros((num, num)), np.zeros((num, num))
+    rng, decay = np.random.default_rng(0), np.exp(-1 / scale)
+    for r in range(runs):
+        cells, counts = add_noise_to_counts(ends, num, with_diagonal, scale, Context(Seed(r)), "x")
+        assert (counts > threshold).all()
+        sums[tuple(cells.T)] += counts
+        noise = rng.geometric(1 - decay, (num, num)) - rng.geometric(1 - decay, (num, num))
+        noisy = truth + noise
+        naive += np.where(noisy > threshold, noisy, 0)
+    assert sums[np.tril_indices(num, -1 if with_diagonal else 0)].sum() == 0
+    for mask in (truth[rows, columns] > 0, truth[rows, columns] == 0):
+        left, right = sums[rows, columns][mask] / runs, naive[rows, columns][mask] / runs
+        assert left.mean() == pytest.approx(right.mean(), rel=0.08)
+    zeros = truth[rows, columns] == 0
+    assert stats.ks_2samp(sums[rows, columns][zeros], naive[rows, columns][zeros]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("values", [[3.0, -1.0, 0.5, 2.0], [1.0, 2.0], [-1.0, -2.0], [0.0]])
+def test_subtracting_keeps_the_sum_and_drops_the_negative(values):
+    values = np.array(values)
+    result = subtract_to_sum(values)
+    assert (result >= 0).all()
+    assert result.sum() == pytest.approx(max(values.sum(), 0))
+    shifts = (values - result)[result > 0]
+    assert np.ptp(shifts) < 1e-9 if len(shifts) else True
+
+
+def test_large_budget_reproduces_degrees_and_number_of_links():
+    graph = two_communities(200, seed=2)
+    release = PrivGraph(epsilon=100.0, group_size=1).publish(
+        graph, Threats(graph), Context(Seed(0))
+    )
+    assert release.graph.num_edges == pytest.approx(graph.num_edges, rel=0.1)
+    correlation = np.corrcoef(graph.degrees, release.graph.degrees)[0, 1]
+    assert correlation > 0.6
+    side = graph.attribute("private").codes
+    within = [(side[g.edges[:, 0]] == side[g.edges[:, 1]]).mean() for g in (graph, release.graph)]
+    assert within[1] == pytest.approx(within[0], abs=0.1)
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+@pytest.mark.parametrize("epsilon", [0.05, 3.0])
+def test_any_graph_and_budget_gives_a_release_with_its_guarantee(name, epsilon):
+    graph = GRAPHS[name]()
+    release = PrivGraph(epsilon=epsilon).publish(graph, Threats(graph), Context(Seed(0)))
+    assert release.guarantee.epsilon == epsilon
+    assert release.guarantee.unit == "edge"
+    assert release.graph.weights is None
+
+
+def test_publishing_keeps_true_counts_out():
+    graph = two_communities()
+    context = Context(Seed.from_entropy(), is_publishing=True)
+    facts = PrivGraph().publish(graph, Threats(graph), context).facts
+    assert set(facts) == {"communities"}
