@@ -107,6 +107,7 @@ def smooth_absent(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     if not absent.any():
         return values
     share = absent.sum() / (counts.sum() + absent.sum())
-    smoothed = values * (1.0 - share)
+    smoothed = np.where(absent, 0.0, np.maximum(values, 1e-12))
+    smoothed *= (1.0 - share) / smoothed.sum(axis=1, keepdims=True)
     smoothed[:, absent] = share / absent.sum()
     return smoothed

@@ -1,0 +1,61 @@
+"""What the neural attacks share: their settings, their search, and how they are run."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from core.attacks.attribute.tuning import draw_folds, smooth_absent
+from core.context import Context
+from core.graph import Graph
+from core.methods import AttributeAttack
+from core.release import Release
+from core.results import ClassProbabilities
+from core.threats import AttributeThreat
+
+if TYPE_CHECKING:
+    from core.models.classifiers import MakeModel
+    from core.models.encoders import Inputs
+
+
+class NeuralAttack(AttributeAttack):
+    """A node classifier trained on the known nodes.
+
+    Dropout, weight decay and the number of epochs are chosen by the log-loss in a
+    cross-validation among the known nodes; the choice is recorded with the result.
+    """
+
+    hidden: int = Field(64, ge=1, le=1024, description="Width of the hidden layer.")
+    epochs: int = Field(200, ge=1, le=10_000, description="Training epochs at most.")
+    lr: float = Field(0.01, gt=0, le=1, description="Learning rate of AdamW.")
+    folds: int = Field(
+        3, ge=0, le=20,
+        description="Folds of the cross-validation among known nodes; 0 or 1: no tuning.",
+    )
+
+    @abstractmethod
+    def make_model(
+        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
+    ) -> MakeModel:
+        """A function from a setting and a seed to a module that yields logits (n, C)."""
+
+    def infer(
+        self, release: Release, threat: AttributeThreat, context: Context
+    ) -> ClassProbabilities:
+        from core.models.classifiers import Setting, fit_classifier
+        from core.models.encoders import make_inputs
+
+        inputs = make_inputs(release.graph, context.device.torch_name)
+        make = self.make_model(release.graph, inputs, threat.num_classes, context)
+        observed = threat.observed
+        folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
+        settings = [Setting(0.5, 5e-4), Setting(0.1, 5e-4), Setting(0.5, 5e-2)]
+        fit = fit_classifier(
+            make, observed, folds, settings if folds else settings[:1], context,
+            epochs=self.epochs, lr=self.lr,
+        )
+        counts = np.bincount(observed[threat.known], minlength=threat.num_classes)
+        return ClassProbabilities(smooth_absent(fit.probabilities, counts), fit.facts)
