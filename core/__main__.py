@@ -165,9 +165,18 @@ def run_publish(options: argparse.Namespace) -> int:
     graph = load_input(options).graph
     names = ("private", "utility", "known", "hide_links")
     fields = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    suffix = options.out.suffix.lower().lstrip(".")
+    if suffix not in ("csv", "graphml", "npz"):
+        raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
+    _check_folder(options.out.parent)
     release = publish_release(graph, choice, fields)
-    write_release(release, options.out, describe_publishing(graph, release))
-    say(f"published {release.graph.num_edges} links, {release.guarantee.label}: {options.out}")
+    shown = (options.utility,) if options.utility else ()
+    provenance = describe_publishing(graph, release)
+    paths = write_release(
+        release, options.out.parent, options.out.stem, provenance, (suffix,), attributes=shown
+    )
+    files = ", ".join(path.name for path in paths)
+    say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
     return 0
 
 

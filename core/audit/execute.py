@@ -196,7 +196,9 @@ def _attack(cell: Cell, release: Release, threats: Threats, context: Context) ->
 
 
 def _measure(release: Release, threats: Threats, context: Context) -> Outcome:
-    from core.measures import ghratio, structure, utility
+    from core.measures import ghratio
+    from core.measures.structure import find_communities, measure_structure
+    from core.measures.utility import measure_utility
 
     visible, graph = threats.visible, release.graph
     measurements: list[Measurement] = []
@@ -210,10 +212,10 @@ def _measure(release: Release, threats: Threats, context: Context) -> Outcome:
         for name in ("proximity", "role", "combined"):
             arrays[f"ghratio_{name}"] = getattr(ratios, name)
     context.progress.update(1, 4, "GHRatio")
-    measurements += structure.measure_structure(visible, graph, context)
-    arrays["community"] = structure.find_communities(graph, context.rng("communities"))
+    measurements += measure_structure(visible, graph, context)
+    arrays["community"] = find_communities(graph, context.rng("communities"))
     context.progress.update(2, 4, "structure")
-    measurements += utility.measure_utility(release, threats, context)
+    measurements += measure_utility(release, threats, context)
     return Outcome({"measurements": _pack(measurements)}, arrays)
 
 

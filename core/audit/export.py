@@ -58,7 +58,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
             **view.provenance, "audit": view.summary.id, "repeat": repeat,
             "purpose": "made for an audit, with hidden links left out; not for publishing",
         }
-        write_release(release, folder / f"{make_file_name(summary.id)}.csv", provenance)
+        write_release(release, folder, make_file_name(summary.id), provenance, ("csv",))
 
 
 def make_file_name(text: str) -> str:
