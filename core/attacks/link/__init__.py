@@ -5,7 +5,10 @@ from core.attacks.link.common_neighbors import CommonNeighbors
 from core.attacks.link.degree_product import DegreeProduct
 from core.attacks.link.feature_cosine import FeatureCosine
 from core.attacks.link.gae_cosine import GaeCosine
+from core.attacks.link.gae_svc import GaeSvc
 from core.attacks.link.jaccard import Jaccard
+from core.attacks.link.node2vec_cosine import Node2vecCosine
+from core.attacks.link.node2vec_svc import Node2vecSvc
 from core.attacks.link.preferential_attachment import PreferentialAttachment
 from core.attacks.link.resource_allocation import ResourceAllocation
 
@@ -15,7 +18,10 @@ LINK_ATTACKS = (
     ResourceAllocation,
     Jaccard,
     PreferentialAttachment,
+    Node2vecCosine,
+    Node2vecSvc,
     GaeCosine,
+    GaeSvc,
     # null attackers
     DegreeProduct,
     FeatureCosine,

@@ -1,0 +1,167 @@
+"""node2vec (Grover and Leskovec, 2016): skip-gram with negative sampling on biased walks.
+
+With p = q = 1 it is DeepWalk (Perozzi et al., 2014) trained by negative sampling. One thread,
+so that a seed gives the same vectors every time.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from core.context import Context
+from core.graph import Graph
+from core.models.walks import (
+    STOP,
+    compute_cumulative,
+    draw_below,
+    draw_uniform,
+    make_state,
+    walk,
+)
+
+UPDATES_AT_ONCE = 1_000_000
+"""Vector updates between two reports of progress: about a tenth of a second."""
+CLIP = 8.0
+"""Logits beyond this are clipped (σ(8) = 0.9997), as in word2vec."""
+
+
+def share_node2vec(
+    graph: Graph,
+    context: Context,
+    *,
+    dimensions: int = 128,
+    p: float = 1.0,
+    q: float = 1.0,
+    walk_length: int = 40,
+    walks_per_node: int = 10,
+    window: int = 5,
+) -> np.ndarray:
+    """One embedding (n, dimensions) per release, seed and settings, for all that want it."""
+    settings = dict(
+        dimensions=dimensions, p=p, q=q, walk_length=walk_length, walks_per_node=walks_per_node,
+        window=window,
+    )
+    return context.share(
+        ("node2vec", graph.content_hash, *settings.values()),
+        lambda shared: compute_node2vec(graph, shared, **settings),  # type: ignore[arg-type]
+    )
+
+
+def compute_node2vec(
+    graph: Graph,
+    context: Context,
+    *,
+    dimensions: int = 128,
+    p: float = 1.0,
+    q: float = 1.0,
+    walk_length: int = 40,
+    walks_per_node: int = 10,
+    window: int = 5,
+    negatives: int = 5,
+    lr: float = 0.025,
+) -> np.ndarray:
+    """Embeddings (n, dimensions) float32; zero for nodes without links.
+
+    p, q     return and in–out parameter; link weights set the walks' probabilities
+    window   contexts lie up to a uniform 1…window steps away, as in word2vec
+    negatives  noise nodes per context, drawn in proportion to degree^¾
+    lr       falls linearly to nearly zero
+    O(n · walks_per_node · walk_length · window · negatives · dimensions) time, O(n · dimensions)
+    memory.
+    """
+    n, adjacency = graph.num_nodes, graph.adjacency
+    cumulative = compute_cumulative(adjacency, graph.weights is not None)
+    strengths = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    linked = np.flatnonzero(strengths > 0)
+    rng = context.rng("order")
+    state = make_state(context.seed.child("walks"))
+    vectors = ((rng.random((n, dimensions), dtype=np.float32) - 0.5) / dimensions)
+    vectors[strengths <= 0] = 0.0
+    contexts = np.zeros((n, dimensions), np.float32)
+    accept, alias = compute_alias(strengths**0.75)
+    chunk = max(1, UPDATES_AT_ONCE // (walk_length * (window + 1) * (negatives + 1)))
+    total, done = max(len(linked) * walks_per_node, 1), 0
+    context.progress.check()
+    for _ in range(walks_per_node):
+        order = rng.permutation(linked)
+        for start in range(0, len(order), chunk):
+            walks = walk(
+                adjacency.indptr, adjacency.indices, cumulative, order[start : start + chunk],
+                walk_length, p, q, state,
+            )
+            rate = lr * max(1e-3, 1.0 - done / total)
+            loss = _train(vectors, contexts, walks, window, negatives, accept, alias, rate, state)
+            done += len(walks)
+            context.progress.record("node2vec_loss", done, loss)
+            context.progress.update(done, total, "node2vec walks")
+    return vectors
+
+
+def compute_alias(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vose's alias table of (n,) weights: accept (n,) probabilities, alias (n,) nodes."""
+    n = len(weights)
+    accept, alias = np.ones(n), np.arange(n)
+    if weights.sum() <= 0:
+        return accept, alias
+    share = weights * (n / weights.sum())
+    small = list(np.flatnonzero(share < 1.0))
+    large = list(np.flatnonzero(share >= 1.0))
+    while small and large:
+        low, high = small.pop(), large[-1]
+        accept[low], alias[low] = share[low], high
+        share[high] -= 1.0 - share[low]
+        if share[high] < 1.0:
+            small.append(large.pop())
+    return accept, alias
+
+
+@numba.njit(nogil=True, fastmath=True)
+def _train(vectors, contexts, walks, window, negatives, accept, alias, rate, state):
+    """One pass of skip-gram over `walks`; updates both matrices, returns the mean loss.
+
+    Loss per pair: −log σ(v·u) − Σ log σ(−v·u') over the noise nodes u' (Mikolov et al., 2013);
+    it is taken at each walk's first node only, which is enough for a curve.
+    """
+    n, width = vectors.shape
+    step = np.empty(width, np.float32)
+    loss, counted = 0.0, 0
+    for row in range(len(walks)):
+        nodes = walks[row]
+        for at in range(len(nodes)):
+            centre = nodes[at]
+            if centre == STOP:
+                break
+            reach = 1 + draw_below(state, window)
+            for other in range(max(0, at - reach), min(len(nodes), at + reach + 1)):
+                if other == at:
+                    continue
+                target = nodes[other]
+                if target == STOP:
+                    break
+                step[:] = 0.0
+                for k in range(negatives + 1):
+                    if k == 0:
+                        node = target
+                    else:
+                        node = draw_below(state, n)
+                        if draw_uniform(state) >= accept[node]:
+                            node = alias[node]
+                        if node == target:
+                            continue
+                    product = np.float32(0.0)
+                    for c in range(width):
+                        product += vectors[centre, c] * contexts[node, c]
+                    share = 1.0 / (1.0 + math.exp(-min(max(float(product), -CLIP), CLIP)))
+                    gain = np.float32(rate * ((1.0 if k == 0 else 0.0) - share))
+                    if at == 0:
+                        loss -= math.log(share if k == 0 else 1.0 - share)
+                        counted += k == 0
+                    for c in range(width):
+                        step[c] += gain * contexts[node, c]
+                        contexts[node, c] += gain * vectors[centre, c]
+                for c in range(width):
+                    vectors[centre, c] += step[c]
+    return loss / max(counted, 1)

@@ -1,0 +1,112 @@
+"""Second-order random walks (Grover and Leskovec, node2vec, 2016, §3.2), compiled.
+
+Also the small generator that compiled kernels draw from: its state is an array of one uint64,
+so that results depend on the seed alone.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from scipy import sparse
+
+from core.seeding import Seed
+
+STOP = -1
+"""Fills a walk after a node from which no link leads on."""
+
+
+def make_state(seed: Seed) -> np.ndarray:
+    """State (1,) uint64 of a compiled generator."""
+    return np.array([seed.to_int()], dtype=np.uint64)
+
+
+@numba.njit(inline="always")
+def draw_bits(state):
+    """64 random bits (SplitMix64: Steele, Lea and Flood, 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    bits = state[0]
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@numba.njit(inline="always")
+def draw_uniform(state):
+    """A float64 in [0, 1)."""
+    return (draw_bits(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@numba.njit(inline="always")
+def draw_below(state, bound):
+    """An integer in [0, bound); the bias is below bound / 2⁵³."""
+    return np.int64(draw_uniform(state) * bound)
+
+
+@numba.njit(nogil=True)
+def contains(indices, start, stop, value):
+    """Whether the sorted row indices[start:stop] holds `value`."""
+    while start < stop:
+        middle = (start + stop) // 2
+        if indices[middle] < value:
+            start = middle + 1
+        elif indices[middle] > value:
+            stop = middle
+        else:
+            return True
+    return False
+
+
+@numba.njit(nogil=True)
+def _propose(indptr, cumulative, node, state):
+    """Position of a neighbour drawn by weight; −1 where there is none."""
+    start, stop = indptr[node], indptr[node + 1]
+    if len(cumulative) == 0:
+        return start + draw_below(state, stop - start) if stop > start else -1
+    before = cumulative[start]
+    total = cumulative[stop] - before
+    if total <= 0.0:
+        return -1
+    target = before + draw_uniform(state) * total
+    return start + np.searchsorted(cumulative[start + 1 : stop], target, side="right")
+
+
+@numba.njit(nogil=True)
+def walk(indptr, indices, cumulative, starts, length, p, q, state):
+    """Walks (len(starts), length) int64; STOP after a dead end.
+
+    cumulative  (nnz + 1,) float64 running sum of the link weights, or empty without weights
+    A step from v, come from t, goes to x in proportion to w_vx times 1/p if x = t, 1 if x is
+    linked to t, 1/q else; drawn by rejection, so that no table per link is needed.
+    """
+    walks = np.full((len(starts), length), STOP, np.int64)
+    peak = max(1.0, 1.0 / p, 1.0 / q)
+    for row in range(len(starts)):
+        node = starts[row]
+        previous = STOP
+        walks[row, 0] = node
+        for step in range(1, length):
+            at = _propose(indptr, cumulative, node, state)
+            if at < 0:
+                break
+            while previous != STOP and (p != 1.0 or q != 1.0):
+                if indices[at] == previous:
+                    bias = 1.0 / p
+                elif contains(indices, indptr[previous], indptr[previous + 1], indices[at]):
+                    bias = 1.0
+                else:
+                    bias = 1.0 / q
+                if draw_uniform(state) * peak < bias:
+                    break
+                at = _propose(indptr, cumulative, node, state)
+            previous = node
+            node = np.int64(indices[at])
+            walks[row, step] = node
+    return walks
+
+
+def compute_cumulative(adjacency: sparse.csr_array, is_weighted: bool) -> np.ndarray:
+    """What `walk` needs to draw neighbours by weight."""
+    if not is_weighted:
+        return np.empty(0)
+    return np.concatenate([[0.0], np.cumsum(adjacency.data, dtype=np.float64)])
