@@ -1,0 +1,205 @@
+"""The PDF: its text, its accessibility, its promises on names, its bytes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core.audit.view import AuditView
+from core.errors import InputError
+from core.graph import Graph
+from core.release import Guarantee
+from core.report import SECTIONS, ReportOptions, render_preview, write_report
+from core.report.charts import draw_ranking
+from core.report.document import build_content
+from tests.figures.conftest import RELEASES, make_view, result_row
+from tests.oracles.graphs import two_communities
+
+needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
+
+
+def name_nodes(graph: Graph, names: tuple[str, ...]) -> Graph:
+    return Graph.from_pairs(
+        graph.edges, graph.num_nodes, node_ids=names, features=graph.features,
+        attributes=graph.attributes, name=graph.name,
+    )
+
+
+@pytest.fixture(scope="module")
+def view() -> AuditView:
+    """Ids that cannot be mistaken for any other word of the report."""
+    graph = two_communities()
+    return make_view(name_nodes(graph, tuple(f"person{i:02d}x" for i in range(40))))
+
+
+@pytest.fixture(scope="module")
+def pdf(view, tmp_path_factory) -> Path:
+    options = ReportOptions(title="Audit of <b>friends</b>", organisation="Institute & Sons",
+                            reviewer="R. Viewer")
+    return write_report(view, tmp_path_factory.mktemp("report") / "report.pdf", options)
+
+
+def read_text(pdf: Path) -> str:
+    done = subprocess.run(["pdftotext", "-layout", str(pdf), "-"], capture_output=True, check=True)
+    return " ".join(done.stdout.decode().split())
+
+
+def read_info(pdf: Path) -> str:
+    return subprocess.run(["pdfinfo", str(pdf)], capture_output=True, check=True).stdout.decode()
+
+
+@needs_poppler
+def test_text_holds_findings_and_sign_off(pdf):
+    text = read_text(pdf)
+    for part in (
+        "Audit of <b>friends</b>", "Institute & Sons", "R. Viewer", "In short",
+        "Common neighbours", "0.84 [0.80, 0.88]", "0.23 above the best null attacker",
+        "Random deletion", "empirical only", "needs at least 1,000 non-links, has 40",
+        "the release has no links", "Data protection officer", "1 March 2026", "N-001",
+    ):
+        assert part in text, part
+
+
+@needs_poppler
+def test_pages_and_metadata(pdf):
+    info = read_info(pdf)
+    assert 4 <= int(re.search(r"Pages:\s+(\d+)", info).group(1)) <= 10
+    assert re.search(r"Tagged:\s+yes", info)
+    assert "Audit of <b>friends</b> – two_communities" in info
+    assert "Institute & Sons" in info
+    assert b"pdfuaid" in pdf.read_bytes()
+
+
+@needs_poppler
+def test_pseudonyms_hide_every_id_and_the_switch_shows_them(view, pdf, tmp_path):
+    assert not re.search(r"person\d\dx", read_text(pdf))
+    named = write_report(view, tmp_path / "named.pdf",
+                         ReportOptions(sections=("risk",), pseudonyms=False))
+    text = read_text(named)
+    assert len(set(re.findall(r"person\d\dx", text))) == 15
+    assert "It is itself personal data" in text
+    assert "Contains personal data" in text
+
+
+def test_pseudonymous_content_holds_no_id_and_no_private_value_of_a_node(view):
+    content, images = build_content(view, ReportOptions())
+    assert not re.search(r"person\d\dx", str(content) + "".join(images.values()))
+    exposed = [b for s in content["sections"] if s["key"] == "risk" for b in s["blocks"]
+               if b["kind"] == "table"][-1]
+    assert exposed["rows"][0][0] == "N-001"
+    assert not {"left", "right"} & {cell for row in exposed["rows"] for cell in row}
+
+
+def test_same_audit_same_bytes(view, tmp_path):
+    options = ReportOptions(sections=("attacks", "risk"))
+    first = write_report(view, tmp_path / "a.pdf", options).read_bytes()
+    assert first == write_report(view, tmp_path / "b.pdf", options).read_bytes()
+
+
+def test_every_figure_has_alternative_text(view):
+    content, images = build_content(view, ReportOptions())
+    figures = [b for s in content["sections"] for b in s["blocks"] if b["kind"] == "figure"]
+    assert {figure["name"] for figure in figures} == set(images)
+    assert all(len(figure["alt"]) > 40 for figure in figures)
+
+
+def test_sections_and_releases_are_chosen(view):
+    options = ReportOptions(sections=("tradeoff", "signoff"), releases=(RELEASES[1],))
+    content, _ = build_content(view, options)
+    assert [s["key"] for s in content["sections"]] == ["tradeoff", "signoff"]
+    assert "0.9" not in str(content["sections"][1]["blocks"][0]["choices"])
+    with pytest.raises(InputError, match="release must be one of the audit's"):
+        build_content(view, ReportOptions(releases=("nonsense",)))
+    with pytest.raises(InputError, match="report section must be a known one"):
+        ReportOptions(sections=("nonsense",))  # type: ignore[arg-type]
+    assert set(SECTIONS) >= set(options.sections)
+
+
+def test_table_numbers_equal_the_results(view):
+    content, _ = build_content(view, ReportOptions(sections=("releases",)))
+    table = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "table")
+    column = next(i for i, name in enumerate(table["columns"]) if "Worst case, links" in name)
+    assert [row[column] for row in table["rows"]] == [
+        "0.84 [0.80, 0.88]", "0.66 [0.62, 0.70]", "0.52 [0.48, 0.56]"]
+
+
+def test_guarantee_card_states_unit_budget_and_gaps(view):
+    promise = Guarantee(
+        unit="link", relation="lists that differ in one entry", epsilon=6.0, delta=1e-5,
+        accountant="basic composition", trust="local", epsilon_transcript=12.0,
+        not_covered=("node features",),
+    )
+    releases = (view.releases[0], replace(view.releases[1], guarantee=promise), view.releases[2])
+    content, _ = build_content(replace(view, releases=releases),
+                               ReportOptions(sections=("guarantees",)))
+    cards = content["sections"][0]["blocks"]
+    assert [card["badge"] for card in cards] == ["link-local DP, ε = 6, δ = 1e-05",
+                                                 "empirical only"]
+    rows = {row["name"]: row["value"] for row in cards[0]["rows"]}
+    assert rows["Protects"] == "one entry of one person's list of links"
+    assert "ε = 12 for a link against someone who sees both ends' reports" in rows["Budget"]
+    assert rows["Not covered"] == "node features"
+
+
+@pytest.mark.parametrize("pseudonyms", [True, False])
+def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
+    hostile = (
+        "#panic()", "$x$ *b* _i_ `c` @ref <label>", "\\u{1F600}", "<script>alert(1)</script>",
+        "漢字", "😀", "\u202egnp.exe", "x" * 300, "=SUM(A1)", "]]}\"'//",
+    )
+    graph = two_communities()
+    names = (*hostile, *(f"v{i}" for i in range(30)))
+    view = make_view(replace(name_nodes(graph, names), name="#set page(fill: red) 漢"))
+    worst_first = view.nodes.assign(
+        risk=view.nodes.risk.where(~view.nodes.node.isin(hostile), 0.999))
+    view = replace(view, nodes=worst_first)
+    path = write_report(view, tmp_path / "r.pdf",
+                        ReportOptions(sections=("risk", "provenance"), pseudonyms=pseudonyms))
+    if shutil.which("pdftotext"):
+        text = read_text(path)
+        assert "#set page(fill: red)" in text
+        assert ("<script>alert(1)</script>" in text) != pseudonyms
+        assert ("#panic()" in text) != pseudonyms
+
+
+def test_long_tables_break_over_pages(view, tmp_path):
+    extra = pd.DataFrame([
+        result_row("original", "common_neighbors", f"mre_{i}", None, status="failed",
+                   reason=f"reason {i} " + "long words " * 12) for i in range(80)
+    ], columns=view.results.columns)
+    many = replace(view, results=pd.concat([view.results, extra], ignore_index=True))
+    content, _ = build_content(many, ReportOptions(sections=("limits",)))
+    assert "more are in audit.json" in str(content)
+    write_report(many, tmp_path / "r.pdf", ReportOptions(sections=("limits",)))
+
+
+def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
+    empty = replace(
+        view, results=view.results.iloc[:0], nodes=view.nodes.iloc[:0],
+        profile=view.profile.iloc[:0], rocs={}, summary=replace(view.summary, state="running"),
+    )
+    content, _ = build_content(empty, ReportOptions())
+    assert "This audit is running" in content["state"]
+    assert write_report(empty, tmp_path / "r.pdf").stat().st_size > 10_000
+
+
+def test_preview_gives_an_image_a_page(view):
+    pages = render_preview(view, ReportOptions(sections=("guarantees", "signoff")), ppi=40)
+    assert len(pages) >= 1
+    assert all(page.startswith(b"\x89PNG") for page in pages)
+
+
+def test_charts_repeat_their_bytes_and_name_no_layout_font(view):
+    from core.figures.ranking import compute_ranking
+
+    table = compute_ranking(view.results, "link", "original", ("auc",))
+    svg = draw_ranking(table)
+    assert svg == draw_ranking(table)
+    assert "STIX" not in svg
+    assert "Common neighbours" in svg  # text stays text
