@@ -1,0 +1,110 @@
+"""Keys change with what a result depends on, and with nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.audit.plan import plan_audit
+from core.errors import InputError
+from tests.oracles.graphs import two_communities
+
+
+def keys(spec, graph, **wanted):
+    cells = plan_audit(spec, graph)
+    chosen = [c for c in cells if all(getattr(c, k) == v for k, v in wanted.items())]
+    assert chosen
+    return {(c.kind, c.release, c.method, c.repeat): c.key for c in chosen}
+
+
+def test_each_repeat_has_each_release_attack_and_measure_once(make_spec, graph):
+    spec = make_spec(
+        seeds=3, attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}],
+        defenses=[{"key": "random_deletion"}, {"key": "edge_rand"}],
+    )
+    cells = plan_audit(spec, graph)
+    assert len(cells) == 3 * (2 + 3 * (2 + 1))
+    assert len({cell.key for cell in cells}) == len(cells)
+    seen = set()
+    for cell in cells:  # a release comes before what needs it
+        assert not cell.upstream or cell.upstream in seen
+        seen.add(cell.key)
+
+
+def test_same_method_written_twice_or_with_defaults_is_one(make_spec, graph):
+    spec = make_spec(defenses=[
+        {"key": "random_deletion"}, {"key": "random_deletion", "config": {"strength": 0.3}},
+    ])
+    assert len(spec.defenses) == 1
+    assert keys(spec, graph) == keys(make_spec(), graph)
+
+
+def test_another_attack_or_repeat_leaves_all_known_cells(make_spec, graph):
+    few = keys(make_spec(), graph)
+    more = keys(make_spec(
+        seeds=2, attacks=[{"key": "adamic_adar"}, {"key": "common_neighbors"}],
+        defenses=[{"key": "edge_rand"}, {"key": "random_deletion"}],
+    ), graph)
+    assert few.items() <= more.items()
+
+
+def test_a_defense_setting_renews_only_its_release(make_spec, graph):
+    old = plan_audit(make_spec(), graph)
+    new = plan_audit(
+        make_spec(defenses=[{"key": "random_deletion", "config": {"strength": 0.5}}]), graph
+    )
+    kept = {c.key for c in old} & {c.key for c in new}
+    assert kept == {c.key for c in old if c.release == "original"}
+
+
+@pytest.mark.parametrize(
+    ("change", "renewed"),
+    [
+        ({"known": 0.4}, {"class_prior", "release"}),
+        ({"utility": "label"}, {"release"}),
+        ({"hide_links": 0.2}, {"common_neighbors", "class_prior", "release"}),
+        ({"root_seed": 1}, {"common_neighbors", "class_prior", "release"}),
+        ({"graph_name": "another"}, set()),
+    ],
+)
+def test_a_threat_setting_renews_what_sees_it(make_spec, graph, change, renewed):
+    attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
+    old = keys(make_spec(attacks=attacks), graph, release="original")
+    new = keys(make_spec(attacks=attacks, **change), graph, release="original")
+    assert {name[2] for name in old if old[name] != new[name]} == renewed
+
+
+def test_the_graph_and_a_method_version_renew_everything_of_theirs(make_spec, graph, monkeypatch):
+    from core.attacks.link.common_neighbors import CommonNeighbors
+
+    old = keys(make_spec(), graph)
+    other = two_communities(seed=1)
+    moved = keys(make_spec(graph_hash=other.content_hash), other)
+    assert not set(old.values()) & set(moved.values())
+    info = CommonNeighbors.info
+    monkeypatch.setattr(CommonNeighbors, "info", type(info)(**{**vars(info), "version": 99}))
+    new = keys(make_spec(), graph)
+    changed = {name[2] for name in old if old[name] != new[name]}
+    assert changed == {"common_neighbors"}
+
+
+def test_an_attack_without_its_threat_is_planned_as_skipped(make_spec, graph):
+    spec = make_spec(private=None, attacks=[{"key": "class_prior"}, {"key": "common_neighbors"}])
+    skipped = {cell.method: cell.skip for cell in plan_audit(spec, graph) if cell.skip}
+    assert list(skipped) == ["class_prior"]
+    assert "private column" in skipped["class_prior"]
+
+
+def test_threats_that_cannot_be_drawn_are_an_error_before_anything_runs(make_spec, graph):
+    with pytest.raises(InputError, match="nope"):
+        plan_audit(make_spec(private="nope"), graph)
+    with pytest.raises(InputError, match="name nodes of the graph"):
+        plan_audit(make_spec(hide_links=None, sensitive_links=(("0", "zzz"),)), graph)
+
+
+def test_sensitive_links_by_name_are_the_hidden_ones(make_spec, graph):
+    from core.audit.plan import draw_repeat
+
+    first = tuple(graph.node_ids[i] for i in graph.edges[5])
+    spec = make_spec(hide_links=None, sensitive_links=(first,))
+    threat = draw_repeat(spec, graph, 0).link
+    assert threat.hidden.tolist() == [graph.edges[5].tolist()]

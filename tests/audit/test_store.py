@@ -1,0 +1,134 @@
+"""Graphs come back as they went, tables match the migrations, deleting leaves nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from scipy import sparse
+
+from core.audit import files
+from core.audit.plan import plan_audit
+from core.audit.schema import Base
+from core.audit.store import HEAD, Store, describe_owner, is_owner_alive
+from core.errors import InputError
+from core.graph import Graph
+from tests.oracles.graphs import GRAPHS
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path)
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_graphs_round_trip(store, name):
+    graph = GRAPHS[name]()
+    again = store.load_graph(store.save_graph(graph))
+    assert again.content_hash == graph.content_hash
+    assert again.name == graph.name
+    assert {k: a.classes for k, a in again.attributes.items()} == {
+        k: a.classes for k, a in graph.attributes.items()
+    }
+
+
+def test_sparse_features_and_odd_texts_round_trip(store):
+    features = sparse.random_array((4, 5), density=0.4, rng=np.random.default_rng(0))
+    graph = Graph.from_pairs(
+        np.array([[0, 1], [2, 3]]), 4, node_ids=("", "a\x1fb", "=1+1", "é\0"),
+        features=sparse.csr_array(features), weights=np.array([0.5, 2.0]),
+    )
+    again = store.load_graph(store.save_graph(graph))
+    assert again.node_ids == graph.node_ids
+    assert sparse.issparse(again.features)
+    assert again.content_hash == graph.content_hash
+
+
+def test_a_damaged_or_missing_graph_is_an_error(store, graph):
+    graph_hash = store.save_graph(graph)
+    files.write_npz(files.graph_path(store.home, graph_hash), {
+        **files.read_npz(files.graph_path(store.home, graph_hash)), "edges": graph.edges[1:],
+    })
+    with pytest.raises(InputError, match="match its hash"):
+        store.load_graph(graph_hash)
+    with pytest.raises(InputError, match="must be stored"):
+        store.load_graph("0" * 64)
+
+
+def test_a_release_keeps_only_what_a_defense_changed(graph):
+    released = graph.with_edges(graph.edges[::2])
+    arrays = files.pack_release(released, graph)
+    assert set(arrays) == {"edges"}
+    assert files.unpack_release(arrays, graph).content_hash == released.content_hash
+    changed = released.without_features(["0"])
+    arrays = files.pack_release(changed, graph)
+    assert files.unpack_release(arrays, graph).content_hash == changed.content_hash
+
+
+def test_migrations_build_the_tables_that_the_code_has(store):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    with sa.create_engine(store.url).connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert context.get_current_revision() == HEAD
+        assert compare_metadata(context, Base.metadata) == []
+    scripts = ScriptDirectory(str(files.Path(files.__file__).with_name("migrations")))
+    assert scripts.get_current_head() == HEAD
+
+
+def test_opening_again_keeps_everything(tmp_path, graph, make_spec):
+    first = Store(tmp_path)
+    first.save_graph(graph)
+    first.add_audit("a", "name", make_spec(), plan_audit(make_spec(), graph), {"x": 1})
+    first.close()
+    second = Store(tmp_path)
+    row = second.find_audit("a")
+    assert (row.name, row.num_nodes, row.provenance) == ("name", 40, {"x": 1})
+    assert second.find_same_audit(make_spec()) == "a"
+    assert second.find_same_audit(make_spec(seeds=2)) is None
+    second.close()
+
+
+def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
+    store.save_graph(graph)
+    small, large = make_spec(), make_spec(seeds=2)
+    for audit_id, spec in (("small", small), ("large", large)):
+        store.add_audit(audit_id, audit_id, spec, plan_audit(spec, graph), {})
+    shared = {cell.key for cell in plan_audit(small, graph)}
+    for cell in plan_audit(large, graph):
+        files.save_cell(store.home, cell.key, {"x": np.zeros(1)})
+    store.delete_audit("large")
+    assert {row.key for row in store.list_cells("small")} == shared
+    left = {path.name for path in (store.home / "cells").glob("*/*")}
+    assert left == shared
+    assert files.graph_path(store.home, graph.content_hash).exists()
+    store.delete_audit("small")
+    assert not list((store.home / "cells").glob("*/*"))
+    assert not files.graph_path(store.home, graph.content_hash).exists()
+    with sa.create_engine(store.url).connect() as connection:
+        for table in ("graphs", "audits", "cells", "audit_cells"):
+            assert connection.scalar(sa.text(f"SELECT count(*) FROM {table}")) == 0
+    with pytest.raises(InputError, match="known id"):
+        store.find_audit("small")
+
+
+def test_an_audit_has_one_owner_while_it_lives(store, graph, make_spec):
+    store.save_graph(graph)
+    store.add_audit("a", "a", make_spec(), plan_audit(make_spec(), graph), {})
+    assert store.claim_audit("a")
+    assert is_owner_alive(describe_owner(), 0.0)
+    store.update_audit("a", owner='["elsewhere", 1, 0.0]', heartbeat=1e12)
+    assert not store.claim_audit("a")
+    store.update_audit("a", heartbeat=0.0)
+    assert store.claim_audit("a")
+
+
+def test_an_unusable_database_is_an_error(tmp_path):
+    with pytest.raises(InputError, match="AUDIT_DATABASE"):
+        Store(tmp_path, "nonsense")
+    with pytest.raises(InputError, match="database"):
+        Store(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/a.db")
