@@ -119,6 +119,8 @@ def assemble_graph(
         known_roles[private] = "private"
     if utility is not None:
         known_roles[utility] = "utility"
+    given = [] if raw.table is None else list(map(str, raw.table.columns))
+    check_roles(known_roles, [*given, *raw.attributes, *raw.feature_names])
     attributes = dict(raw.attributes)
     features, feature_names = raw.features, tuple(raw.feature_names)
     if raw.table is not None and raw.table.shape[1]:
@@ -130,13 +132,10 @@ def assemble_graph(
         feature_names += tuple(table_names)
     unused = [c for c in ignore if c in feature_names or c in attributes]
     attributes = {k: v for k, v in attributes.items() if k not in unused}
-    columns = [*attributes, *feature_names]
-    for column in chosen:
-        if column not in columns:
-            raise InputError(
-                "column", "must be in the node data", column,
-                "columns are: " + (", ".join(columns[:20]) or "none"),
-            )
+    for what, texts in (("node ids", raw.node_ids), ("columns", [*attributes, *feature_names])):
+        _check_text(texts, f"file '{source}': {what}")
+    for attribute in attributes.values():
+        _check_text(attribute.classes, f"file '{source}': column '{attribute.name}'")
     weights = _check_weights(raw.weights, report)
     loops, duplicates, reciprocal = count_merged_rows(raw.pairs, n)
     report.num_self_loops, report.num_duplicates = loops, duplicates
@@ -155,21 +154,18 @@ def _split_table(
     table: pd.DataFrame, given: Mapping[str, str], unknown: Sequence[str], report: LoadReport
 ) -> tuple[dict[str, Attribute], np.ndarray | None, list[str]]:
     columns = [str(c) for c in table.columns]
-    check_roles({c: r for c, r in given.items() if c in columns}, columns)
     roles = guess_node_roles(table, id_column="")
     roles |= {c: r for c, r in given.items() if c in columns}
-    markers = {as_text(pd.Series([m], dtype=object)).iloc[0] for m in unknown}
     attributes: dict[str, Attribute] = {}
     values: list[np.ndarray] = []
     names: list[str] = []
     for column in columns:
         role, cells = roles[column], table[column]
         if role in ("private", "utility", "attribute"):
-            text = as_text(cells)
-            count = int((text.isin(markers) | (text == "")).sum())
-            if count:
-                report.num_unknown[column] = count
-            attributes[column] = Attribute.from_values(column, cells, unknown)
+            attribute = Attribute.from_values(column, cells, [*unknown, "NaN"])
+            if not attribute.known.all():
+                report.num_unknown[column] = int((~attribute.known).sum())
+            attributes[column] = attribute
         elif role == "feature":
             values.append(_feature_values(cells, report))
             names.append(column)
@@ -204,6 +200,16 @@ def _join_features(left: Any, right: np.ndarray | None) -> Any:
     if sparse.issparse(left):
         return sparse.hstack([left, sparse.csr_array(right)], format="csr")
     return np.concatenate([np.asarray(left), right], axis=1)
+
+
+def _check_text(texts: Sequence[str], what: str) -> None:
+    """JSON can hold halves of characters, which no file or hash can."""
+    try:
+        "\n".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            what, "must be valid Unicode", error.object[error.start], "correct the text"
+        ) from None
 
 
 def _check_weights(weights: np.ndarray | None, report: LoadReport) -> np.ndarray | None:

@@ -139,16 +139,17 @@ def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
+    """InputError for a role that is none, or for a column that is missing (and not ignored)."""
     for column, role in roles.items():
         if role not in ROLES:
             raise InputError(
                 f"role of column '{column}'", "must be a known role", role,
                 "known: " + ", ".join(ROLES),
             )
-        if column not in columns:
+        if column not in columns and role != "ignore":
             raise InputError(
-                "column", "must be in the file", column,
-                "columns are: " + ", ".join(columns[:20]),
+                "column", "must be in the node data", column,
+                "columns are: " + (", ".join(columns[:20]) or "none"),
             )
 
 

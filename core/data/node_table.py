@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import io
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -21,42 +24,62 @@ def load_node_table(path: str | Path, max_rows: int | None = None) -> pd.DataFra
     with path.open("rb") as file:
         is_parquet = file.read(4) == b"PAR1"
     table = _load_parquet(path, max_rows) if is_parquet else _load_csv(path, max_rows)
-    table.columns = pd.Index([str(c).strip() for c in table.columns])
-    repeated = table.columns[table.columns.duplicated()]
-    if len(repeated):
-        raise FormatError(
-            f"file '{path.name}'", "must have distinct column names", str(repeated[0]),
-            "rename one of the columns",
-        )
+    if is_parquet:
+        table.columns = pd.Index([str(c).strip() for c in table.columns])
+        _check_distinct(list(table.columns), path)
     if len(table) == 0:
         raise FormatError(f"file '{path.name}'", "must have at least one row", 0)
     return table
 
 
 def _load_csv(path: Path, max_rows: int | None) -> pd.DataFrame:
-    text = load_text(path)
+    """All cells as texts. Read by Arrow, which notices short rows where pandas fills them."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    text = load_text(path).lstrip("\r\n")
     lines = [line for line in text[: 1 << 16].splitlines() if line.strip()][:20]
     separator = guess_separator(lines)
+    if separator == " ":
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+        separator = "\t"
+    header = next(csv.reader([text[: text.find("\n") if "\n" in text else None]],
+                             delimiter=separator))
+    names = [unescape_cell(name.strip()) or f"column {i + 1}" for i, name in enumerate(header)]
+    _check_distinct(names, path)
+    data = text.encode()
     try:
-        table = pd.read_csv(
-            io.StringIO(text), sep=r"\s+" if separator == " " else separator, dtype=str,
-            keep_default_na=False, na_values=[], nrows=max_rows, skipinitialspace=True,
-            index_col=False, on_bad_lines="error",
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, column_names=names, skip_rows=1, block_size=len(data) + 1
+            ),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False,
+                quoted_strings_can_be_null=False,
+            ),
         )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+    except pa.ArrowException as error:
+        found = re.search(r"(Row #\d+: )?Expected \d+ columns, got \d+", str(error))
         raise FormatError(
             f"file '{path.name}'", "must have the same columns in every row",
-            str(error).rpartition("C error: ")[2].strip(), "check separators and quotes",
+            found[0] if found else str(error).splitlines()[0], "check separators and quotes",
         ) from None
-    short = table.isna().any(axis=1)
-    if short.any():
+    frame = table.slice(0, max_rows).to_pandas()
+    for column in names:
+        if frame[column].str.startswith("'").any():
+            frame[column] = frame[column].map(unescape_cell)
+    return frame
+
+
+def _check_distinct(names: Sequence[str], path: Path) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
         raise FormatError(
-            f"file '{path.name}'", "must have the same columns in every row",
-            f"row {int(short.to_numpy().argmax()) + 1} is short", "complete the row",
+            f"file '{path.name}'", "must have distinct column names", repeated[0],
+            "rename one of the columns",
         )
-    for column in table.columns[table.apply(lambda c: c.str.startswith("'").any())]:
-        table[column] = table[column].map(unescape_cell)
-    return table.rename(columns=unescape_cell)
 
 
 def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:
@@ -71,6 +94,12 @@ def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:
                     f"file '{path.name}'", f"must have at most {MAX_CELLS:,} cells",
                     f"{metadata.num_rows:,} × {metadata.num_columns:,}", "load a part of it",
                 )
+            for field in file.schema_arrow:
+                if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
+                    raise FormatError(
+                        f"file '{path.name}': column '{field.name}'", "must hold single values",
+                        str(field.type), "write one column a value, or leave it out",
+                    )
             if max_rows is not None:
                 batches = [batch for batch in [next(file.iter_batches(max_rows), None)] if batch]
                 return pa.Table.from_batches(batches, file.schema_arrow).to_pandas()

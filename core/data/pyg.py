@@ -71,14 +71,14 @@ def load_pyg(path: str | Path) -> RawGraph:
 
 def _load_fields(path: Path) -> dict[str, Any]:
     """The tensors of a Data object, of a dict, or of a dataset's (data, slices) pair."""
+    file = f"file '{path.name}'"
+    with open_archive(path):  # the size that it unpacks to, before torch unpacks it
+        pass
     import torch
     from torch_geometric.data import Data
     from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
     from torch_geometric.data.storage import GlobalStorage
 
-    file = f"file '{path.name}'"
-    with open_archive(path):  # the size that it unpacks to, before torch unpacks it
-        pass
     try:
         with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
             content = torch.load(path, map_location="cpu", weights_only=True)

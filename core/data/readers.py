@@ -56,7 +56,8 @@ def load_graph(
     roles        column → role, over what is guessed; see `columns.ROLES`
     missing_nodes  what to do with links to ids that the node table lacks
 
-    In a node table numeric columns become features as they are, other columns attributes.
+    In a node table numeric columns become features as they are, other columns attributes. Blank
+    cells and NaN are unknown in an attribute; in a feature they get the column's median.
     InputError (or FormatError) names the file, the rule, the value and a remedy.
     """
     path = check_file(path)
@@ -64,7 +65,9 @@ def load_graph(
     raw = _load_raw(path, roles)
     if nodes_path is not None:
         nodes_path = check_file(nodes_path)
-    id_column = id_column or next((c for c, r in roles.items() if r == "id"), None)
+    chosen = {role: column for column, role in roles.items()}
+    private, utility = private or chosen.get("private"), utility or chosen.get("utility")
+    id_column = id_column or chosen.get("id")
     is_musae = nodes_path is not None and ".json" in nodes_path.suffixes
     if is_musae or target_path is not None:
         raw = join_musae(raw, nodes_path, target_path, id_column)

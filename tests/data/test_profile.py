@@ -1,0 +1,159 @@
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from core.data import profile
+from core.data.loaded import LoadReport
+from core.data.profile import compute_assortativity, compute_profile, compute_triangles
+from core.graph import Attribute, Graph
+from tests.oracles.graphs import GRAPHS
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_structure_equals_networkx(name):
+    graph = GRAPHS[name]()
+    view = graph.to_networkx()
+    found = compute_profile(graph)
+    assert found.num_components == nx.number_connected_components(view)
+    assert found.largest_component == max(map(len, nx.connected_components(view)))
+    assert found.num_isolated == nx.number_of_isolates(view)
+    assert found.num_triangles == sum(nx.triangles(view).values()) // 3
+    assert found.average_clustering == pytest.approx(nx.average_clustering(view))
+    assert found.density == pytest.approx(nx.density(view))
+    assert found.degree_table.nodes.sum() == graph.num_nodes
+    assert found.degree_table.share.sum() == pytest.approx(1)
+    if len(set(graph.degrees[graph.edges].ravel())) > 1:
+        expected = nx.degree_assortativity_coefficient(view)
+        assert found.assortativity == pytest.approx(expected)
+    else:
+        assert np.isnan(found.assortativity)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.floats(0, 1), st.integers(1, 200))
+def test_triangles_equal_networkx_for_any_tile(seed, n, share, tile):
+    rng = np.random.default_rng(seed)
+    pairs = np.argwhere(np.triu(rng.random((n, n)) < share, 1))
+    graph = Graph.from_pairs(pairs, n)
+    before, profile._TILE = profile._TILE, tile
+    try:
+        found = compute_triangles(graph)
+    finally:
+        profile._TILE = before
+    assert found.tolist() == list(nx.triangles(graph.to_networkx()).values())
+
+
+def test_assortativity_of_a_star_is_minus_one():
+    graph = GRAPHS["star"]()
+    assert compute_assortativity(graph) == pytest.approx(-1)
+
+
+def test_wide_degree_distributions_are_binned():
+    pairs = [(0, i) for i in range(1, 400)] + [(i, j) for i in range(1, 40) for j in range(i, 40)]
+    pairs += [(i, j) for i in range(40, 100) for j in range(100, 100 + i)]
+    graph = Graph.from_pairs(np.array(pairs), 401)
+    table = compute_profile(graph).degree_table
+    for row in table.itertuples():
+        inside = (graph.degrees >= row.least) & (graph.degrees <= row.greatest)
+        assert inside.sum() == row.nodes
+    assert table.nodes.sum() == 401
+    assert len(table) < 30
+
+
+def ring(n=60, **fields):
+    nodes = np.arange(n)
+    return Graph.from_pairs(np.stack([nodes, np.roll(nodes, 1)], 1), n, **fields)
+
+
+def attribute(name, codes):
+    return Attribute(name, codes, tuple(f"c{i}" for i in range(max(codes) + 1)))
+
+
+def test_attribute_tables_count_classes_and_missing():
+    codes = [-1] * 15 + [0] * 30 + [1] * 15
+    graph = ring(attributes={"team": attribute("team", codes)})
+    found = compute_profile(graph)
+    row = found.attribute_table.iloc[0]
+    assert (row.column, row.classes, row.missing, row.missing_share) == ("team", 2, 15, 0.25)
+    assert (row.largest_class, row.largest_share) == ("c0", pytest.approx(2 / 3))
+    assert found.class_table.nodes.tolist() == [30, 15]
+
+
+WARNINGS = {
+    "nearly constant": ([0] * 58 + [1] * 2, "nearly constant: 97% are 'c0'"),
+    "one class": ([0] * 60, "has 1 class: there is nothing to infer"),
+    "missing": ([-1] * 20 + [0, 1] * 20, "unknown for 33% of the nodes"),
+    "tiny": ([2] * 3 + [0] * 30 + [1] * 27, "1 classes of fewer than 10 nodes ('c2')"),
+}
+
+
+@pytest.mark.parametrize("name", WARNINGS)
+def test_warnings_about_the_private_column(name):
+    codes, text = WARNINGS[name]
+    others = attribute("other", [0, 1] * 30)
+    graph = ring(attributes={"team": attribute("team", codes), "other": others})
+    assert any(text in line for line in compute_profile(graph, private="team").warnings)
+    assert not any(text in line for line in compute_profile(graph, utility="other").warnings)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_a_feature_that_gives_the_private_column_away_is_named(make):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 200)
+    noise = rng.integers(0, 2, 200)
+    nearly = codes.copy()
+    nearly[0] = 1 - nearly[0]
+    features = make(np.stack([noise, codes, 1 - codes, nearly], 1).astype(np.float32))
+    graph = ring(
+        200, attributes={"team": attribute("team", codes)}, features=features,
+        feature_names=("noise", "copy", "opposite", "nearly"),
+    )
+    found = profile.find_determining(graph, graph.attribute("team"))
+    assert {name for name, _ in found} == {"copy", "opposite", "nearly"}
+    assert dict(found)["nearly"] == pytest.approx(0.995)
+    warnings = compute_profile(graph, private="team").warnings
+    assert sum("gives away 'team'" in line for line in warnings) == 3
+
+
+def test_a_column_of_distinct_values_is_not_said_to_give_anything_away():
+    graph = ring(
+        attributes={"team": attribute("team", [0, 1] * 30)},
+        features=np.random.default_rng(0).normal(size=(60, 3)),
+    )
+    assert profile.find_determining(graph, graph.attribute("team")) == []
+
+
+def test_isolated_nodes_and_few_links_are_mentioned():
+    lines = compute_profile(GRAPHS["isolated_node"]()).warnings
+    assert any("1 nodes have no link" in line for line in lines)
+    assert any("30 links: results on so few" in line for line in lines)
+
+
+def test_profile_is_json_and_shows_what_was_dropped():
+    report = LoadReport(num_self_loops=3, num_duplicates=2, num_reciprocal=1)
+    found = compute_profile(GRAPHS["two_components"](), report)
+    assert found.dropped["self-loops"] == 3
+    content = json.loads(json.dumps(found.to_json()))
+    assert content["num_nodes"] == 22
+    assert content["assortativity"] is None
+
+
+def test_facebook_pages_take_under_ten_seconds_to_the_finished_profile(
+    data_root, monkeypatch, audit_home
+):
+    import time
+
+    from core.data.catalogue import load_dataset
+
+    monkeypatch.setenv("AUDIT_DATA", str(data_root))
+    start = time.process_time()
+    loaded = load_dataset("facebook_pages")
+    found = compute_profile(loaded.graph, loaded.report)
+    assert time.process_time() - start < 10
+    assert found.num_triangles == 794_953
+    assert found.num_components == 1
