@@ -59,10 +59,9 @@ def combine_measurements(items: Sequence[Measurement], overlap: float = 1.0) -> 
     half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * variance**0.5
     info = METRICS.get(items[0].metric)
     low, high = info.range if info else ANY
-    return Estimate(
-        value, max(value - half, min(low, value)), min(value + half, max(high, value)), count,
-        repeats, how,
-    )
+    if values.min() < low or values.max() > high:  # a count under the name of a share
+        low, high = ANY
+    return Estimate(value, max(value - half, low), min(value + half, high), count, repeats, how)
 
 
 def wilson_interval(successes: float, trials: int, level: float = LEVEL) -> tuple[float, float]:

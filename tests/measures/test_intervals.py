@@ -35,6 +35,8 @@ def test_intervals_are_clipped_to_the_range_but_hold_the_value():
     unbounded = combine_measurements([Measurement("facts", 5.0, 100.0, 50)])
     assert unbounded.low < 0
     assert unbounded.high > 5
+    counts = combine_measurements([Measurement("links_kept", v) for v in (900.0, 910.0)])
+    assert counts.high > 905
 
 
 def test_missing_values_give_their_reason():
