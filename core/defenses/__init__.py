@@ -13,6 +13,7 @@ from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
 from core.defenses.randomized_response import RandomizedResponse
 from core.defenses.rw_lp import RwLp
+from core.defenses.solitude import Solitude
 from core.defenses.sym_rr import SymRR
 
 DEFENSES = (
@@ -30,4 +31,5 @@ DEFENSES = (
     LocalDpGcn,
     DegreePreservingRR,
     LdpGen,
+    Solitude,
 )
