@@ -189,6 +189,12 @@ def _structure_metrics() -> list[MetricInfo]:
             better_for_utility="lower", range=POSITIVE,
         ),
         MetricInfo(
+            "link_error", "Error of the links",
+            "Mean absolute difference between the release's link weights and the original's, "
+            "over all pairs of nodes.",
+            better_for_utility="lower", range=POSITIVE,
+        ),
+        MetricInfo(
             "degree_ks", "Degree distribution distance (KS)",
             "Largest gap between the two cumulative degree distributions; 0 is equal.",
             better_for_utility="lower", range=SHARE,

@@ -47,8 +47,8 @@ class Shape:
 
 
 def measure_structure(original: Graph, released: Graph, context: Context) -> list[Measurement]:
-    """links_kept, links_added, degree_ks, mmd_degree, mmd_clustering, and for each statistic its
-    value on the release, `<key>`, and its relative error |x̂ − x| / x, `mre_<key>`.
+    """links_kept, links_added, link_error, degree_ks, mmd_degree, mmd_clustering, and for each
+    statistic its value on the release, `<key>`, and its relative error |x̂ − x| / x, `mre_<key>`.
 
     MMD² of two graphs with GraphRNN's kernel exp(−W₁² / 2σ²), W₁ the earth mover's distance of
     the distributions over nodes: 2 − 2·kernel, from 0 (equal) to 2. Degrees are measured in
@@ -65,6 +65,7 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
     result = [
         _ratio("links_kept", kept, total),
         _ratio("links_added", after.num_edges - kept, total),
+        _exact("link_error", compute_link_error(original, released)),
         _exact("degree_ks", stats.ks_2samp(old.degrees, new.degrees, method="asymp").statistic),
         _exact("mmd_degree", compute_mmd(old.degrees / scale, new.degrees / scale, 1.0)),
         _exact("mmd_clustering", compute_mmd(old.clustering, new.clustering, CLUSTERING_SIGMA)),
@@ -73,6 +74,15 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
         result.append(new.statistics[key])
         result.append(_compute_relative_error(key, old.statistics[key], new.statistics[key]))
     return result
+
+
+def compute_link_error(original: Graph, released: Graph) -> float:
+    """Mean |w' − w| over all pairs, a missing link having weight 0 and an unweighted one 1.
+
+    For a release of link probabilities, Blink's mean absolute error (its Fig. 4).
+    """
+    difference = released.adjacency - original.adjacency
+    return float(abs(difference).sum(dtype=np.float64)) / 2 / max(original.num_pairs, 1)
 
 
 def compute_mmd(left: np.ndarray, right: np.ndarray, sigma: float) -> float:

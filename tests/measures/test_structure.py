@@ -105,6 +105,7 @@ def test_changes_are_counted_and_compared():
     result = values(measure_structure(graph, released, context()))
     assert result["links_kept"] == pytest.approx(1 - len(removed) / graph.num_edges)
     assert result["links_added"] == len(added) / graph.num_edges
+    assert result["link_error"] == pytest.approx((10 + len(added)) / graph.num_pairs)
     before, after = networkx_statistics(graph), networkx_statistics(released)
     for key in STATISTICS:
         assert result[key] == pytest.approx(after[key])
@@ -132,6 +133,7 @@ def test_weighted_releases_are_read_as_documented():
     result = values(measure_structure(graph, release, context()))
     assert result["links_kept"] == 0.5  # the two heaviest of weights that sum to 2
     assert result["links_added"] == 0
+    assert result["link_error"] == pytest.approx((0.1 + 0.1 + 0.2 + 0.2 + 1 + 1) / 10)
     weighted = Graph.from_pairs(graph.edges, 5, weights=np.ones(4))
     both = values(measure_structure(weighted, release, context()))
     assert both["links_added"] == 0.5  # all four count
