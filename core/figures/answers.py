@@ -111,8 +111,9 @@ def answer_risk(nodes: pd.DataFrame) -> str:
         return f"{text}."
     best = others["mean"].idxmin()
     row = others.loc[best]
+    noun = "node" if row.exposed == 1 else "nodes"
     return (
-        f"{text}. With **{release_title(str(best))}** it is {row.exposed:,.0f} nodes "
+        f"{text}. With **{release_title(str(best))}** it is {row.exposed:,.0f} {noun} "
         f"({format_percent(row.exposed / row['count'])}), mean {_mean(row)}."
     )
 

@@ -182,8 +182,8 @@ def risk_by_group(
             x=rows.group.map(groups.index).to_numpy() + shift, y=rows.risk.to_numpy(),
             mode="markers", name=escape_text(release_title(release)),
             marker={"color": colors[release], "symbol": symbols[release], "size": 9},
-            error_y={"type": "data", "array": (rows.high - rows.risk).to_numpy(),
-                     "arrayminus": (rows.risk - rows.low).to_numpy(), "thickness": 1.3,
+            error_y={"type": "data", "array": (rows.high - rows.risk).fillna(0).to_numpy(),
+                     "arrayminus": (rows.risk - rows.low).fillna(0).to_numpy(), "thickness": 1.3,
                      "width": 3},
             customdata=np.stack([rows.group.astype(str), rows.n.astype(str)], axis=1),
             hovertemplate="%{customdata[0]}: %{y:.2f} (%{customdata[1]} nodes)"
@@ -202,7 +202,10 @@ def risk_by_group(
 def compute_group_risk(
     nodes: pd.DataFrame, profile: pd.DataFrame, by: Group, releases: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """release, group, risk (mean worst case), low, high, n; small groups are summed as other."""
+    """release, group, risk (mean worst case), low, high, n; small groups are summed as other.
+
+    A group of one node has no interval.
+    """
     columns = ["release", "group", "risk", "low", "high", "n"]
     everything = list_releases(profile)
     if not everything or nodes.empty:
@@ -214,7 +217,7 @@ def compute_group_risk(
     if releases is not None:
         worst = worst[worst.release.isin(list(releases))]
     stats = worst.groupby(["release", "group"]).risk.agg(["mean", "std", "count"]).reset_index()
-    margin = 1.96 * stats["std"].fillna(0) / np.sqrt(stats["count"])
+    margin = 1.96 * stats["std"] / np.sqrt(stats["count"])  # NaN for a group of one
     table = pd.DataFrame({
         "release": stats.release, "group": stats.group, "risk": stats["mean"],
         "low": (stats["mean"] - margin).clip(lower=0),

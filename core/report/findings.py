@@ -28,7 +28,7 @@ from core.figures.theme import format_interval, format_number
 from core.figures.tradeoff import compute_tradeoff, compute_transfer
 from core.report import blocks, charts
 from core.report.blocks import Block
-from core.report.material import Material
+from core.report.material import MIN_CELL, Material
 
 TABLE_METRICS = ("auc", "accuracy", "tpr_at_fpr_0.01", "tpr_at_fpr_0.001", "named_pair_odds")
 NUM_EXPOSED = 15
@@ -168,6 +168,7 @@ def _build_groups(material: Material) -> list[Block]:
     counts = table.groupby("group", sort=False).n.max()
     rows = [
         [group, f"{count:,}", *(texts.get((release, group), "–") for release in releases)]
+        if count >= MIN_CELL else [group, f"fewer than {MIN_CELL}", *("–" for _ in releases)]
         for group, count in counts.items()
     ]
     return [blocks.table(

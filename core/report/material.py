@@ -28,6 +28,9 @@ from core.report.options import ReportOptions
 MAX_SHOWN = 8
 """Releases drawn in one chart; tables have all."""
 
+MIN_CELL = 5
+"""Groups with fewer people are not told apart: a small cell can single somebody out."""
+
 
 @dataclass(frozen=True, eq=False)
 class Material:

@@ -15,12 +15,10 @@ from core.graph import Attribute
 from core.measures.metrics import METRICS
 from core.report import blocks, charts
 from core.report.blocks import Block
-from core.report.material import Material
+from core.report.material import MIN_CELL, Material
 from core.report.text import clean_text
 
 MAX_CLASSES = 10
-MIN_CELL = 5
-"""Classes with fewer people are not counted out: a small cell can single somebody out."""
 
 
 def build_summary(material: Material) -> list[Block]:
