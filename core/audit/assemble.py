@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
 from core.audit import files
@@ -217,7 +217,7 @@ def _combine_node_risks(
     count, mean = count[nodes], total[nodes] / count[nodes]
     variance = np.maximum(squares[nodes] / count - mean**2, 0) * count / np.maximum(count - 1, 1)
     with np.errstate(invalid="ignore"):
-        half = stats.t.ppf(0.975, np.where(count > 1, count - 1, np.nan))
+        half = stdtrit(np.where(count > 1, count - 1, np.nan), 0.975)
         half = half * np.sqrt(variance / count)
     return nodes, {
         "risk": mean, "advantage": mean - base[nodes] / count,

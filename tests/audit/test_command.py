@@ -1,0 +1,181 @@
+"""The command line that scripts rely on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import core.__main__ as command
+from core.audit.run import run_inline
+from core.audit.spec import AuditSpec
+from core.audit.store import Store
+from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
+from core.data.catalogue import load_dataset
+
+ROOT = Path(__file__).parents[2]
+QUICK = ["--graph", "karate", "--attack", "common_neighbors", "--seeds", "1"]
+
+
+def run(*arguments, capsys):
+    code = command.main([str(a) for a in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_methods_are_listed_with_their_settings(capsys):
+    code, out, _ = run("methods", "--json", capsys=capsys)
+    methods = {(m["kind"], m["key"]): m for m in json.loads(out)}
+    assert code == 0
+    deletion = methods["defense", "random_deletion"]
+    assert set(deletion) >= {"kind", "key", "title", "source", "parameters"}
+    assert deletion["parameters"]["properties"]["strength"]["maximum"] == 1
+
+
+@pytest.fixture
+def nodes_file(tmp_path):
+    (tmp_path / "links.csv").write_text("a,b\n1,2\n2,3\n3,4\n4,1\n")
+    path = tmp_path / "nodes.csv"
+    path.write_text("id,country\n1,x\n2,y\n3,x\n4,-1\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "COMMAND"),
+        (["audit", *QUICK], "--out"),
+        (["audit", *QUICK, "--seeds", "0", "--out", "OUT"], "seeds"),
+        (["audit", *QUICK, "--seeds", "many", "--out", "OUT"], "many"),
+        (["audit", *QUICK, "--hide-links", "1.5", "--out", "OUT"], "hide_links"),
+        (["audit", *QUICK, "--private", "nope", "--hide-links", "--out", "OUT"], "nope"),
+        (["audit", *QUICK, "--private", "label", "--out", "OUT"], "--hide-links"),
+        (["audit", *QUICK, "--attack", "nope", "--out", "OUT"], "nope"),
+        (["audit", *QUICK, "--attack", "class_prior", "--out", "OUT"], "--private"),
+        (["audit", *QUICK, "--attack", "gae_cosine:epochs=0", "--out", "OUT"], "epochs"),
+        (["audit", *QUICK, "--attack", "gae_cosine:epochs", "--out", "OUT"], "name=value"),
+        (["audit", *QUICK, "--defense", "random_deletion:strength=2", "--out", "OUT"], "strength"),
+        (["audit", "--graph", "karate", "--out", "OUT"], "attack"),
+        (["audit", "--graph", "nowhere.csv", "--attack", "all", "--out", "OUT"], "nowhere.csv"),
+        (["audit", "--attack", "all", "--out", "OUT"], "--graph"),
+        (["audit", "--spec", "SPEC", "--out", "OUT"], "spec"),
+        (["audit", *QUICK, "--out", "FILE"], "output folder"),
+        (["publish", "--graph", "karate", "--defense", "nope", "--out", "OUT/a.csv"], "nope"),
+        (["publish", "--graph", "karate", "--defense", "edge_rand", "--out", "OUT/a.exe"], ".csv"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_two(audit_home, tmp_path, capsys, arguments, text):
+    (tmp_path / "spec.json").write_text("[1")
+    names = {"OUT": tmp_path / "out", "SPEC": tmp_path / "spec.json"}
+    if "FILE" in arguments:
+        (tmp_path / "file").touch()
+        names["FILE"] = tmp_path / "file"
+    code, out, err = run(*[names.get(a, a) for a in arguments], capsys=capsys)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("error: ")
+    assert text in err
+
+
+def test_a_fault_of_ours_is_one_line_too(audit_home, tmp_path, capsys, monkeypatch):
+    def fail(options):
+        raise KeyError("x")
+
+    monkeypatch.setattr(command, "run_methods", fail)
+    code, _, err = run("methods", capsys=capsys)
+    assert (code, err) == (1, "error: internal error; KeyError: 'x'; AUDIT_DEBUG=1 shows where\n")
+
+
+def test_a_marker_that_looks_like_unknown_is_pointed_out(
+    audit_home, tmp_path, nodes_file, capsys
+):
+    arguments = ["audit", "--graph", tmp_path / "links.csv", "--nodes", nodes_file, "--id", "id",
+                 "--private", "country", "--attack", "nope", "--out", tmp_path / "out"]
+    options = command.build_parser().parse_args([str(a) for a in arguments])
+    loaded = command.load_input(options)
+    assert "--unknown=-1" in capsys.readouterr().err
+    assert loaded.graph.attributes["country"].classes == ("-1", "x", "y")
+    options.unknown = ["-1"]
+    assert command.load_input(options).graph.attributes["country"].classes == ("x", "y")
+    assert "may mean unknown" not in capsys.readouterr().err
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
+    """The numbers are those of a run in one process; the second run is fast and identical."""
+    arguments = [
+        "audit", "--graph", "karate", "--private", "label", "--hide-links", "0.1", "--known", "0.2",
+        "--attack", "common_neighbors", "--attack", "class_prior", "--defense",
+        "random_deletion:strength=0.1", "--defense", "random_deletion:strength=0.3",
+        "--seeds", "2", "--out",
+    ]
+    code, out, err = run(*arguments, tmp_path / "a", capsys=capsys)
+    assert (code, out) == (0, "")
+    assert "18 cells, 0 failed" in err
+    started = time.process_time()
+    assert run(*arguments, tmp_path / "b", capsys=capsys)[0] == 0
+    assert time.process_time() - started < 5
+    first, second = (json.loads((tmp_path / x / "audit.json").read_text()) for x in "ab")
+    assert json.dumps(first["results"]) == json.dumps(second["results"])
+    assert tuple(first["results"][0]) == RESULT_COLUMNS
+    assert {row["release"] for row in first["results"]} == {
+        "original", "random_deletion:strength=0.1", "random_deletion",
+    }
+    spec = AuditSpec.check_spec(first["spec"])
+    inline = run_inline(spec, load_dataset("karate").graph, tmp_path / "inline")
+    for row in first["results"]:
+        estimate = inline.estimate(row["release"], row["method"], row["metric"])
+        assert (estimate.value, estimate.low) == (row["value"], row["low"])
+    nodes = pd.read_parquet(tmp_path / "a" / "nodes.parquet")
+    assert tuple(nodes) == NODE_COLUMNS
+    assert nodes.risk.between(0, 1).all()
+    files = {path.name for path in (tmp_path / "a" / "releases").iterdir()}
+    assert {"random_deletion.csv", "random_deletion_strength=0.1.csv"} <= files
+
+    code, _, _ = run("audit", "--spec", tmp_path / "a" / "audit.json", "--out", tmp_path / "c",
+                     capsys=capsys)
+    third = json.loads((tmp_path / "c" / "audit.json").read_text())
+    assert (code, third["results"]) == (0, first["results"])
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_interrupting_cancels_and_says_how_to_go_on(audit_home, tmp_path):
+    arguments = ["audit", *QUICK, "--attack", "gae_cosine:epochs=5000", "--out", tmp_path / "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "core", *map(str, arguments)], cwd=ROOT, stderr=subprocess.PIPE,
+        text=True, env={**os.environ, "AUDIT_HOME": str(audit_home)},
+    )
+    store = Store(audit_home)
+    end = time.monotonic() + 90
+    while time.monotonic() < end:
+        audits = store.list_audits()
+        if audits and any(r.progress > 0 for r in store.list_running(audits[0].id)):
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "run the same command again to resume" in err.splitlines()[-1]
+    assert store.list_audits()[0].state == "cancelled"
+    store.close()
+
+
+def test_publishing_writes_a_release_and_its_provenance(audit_home, tmp_path, capsys):
+    path = tmp_path / "out" / "release.csv"
+    code, _, err = run("publish", "--graph", "karate", "--private", "label", "--defense",
+                       "random_deletion:strength=0.5", "--out", path, capsys=capsys)
+    assert code == 0
+    assert "39 links, empirical only" in err
+    assert len(pd.read_csv(path)) == 39
+    provenance = (path.parent / "release.provenance.json").read_text()
+    assert "operating-system entropy" in provenance
+    assert "label" not in pd.read_csv(path.parent / "release.nodes.csv").columns
+    assert not list(audit_home.glob("audits/*"))

@@ -1,0 +1,192 @@
+"""The embedded cluster: reuse, cancel, killed workers, killed processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.audit import files
+from core.audit.cluster import EmbeddedCluster
+from core.audit.export import describe_audit
+from core.audit.run import run_inline
+from core.audit.service import AuditService
+from core.audit.spec import MethodChoice
+from core.audit.store import Store
+from core.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+SLOW = {"key": "gae_cosine", "config": {"epochs": 5000}}
+
+
+def wait_for(condition, seconds=90.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("waited in vain")
+
+
+def list_workers(pid):
+    """The processes that compute, below the cluster's process."""
+    return [
+        process for process in psutil.Process(pid).children(recursive=True)
+        if "spawn_main" in " ".join(process.cmdline())
+    ]
+
+
+def is_training(service, audit_id):
+    running = service.get_progress(audit_id).running
+    return any(cell.method.startswith("gae") and cell.fraction > 0 for cell in running)
+
+
+@pytest.mark.xdist_group("audit cluster")
+class TestService:
+    def test_it_computes_what_one_process_computes(self, service, graph, make_spec, tmp_path):
+        spec = make_spec(
+            seeds=2, utility="label",
+            attacks=[{"key": "common_neighbors"}, {"key": "class_prior"},
+                     {"key": "gae_cosine", "config": {"epochs": 5}}],
+        )
+        audit_id = service.start_audit(spec, "first")
+        assert service.get_progress(audit_id).is_active
+        assert service.wait(audit_id, 120)
+        view = service.get_view(audit_id)
+        assert view.summary.state == "done"
+        assert view.summary.cells_failed == 0
+        inline = run_inline(spec, graph, tmp_path)
+        assert describe_audit(view)["results"] == describe_audit(inline)["results"]
+        assert service.get_view(audit_id) is view
+        assert [audit.name for audit in service.list_audits()] == ["first"]
+
+    def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
+        spec = make_spec(seeds=2, utility="label", attacks=[{"key": "common_neighbors"}])
+        started = time.monotonic()
+        audit_id = service.start_audit(spec)
+        assert service.wait(audit_id, 30)
+        assert service.get_progress(audit_id).cells_done == 2 * (2 + 3)
+        assert time.monotonic() - started < 10
+        service.delete_audit(audit_id)
+        first = service.list_audits()[0]
+        assert (first.name, first.cells_done) == ("first", first.cells_total)
+
+    def test_cancelling_while_training_takes_less_than_a_second(self, service, make_spec):
+        spec = make_spec(attacks=[SLOW], defenses=[])
+        audit_id = service.start_audit(spec)
+        wait_for(lambda: is_training(service, audit_id))
+        curves = service.get_progress(audit_id).curves
+        started = time.monotonic()
+        service.cancel_audit(audit_id)
+        wait_for(lambda: not service.get_progress(audit_id).is_active, 5)
+        assert time.monotonic() - started < 1
+        view = service.get_view(audit_id)
+        assert view.summary.state == "cancelled"
+        assert set(view.cells[view.cells.method.str.startswith("gae")].state) == {"cancelled"}
+        assert curves
+        service.delete_audit(audit_id)
+
+    def test_a_killed_worker_costs_only_what_it_had_in_hand(self, service, make_spec):
+        attack = {"key": "gae_cosine", "config": {"epochs": 400}}
+        spec = make_spec(seeds=2, attacks=[{"key": "adamic_adar"}, attack], defenses=[])
+        audit_id = service.start_audit(spec)
+        wait_for(lambda: is_training(service, audit_id))
+        done = list_done(service.home, audit_id)
+        for process in list_workers(service._engine._cluster._process.pid):
+            process.send_signal(signal.SIGKILL)
+        assert service.wait(audit_id, 120)
+        view = service.get_view(audit_id)
+        assert set(view.cells.state) == {"done"}
+        assert done
+        assert done.items() <= list_done(service.home, audit_id).items()
+
+    def test_a_publishing_run_draws_new_noise_each_time(self, service, graph):
+        choice = MethodChoice.parse("random_deletion:strength=0.5")
+        releases = []
+        for _ in range(2):
+            run_id = service.start_publish(graph.content_hash, choice, {"private": "private"})
+            wait_for(lambda run_id=run_id: service.get_publish(run_id).state != "running")
+            result = service.get_publish(run_id)
+            assert (result.state, result.reason) == ("done", "")
+            assert result.release.graph.num_edges == graph.num_edges // 2
+            assert "seed" not in str(result.provenance)
+            releases.append(result.release.graph.content_hash)
+        assert releases[0] != releases[1]
+        assert not list((service.home / "publishing").iterdir())
+
+    def test_unknown_ids_are_errors(self, service):
+        for call in (service.get_view, service.get_progress, service.resume_audit,
+                     service.cancel_audit, service.delete_audit, service.get_publish):
+            with pytest.raises(InputError):
+                call("nothing")
+
+    def test_the_server_process_does_not_load_torch(self, tmp_path):
+        code = (
+            "import sys; from core.audit.service import AuditService as S;"
+            "import core.audit.export; S(sys.argv[1]).find_device_title();"
+            "sys.exit('torch' in sys.modules)"
+        )
+        environment = {**os.environ, "AUDIT_DEVICE": "cpu"}
+        run = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT,
+                             env=environment, check=False)
+        assert run.returncode == 0
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph, make_spec):
+    attacks = [{"key": "adamic_adar"}, {"key": "gae_cosine", "config": {"epochs": 300}}]
+    spec = make_spec(seeds=2, attacks=attacks, defenses=[])
+    store = Store(tmp_path)
+    store.save_graph(graph)
+    code = (
+        "import sys; from core.audit.service import AuditService;"
+        "from core.audit.spec import AuditSpec; s = AuditService(sys.argv[1]);"
+        "a = s.start_audit(AuditSpec.model_validate_json(sys.argv[2])); s.wait(a)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path), spec.model_dump_json()], cwd=ROOT
+    )
+    wait_for(store.list_audits)
+    audit_id = store.list_audits()[0].id
+    wait_for(lambda: any(r.method.startswith("gae") for r in store.list_running(audit_id)))
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait()
+    assert len(children) >= 2
+    _, alive = psutil.wait_procs(children, timeout=15)
+    assert not alive  # no orphans
+    done = list_done(tmp_path, audit_id)
+    service = AuditService(tmp_path)
+    try:
+        assert service.list_audits()[0].state == "interrupted"
+        assert 0 < len(done) < service.list_audits()[0].cells_total
+        service.resume_audit(audit_id)
+        assert service.wait(audit_id, 120)
+        assert service.get_view(audit_id).summary.state == "done"
+        assert done.items() <= list_done(tmp_path, audit_id).items()
+    finally:
+        service.close()
+        store.close()
+
+
+def test_a_cluster_that_cannot_start_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(RuntimeError, match="did not start"):
+        EmbeddedCluster(tmp_path)
+
+
+def list_done(home, audit_id):
+    """key → time of writing of the cells that are finished."""
+    store = Store(home)
+    rows = store.list_cells(audit_id, "key", "state")
+    store.close()
+    return {
+        row.key: (files.cell_folder(Path(home), row.key) / "arrays.npz").stat().st_mtime_ns
+        for row in rows if row.state == "done"
+    }
