@@ -36,6 +36,19 @@ class Progress:
             self.update(index + 1, total, message)
 
 
+class PartProgress(Progress):
+    """One of `count` equal parts of a longer piece of work, told to the whole's progress."""
+
+    def __init__(self, whole: Progress, index: int, count: int) -> None:
+        self._whole, self._index, self._count = whole, index, count
+
+    def update(self, done: float, total: float, message: str = "") -> None:
+        self._whole.update(self._index + done / max(total, 1e-9), self._count, message)
+
+    def check(self) -> None:
+        self._whole.check()
+
+
 class RecordingProgress(Progress):
     """Keeps everything in memory; `is_cancelled` is asked on every report."""
 

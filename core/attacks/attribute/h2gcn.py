@@ -1,0 +1,41 @@
+"""H2GCN: made for graphs in which links join unlike nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from core.attacks.attribute.neural import NeuralAttack
+from core.context import Context
+from core.graph import Graph
+from core.methods import MethodInfo
+
+if TYPE_CHECKING:
+    from core.models.classifiers import MakeModel
+    from core.models.encoders import Inputs
+
+
+class H2Gcn(NeuralAttack):
+    """Ego, one-hop and two-hop neighbours kept apart over two rounds."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="h2gcn",
+        title="H2GCN",
+        summary="Trains a network that keeps a node, its neighbours and theirs apart.",
+        source="Zhu et al., Beyond homophily in graph neural networks, NeurIPS 2020",
+        group="neural",
+        cost="seconds",
+        uses_gpu=True,
+    )
+
+    def make_model(
+        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
+    ) -> MakeModel:
+        from core.models import hops
+        from core.models.propagation import Propagation
+
+        device = context.device.torch_name
+        one = Propagation.of_graph(graph, "symmetric", self_loops=False, device=device)
+        two = hops.make_two_hop_propagation(graph, context.memory_budget, device)
+        return lambda setting, seed: hops.H2Gcn(
+            inputs, one, two, self.hidden, num_classes, seed, setting.dropout
+        ).to(device)
