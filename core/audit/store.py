@@ -146,7 +146,10 @@ class Store:
             due = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
             connection.execute(
                 sa.update(CellRow)
-                .where(CellRow.key.in_(due), CellRow.state.not_in((*KEPT, "running")))
+                .where(
+                    CellRow.key.in_(due), CellRow.state.not_in(KEPT),
+                    CellRow.key.not_in(_select_running(audit_id)),
+                )
                 .values(state="queued", reason="", progress=0.0)
             )
             orphans = _delete_orphans(connection)
@@ -221,10 +224,7 @@ class Store:
 
     def settle_cells(self, audit_id: str, state: str, reason: str) -> None:
         """Set the state of the audit's unfinished cells that no other running audit needs."""
-        running = (
-            sa.select(AuditCellRow.cell_key).join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
-            .where(AuditRow.state == "running", AuditRow.id != audit_id)
-        )
+        running = _select_running(audit_id)
         mine = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
         with self._write() as connection:
             connection.execute(
@@ -359,6 +359,14 @@ def _insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) -
         {"audit_id": audit_id, "cell_key": cell.key, "position": position}
         for position, cell in enumerate(cells)
     ])
+
+
+def _select_running(besides: str) -> Any:
+    """Keys of the cells that other running audits need."""
+    return (
+        sa.select(AuditCellRow.cell_key).join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
+        .where(AuditRow.state == "running", AuditRow.id != besides)
+    )
 
 
 def _delete_orphans(connection: Connection) -> list[str]:

@@ -16,13 +16,13 @@ def graph():
 
 @pytest.fixture(scope="session")
 def make_spec(graph):
-    """A spec of both threats with instant methods; keywords replace fields."""
+    """A spec of both threats with instant methods and nothing to train; keywords replace fields."""
 
     def make(**fields) -> AuditSpec:
         base = {
             "graph_hash": graph.content_hash, "private": "private", "known": 0.3,
-            "hide_links": 0.1, "seeds": 1, "attacks": [{"key": "common_neighbors"}],
-            "defenses": [{"key": "random_deletion"}],
+            "hide_links": 0.1, "test_links": 0.0, "seeds": 1,
+            "attacks": [{"key": "common_neighbors"}], "defenses": [{"key": "random_deletion"}],
         }
         return AuditSpec.check_spec({**base, **fields})
 

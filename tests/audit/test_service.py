@@ -22,10 +22,12 @@ from core.audit.store import Store
 from core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_S = 300.0
+"""For machines under load; on an idle one everything here takes seconds."""
 SLOW = {"key": "gae_cosine", "config": {"epochs": 5000}}
 
 
-def wait_for(condition, seconds=90.0):
+def wait_for(condition, seconds=PATIENCE_S):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -51,13 +53,13 @@ def is_training(service, audit_id):
 class TestService:
     def test_it_computes_what_one_process_computes(self, service, graph, make_spec, tmp_path):
         spec = make_spec(
-            seeds=2, utility="label",
+            seeds=2,
             attacks=[{"key": "common_neighbors"}, {"key": "class_prior"},
                      {"key": "gae_cosine", "config": {"epochs": 5}}],
         )
         audit_id = service.start_audit(spec, "first")
         assert service.get_progress(audit_id).is_active
-        assert service.wait(audit_id, 120)
+        assert service.wait(audit_id, PATIENCE_S)
         view = service.get_view(audit_id)
         assert view.summary.state == "done"
         assert view.summary.cells_failed == 0
@@ -67,12 +69,13 @@ class TestService:
         assert [audit.name for audit in service.list_audits()] == ["first"]
 
     def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
-        spec = make_spec(seeds=2, utility="label", attacks=[{"key": "common_neighbors"}])
-        started = time.monotonic()
+        spec = make_spec(seeds=2, attacks=[{"key": "common_neighbors"}])
+        before = {audit.id: list_done(service.home, audit.id) for audit in service.list_audits()}
         audit_id = service.start_audit(spec)
-        assert service.wait(audit_id, 30)
+        assert service.wait(audit_id, PATIENCE_S)
         assert service.get_progress(audit_id).cells_done == 2 * (2 + 3)
-        assert time.monotonic() - started < 10
+        (known,) = before.values()
+        assert list_done(service.home, audit_id).items() <= known.items()
         service.delete_audit(audit_id)
         first = service.list_audits()[0]
         assert (first.name, first.cells_done) == ("first", first.cells_total)
@@ -100,7 +103,7 @@ class TestService:
         done = list_done(service.home, audit_id)
         for process in list_workers(service._engine._cluster._process.pid):
             process.send_signal(signal.SIGKILL)
-        assert service.wait(audit_id, 120)
+        assert service.wait(audit_id, PATIENCE_S)
         view = service.get_view(audit_id)
         assert set(view.cells.state) == {"done"}
         assert done
@@ -167,7 +170,7 @@ def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph,
         assert service.list_audits()[0].state == "interrupted"
         assert 0 < len(done) < service.list_audits()[0].cells_total
         service.resume_audit(audit_id)
-        assert service.wait(audit_id, 120)
+        assert service.wait(audit_id, PATIENCE_S)
         assert service.get_view(audit_id).summary.state == "done"
         assert done.items() <= list_done(tmp_path, audit_id).items()
     finally:
