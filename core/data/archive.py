@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -16,6 +17,10 @@ MAX_UNPACKED_BYTES = 2 << 30
 MAX_MEMBERS = 10_000
 MAX_RATIO = 500
 _SMALL = 32 << 20
+_BROKEN = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, zlib.error,
+    UnicodeDecodeError,
+)
 
 
 @contextmanager
@@ -46,7 +51,7 @@ def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
                     "save it as sparse arrays",
                 )
             yield archive
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, OSError):
+    except (*_BROKEN, OSError):
         raise FormatError(file, "must be a complete zip archive", remedy="save it again") from None
 
 
@@ -80,7 +85,7 @@ def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
                     f"{count * dtype.itemsize:,} bytes in {size:,}",
                 )
             array = np.frombuffer(stream.read(count * dtype.itemsize), dtype, count)
-    except (ValueError, KeyError, SyntaxError, zipfile.BadZipFile) as error:
+    except (*_BROKEN, ValueError, KeyError, SyntaxError) as error:
         raise FormatError(what, "must be a valid array", str(error).split("\n")[0]) from None
     return array.reshape(shape, order="F" if is_fortran else "C")
 

@@ -162,7 +162,7 @@ def _split_table(
     for column in columns:
         role, cells = roles[column], table[column]
         if role in ("private", "utility", "attribute"):
-            attribute = Attribute.from_values(column, cells, [*unknown, "NaN"])
+            attribute = Attribute.from_values(column, as_text(cells), [*unknown, "NaN"])
             if not attribute.known.all():
                 report.num_unknown[column] = int((~attribute.known).sum())
             attributes[column] = attribute

@@ -63,9 +63,12 @@ def load_word_lists(path: str | Path) -> dict[str, list[int]]:
     if not isinstance(content, dict) or not content:
         raise FormatError(f"file '{path.name}'", "must be an object of lists", remedy=remedy)
     for node, words in content.items():
-        if not isinstance(words, list) or not all(type(w) is int and w >= 0 for w in words):
+        if not isinstance(words, list) or not all(
+            type(word) is int and 0 <= word < MAX_WORDS for word in words
+        ):
             raise FormatError(
-                f"file '{path.name}'", "must hold lists of word ids (whole numbers ≥ 0)",
+                f"file '{path.name}'",
+                f"must hold lists of word ids (whole numbers from 0, below {MAX_WORDS:,})",
                 f"node '{node}'", remedy,
             )
     return content
@@ -85,11 +88,6 @@ def _word_matrix(
     counts = np.array([len(row) for row in lists])
     columns = np.fromiter((w for row in lists for w in row), np.int64, int(counts.sum()))
     num_words = int(columns.max(initial=-1)) + 1
-    if num_words > MAX_WORDS:
-        raise ResourceError(
-            f"file '{file}': word ids", f"must be below {MAX_WORDS:,}", num_words - 1,
-            "number the words from 0",
-        )
     indptr = np.concatenate([[0], np.cumsum(counts)])
     values = np.ones(len(columns), np.float32)
     matrix = sparse.csr_array((values, columns, indptr), shape=(len(node_ids), num_words))

@@ -102,9 +102,13 @@ def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:
                     )
             if max_rows is not None:
                 batches = [batch for batch in [next(file.iter_batches(max_rows), None)] if batch]
-                return pa.Table.from_batches(batches, file.schema_arrow).to_pandas()
-            return file.read().to_pandas()
+                table = pa.Table.from_batches(batches, file.schema_arrow)
+            else:
+                table = file.read()
+            # What pandas noted beside the columns is not needed, and a broken note would mislead.
+            unnamed = [n for n in table.column_names if re.fullmatch(r"__index_level_\d+__", n)]
+            return table.drop_columns(unnamed).to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise FormatError(
-            f"file '{path.name}'", "must be a complete Parquet file", str(error).splitlines()[0]
+            f"file '{path.name}'", "must be a complete Parquet file", str(error).partition("\n")[0]
         ) from None

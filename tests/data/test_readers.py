@@ -394,3 +394,20 @@ def test_nba_as_its_authors_use_it(data_root):
     assert roles["country"] == "private"
     assert roles["SALARY"] == "utility"
     assert guess_unknown_markers(read_preview(folder / "nba.csv", rows=400)) == {"SALARY": ["-1"]}
+
+
+def test_typed_parquet_columns(tmp_path):
+    """Categories, dates, truth values, nullable numbers; an unnamed index is no column."""
+    table = pd.DataFrame({
+        "id": ["a", "b", "c", "d"],
+        "team": pd.Categorical(["x", "y", "x", None]),
+        "born": pd.to_datetime(["2001-01-01", "2001-01-01", "2003-05-05", "2003-05-05"]),
+        "member": [True, False, True, True],
+        "score": pd.array([1, None, 3, 4], dtype="Int64"),
+    }, index=[7, 3, 5, 1])
+    table.to_parquet(tmp_path / "n.parquet")
+    graph = load_graph(write(tmp_path, "l.csv", PATH), nodes_path=tmp_path / "n.parquet").graph
+    assert graph.feature_names == ("member", "score")
+    assert graph.features.tolist() == [[1, 1], [0, 3], [1, 3], [1, 4]]
+    assert graph.attribute("team").codes.tolist() == [0, 1, 0, -1]
+    assert graph.attribute("born").codes.tolist() == [0, 0, 1, 1]
