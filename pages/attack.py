@@ -12,6 +12,7 @@ from core.figures.labels import ORIGINAL, attack_threat
 from core.methods import Method, list_methods
 from pages.ui import cache, page, rail, session
 from pages.ui.method_form import list_fields, show_settings
+from pages.ui.text import count_noun
 from pages.ui.theme import current_theme
 
 GROUPS = (
@@ -59,7 +60,7 @@ def _show_form(view: AuditView | None) -> None:
     )
     defenses = ()
     if view is not None and view.spec.defenses:
-        names = page.count_noun(len(view.spec.defenses), "defense")
+        names = count_noun(len(view.spec.defenses), "defense")
         if right.checkbox(f"Attack the {names} of this audit as well", True, key="keep_defenses"):
             defenses = view.spec.defenses
     if not choices:

@@ -25,7 +25,17 @@ DOORS = {
 
 def main() -> None:
     page.open_page("Data", "What am I about to share?")
-    graph, threats = session.current_graph(), session.current_threats()
+    graph = session.current_graph()
+    top, bottom = st.container(), st.container()
+    with bottom:  # first: what it says decides which warnings the top shows
+        show_threats(graph)
+        page.show_next("attack", "What could an adversary learn: Attack")
+    with top:
+        _show_graph(graph)
+
+
+def _show_graph(graph: Graph) -> None:
+    threats = session.current_threats()
     profile = cache.compute_profile(
         st.session_state["graph"], threats.private, threats.utility,
         st.session_state.get("load_reports", {}).get(st.session_state["graph"]),
@@ -36,8 +46,6 @@ def main() -> None:
         st.warning(escape(warning, 300), icon=":material/warning:")
     _show_counts(profile)
     _show_charts(graph, profile)
-    show_threats(graph)
-    page.show_next("attack", "What could an adversary learn: Attack")
 
 
 def _describe(graph: Graph, profile: GraphProfile) -> str:

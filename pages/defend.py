@@ -13,6 +13,7 @@ from core.figures.tables import list_threats
 from core.methods import Method, list_methods
 from pages.ui import cache, page, rail, session
 from pages.ui.method_form import list_fields, show_settings
+from pages.ui.text import count_noun
 from pages.ui.theme import current_theme
 
 PROMISES = {
@@ -72,7 +73,7 @@ def _show_form(view: AuditView | None) -> None:
                 choices += _show_card(method)
     kept = view.spec.defenses if view is not None else ()
     if kept and not st.checkbox(
-        f"Keep the {page.count_noun(len(kept), 'release')} of this audit", True, key="keep-releases"
+        f"Keep the {count_noun(len(kept), 'release')} of this audit", True, key="keep-releases"
     ):
         kept = ()
     attacks = _choose_attacks(view)
@@ -121,13 +122,12 @@ def _show_results(view: AuditView) -> None:
     page.show_state(view)
     table = release_table.compute_release_table(view.results, view.releases)
     st.dataframe(table.drop(columns="release"), hide_index=True)
-    note, button = st.columns([8, 1], wrap=False)
-    note.caption(
-        f"Means over {page.count_noun(view.spec.seeds, 'repeat')}, each with a new split and new "
-        "noise; 95 % intervals in brackets. The worst case is the best attack, null attackers "
-        "included."
-    )
-    with button:
+    with st.container(horizontal=True, wrap=False):
+        st.caption(
+            f"Means over {count_noun(view.spec.seeds, 'repeat')}, each with a new split and new "
+            "noise; 95 % intervals in brackets. The worst case is the best attack, null "
+            "attackers included.", width="stretch",
+        )
         page.download_table(table, "releases")
     page.show_missing(view)
     if view.summary.state in rail.ACTIVE:

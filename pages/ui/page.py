@@ -71,10 +71,7 @@ def show_state(view: AuditView) -> None:
             f"The audit was {summary.state} with {done} finished; nothing finished is lost.",
             icon=":material/pause_circle:",
         )
-        if st.button("Resume the audit", key="resume", icon=":material/play_arrow:"):
-            service.open_service().resume_audit(summary.id)
-            st.session_state["job"] = summary.id
-            st.rerun()
+        _offer_resume(summary.id, "Resume the audit")
     if summary.cells_failed or summary.state == "failed":
         failed = view.cells[view.cells.state == "failed"]
         parts = count_noun(len(failed), "part") + " of the audit failed; the others are complete."
@@ -87,6 +84,15 @@ def show_state(view: AuditView) -> None:
                 "Change the method's settings or leave it out, then run again: "
                 "finished parts are reused."
             )
+            if summary.state == "done":
+                _offer_resume(summary.id, "Try the failed parts again")
+
+
+def _offer_resume(audit_id: str, label: str) -> None:
+    if st.button(label, key="resume", icon=":material/play_arrow:"):
+        service.open_service().resume_audit(audit_id)
+        st.session_state["job"] = audit_id
+        st.rerun()
 
 
 def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
@@ -117,9 +123,8 @@ def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
         chart.figure, key=key, theme=None,
         config={"displaylogo": False, "displayModeBar": False}, **options,
     )
-    note, button = st.columns([5, 1], vertical_alignment="top", gap="small", wrap=False)
-    note.caption(escape(chart.note, 400))
-    with button:
+    with st.container(horizontal=True, wrap=False):
+        st.caption(escape(chart.note, 400), width="stretch")
         download_table(chart.table, key)
     return event
 

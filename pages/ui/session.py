@@ -116,8 +116,9 @@ def open_graph(graph_hash: str, threats: ThreatChoice | None = None) -> None:
         state.pop("audit", None)
         state.pop("node", None)
     state["graph"] = graph_hash
-    if threats is not None or graph_hash not in state.setdefault("threats", {}):
-        state["threats"][graph_hash] = threats or ThreatChoice.propose(graph)
+    known = state.setdefault("threats", {})
+    if threats is not None or graph_hash not in known:
+        known[graph_hash] = threats or ThreatChoice.propose(graph)
         state["threat_form"] = state.get("threat_form", 0) + 1
 
 

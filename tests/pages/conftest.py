@@ -1,0 +1,72 @@
+"""The pages on a service of the tests' own, with one small finished audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.audit.run import run_inline
+from core.audit.service import AuditService
+from core.audit.spec import AuditSpec, MethodChoice
+from core.data.catalogue import load_dataset
+from pages.ui import service as pages_service
+
+FRAME = Path(__file__).parents[2] / "pages" / "ui" / "frame.py"
+TIMEOUT_S = 120
+
+PAGES = {
+    "data": "Data", "attack": "Attack", "defend": "Defend", "risk": "Risk",
+    "homophily": "Homophily", "tradeoff": "Trade-off", "report": "Report", "audits": "Audits",
+}
+"""File name of every page → its heading."""
+
+OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AuditService, str]]:
+    """A service whose home holds one finished audit, and that audit's id."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("AUDIT_DATABASE", raising=False)
+        patch.setenv("AUDIT_DEVICE", "cpu")
+        home = tmp_path_factory.mktemp("home")
+        graph = load_dataset("karate").graph
+        spec = AuditSpec.check_spec({
+            "graph_name": "karate", "graph_hash": graph.content_hash, "private": "label",
+            "known": 0.3, "hide_links": 0.2, "seeds": 2,
+            "attacks": [MethodChoice(key=key) for key in (
+                "common_neighbors", "degree_product", "label_propagation", "class_prior",
+            )],
+            "defenses": [MethodChoice(key="random_deletion", config={"strength": 0.5})],
+        })
+        view = run_inline(spec, graph, home, "karate")
+        service = AuditService(home)
+        yield service, view.summary.id
+        service.close()
+
+
+@pytest.fixture
+def open_app(audited: tuple[AuditService, str]) -> Iterator[OpenApp]:
+    """`open_app(page, **address)`: a fresh session on a page; the service is the tests' own."""
+    pages_service.use_service(audited[0])
+
+    def open_page(page: str, **address: str) -> AppTest:
+        app = AppTest.from_file(FRAME, default_timeout=TIMEOUT_S)
+        for name, value in address.items():
+            app.query_params[name] = value
+        app.run()
+        if page != "data":
+            app.switch_page(f"../{page}.py").run()
+        assert not app.exception, app.exception
+        return app
+
+    yield open_page
+    pages_service.use_service(None)
+
+
+@pytest.fixture
+def audit_id(audited: tuple[AuditService, str]) -> str:
+    return audited[1]

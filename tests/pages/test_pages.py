@@ -1,0 +1,127 @@
+"""Every page: with nothing loaded, and with a finished audit."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pages.ui.service import find_example
+from tests.pages.conftest import PAGES, OpenApp
+
+ESTIMATE = re.compile(r"\d\.\d+ \[\d\.\d+, \d\.\d+\]")
+NEED_AUDIT = ("risk", "homophily", "tradeoff", "report")
+
+
+def texts(app) -> str:
+    return "\n".join(item.value for item in [*app.markdown, *app.info, *app.caption])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_opens_without_an_audit(open_app: OpenApp, page: str) -> None:
+    app = open_app(page)
+    assert [title.value for title in app.title] == [PAGES[page]]
+    assert app.session_state["graph"] == find_example()
+    if page in NEED_AUDIT:
+        assert "No audit of social is open" in texts(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_shows_a_finished_audit(open_app: OpenApp, page: str, audit_id: str) -> None:
+    app = open_app(page, audit=audit_id)
+    assert [title.value for title in app.title] == [PAGES[page]]
+    assert app.session_state["audit"] == audit_id
+    assert not app.error
+    if page not in ("data", "report", "audits"):
+        assert ESTIMATE.search(texts(app)), texts(app)
+
+
+def test_first_page_has_the_generated_network(open_app: OpenApp) -> None:
+    app = open_app("data")
+    assert "1,000 people and 11,928 links" in texts(app)
+
+
+def test_audit_survives_moving_between_pages(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("attack", audit=audit_id)
+    app.switch_page("../tradeoff.py").run()
+    assert app.session_state["audit"] == audit_id
+    assert app.query_params["audit"] in (audit_id, [audit_id])
+
+
+def test_unknown_audit_is_said_and_the_example_opens(open_app: OpenApp) -> None:
+    app = open_app("data", audit="0123456789")
+    assert any("audit" in item.value for item in app.warning)
+    assert app.session_state["graph"] == find_example()
+
+
+def test_attack_page_repeats_the_stored_numbers(
+    open_app: OpenApp, audited, audit_id: str
+) -> None:
+    from core.figures.theme import format_interval
+
+    results = audited[0].get_view(audit_id).results
+    rows = results[(results.release == "original") & (results.metric == "auc")]
+    best = rows[rows.method.isin(["common_neighbors", "label_propagation"])]
+    text = texts(open_app("attack", audit=audit_id))
+    for row in best.itertuples():
+        assert format_interval(row.value, row.low, row.high) in text
+
+
+def test_defend_page_lists_every_release(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("defend", audit=audit_id)
+    table = app.dataframe[0].value
+    assert list(table["Release"])[0] == "Original"
+    assert len(table) == 2
+    assert list(table["Guarantee"]) == ["none", "empirical only"]
+
+
+def test_node_opens_from_the_address(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("risk", audit=audit_id, node="34")
+    assert any("Node 34" in item.value for item in app.subheader)
+    assert "of its neighbours" in texts(app)
+
+
+def test_node_is_found_by_its_id(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("risk", audit=audit_id)
+    app.text_input(key="find-node").set_value("33").run()
+    assert app.session_state["node"] == "33"
+
+
+def test_unknown_node_is_said(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("risk", audit=audit_id, node="<b>nobody</b>")
+    assert any("no node with that id" in item.value for item in app.warning)
+    assert not any("<b>" in item.value.replace("\\<", "") for item in app.subheader)
+
+
+def test_accepted_risk_moves_the_answer(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("tradeoff", audit=audit_id)
+    slider = app.slider[0]
+    slider.set_value(0.0).run()
+    assert "No release keeps" in texts(app)
+    app.slider[0].set_value(1.0).run()
+    assert "the most useful of them is" in texts(app).replace("\n", " ")
+
+
+def test_presets_choose_attacks(open_app: OpenApp) -> None:
+    app = open_app("attack")
+    app.button(key="preset-thorough").click().run()
+    boxes = [box for box in app.checkbox if str(box.key).startswith("attack.")]
+    assert all(box.value for box in boxes)
+    assert app.number_input(key="seeds").value == 10
+    app.button(key="preset-quick").click().run()
+    assert not app.checkbox(key="attack.gae_cosine").value
+    assert app.checkbox(key="attack.degree_product").value
+
+
+def test_no_threat_is_said_and_disables_attacks(open_app: OpenApp) -> None:
+    app = open_app("data")
+    for box in app.selectbox:
+        if box.label == "Private column":
+            box.select_index(0)
+        if box.label == "Which links":
+            box.select("none")
+    app.run()
+    assert any("Nothing is secret yet" in item.value for item in app.warning)
+    app.switch_page("../attack.py").run()
+    assert app.button(key="run").disabled
+    assert "choose some on the Data page" in texts(app)
