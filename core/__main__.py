@@ -31,7 +31,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     try:
         options = build_parser().parse_args(arguments)
         return options.run(options)
@@ -228,6 +227,7 @@ def say(text: str, code: int = 0) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     if not os.environ.get("AUDIT_DEBUG"):
         logging.disable()  # what a user should know is said in one line
     sys.exit(main())
