@@ -14,9 +14,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits as cross_entrop
 from torch.nn.functional import cosine_similarity
 
 from core.context import Context
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.models.encoders import Block, Gcn, Linear, make_inputs, num_columns
 from core.models.training import train
+from core.models.training_pairs import draw_non_links
 
 Head = Literal["cosine", "inner", "mlp"]
 
@@ -123,21 +124,6 @@ def compute_gae(
     encoder.eval()
     with torch.no_grad():
         return GraphAutoEncoder(encoder(inputs, block), scorer)
-
-
-def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
-    """At most `count` pairs without a link, drawn uniformly with replacement; fast.
-
-    Draws that hit a link are left out, not repeated: as many as the graph is dense.
-    """
-    pairs = rng.integers(0, graph.num_nodes, (count, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    codes = pair_codes(pairs, graph.num_nodes)
-    known = graph.edge_codes
-    if not len(known):
-        return pairs
-    found = known[np.searchsorted(known, codes).clip(max=len(known) - 1)]
-    return pairs[found != codes]
 
 
 def _draw_links(graph: Graph, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from core.attacks.link.node2vec_cosine import Node2vecCosine
 from core.attacks.link.node2vec_svc import Node2vecSvc
 from core.attacks.link.preferential_attachment import PreferentialAttachment
 from core.attacks.link.resource_allocation import ResourceAllocation
+from core.attacks.link.seal import Seal
 
 LINK_ATTACKS = (
     CommonNeighbors,
@@ -18,6 +19,7 @@ LINK_ATTACKS = (
     ResourceAllocation,
     Jaccard,
     PreferentialAttachment,
+    Seal,
     Node2vecCosine,
     Node2vecSvc,
     GaeCosine,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.context import Context
-from core.data.splits import sample_non_links
 from core.graph import Graph
+from core.models.training_pairs import draw_training_pairs
 
 MAX_LINKS = 10_000
 """Links that a classifier trains on at most, beside as many non-links: seconds of liblinear."""
@@ -22,21 +22,6 @@ def compute_cosines(vectors: np.ndarray, pairs: np.ndarray, tile: int = 65_536) 
         products = np.einsum("kd,kd->k", vectors[i], vectors[j], dtype=np.float64)
         scores[start : start + tile] = products * scale[i] * scale[j]
     return scores
-
-
-def draw_training_pairs(
-    graph: Graph, limit: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Links of a release (a, 2), at most `limit`, and as many non-links of it (b, 2).
-
-    Links of weight 0 are no links. The attacker cannot know hidden links, so they may be among
-    his non-links.
-    """
-    links = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
-    if len(links) > limit:
-        links = links[np.sort(rng.choice(len(links), limit, replace=False))]
-    available = graph.num_pairs - graph.num_edges
-    return links, sample_non_links(graph, min(len(links), available), rng)
 
 
 def compute_svc_scores(

@@ -1,0 +1,101 @@
+"""SEAL: learn from enclosing subgraphs which pairs are links (Zhang and Chen, NeurIPS 2018)."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import numpy as np
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+
+from core.context import Context
+from core.graph import Graph, pair_codes
+from core.models.dgcnn import Dgcnn
+from core.models.enclosing import MAX_LABEL, Subgraphs, extract_subgraphs
+from core.models.training_pairs import draw_training_pairs
+
+BATCH = 64
+SCORED_AT_ONCE = 256
+VALIDATION = 0.1
+
+
+def compute_seal_scores(
+    graph: Graph,
+    pairs: np.ndarray,
+    context: Context,
+    *,
+    hops: int = 2,
+    max_per_hop: int = 100,
+    max_pairs: int = 20_000,
+    epochs: int = 10,
+    lr: float = 1e-3,
+) -> np.ndarray:
+    """(k,) float64 logits of (k, 2) pairs.
+
+    Trains on at most `max_pairs` pairs, half of them links of the release, the target link taken
+    out of each subgraph; a tenth of them chooses the epoch. Node features are not used.
+    Constant where the release has no link or no non-link to learn from.
+    """
+    links, absent = draw_training_pairs(graph, max_pairs // 2, context.rng("pairs"))
+    if len(links) < 2 or len(absent) < 2:
+        return np.zeros(len(pairs))
+    # Every pair once and in one order: a score then depends on nothing but the pair itself.
+    codes, places = np.unique(pair_codes(pairs, graph.num_nodes), return_inverse=True)
+    distinct = np.stack([codes // graph.num_nodes, codes % graph.num_nodes], axis=1)
+    extract = dict(hops=hops, max_per_hop=max_per_hop)
+    subgraphs = extract_subgraphs(
+        graph.adjacency, np.concatenate([links, absent]), context, **extract
+    )
+    truth = np.arange(len(subgraphs)) < len(links)
+    model = _fit(subgraphs, truth, context, epochs, lr)
+    scores = []
+    for start in range(0, len(distinct), SCORED_AT_ONCE):
+        part = distinct[start : start + SCORED_AT_ONCE]
+        targets = extract_subgraphs(graph.adjacency, part, context, **extract)
+        scores.append(_predict(model, targets, np.arange(len(targets))))
+    return np.concatenate(scores)[places]
+
+
+def _fit(
+    subgraphs: Subgraphs, truth: np.ndarray, context: Context, epochs: int, lr: float
+) -> Dgcnn:
+    """The model of the epoch with the least loss on the validation pairs."""
+    kept = int(np.quantile(subgraphs.sizes, 0.4))
+    model = Dgcnn(MAX_LABEL + 1, kept, context.seed.child("dgcnn"))
+    model = model.to(context.device.torch_name)
+    rng = context.rng("batches")
+    order = rng.permutation(len(truth))
+    held_out, training = np.split(order, [max(1, round(VALIDATION * len(order)))])
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    best, best_loss = deepcopy(model.state_dict()), float("inf")
+    batches = int(np.ceil(len(training) / BATCH))
+    for epoch in range(epochs):
+        model.train()
+        total = 0.0
+        for step, batch in enumerate(np.array_split(rng.permutation(training), batches)):
+            optimizer.zero_grad(set_to_none=True)
+            logits = model(*subgraphs.join(batch))
+            loss = cross_entropy(logits, torch.from_numpy(truth[batch]).to(logits))
+            loss.backward()
+            optimizer.step()
+            total += float(loss.detach()) * len(batch)
+            context.progress.update(epoch * batches + step + 1, epochs * batches, "SEAL")
+        context.progress.record("seal_loss", epoch, total / len(training))
+        logits = torch.from_numpy(_predict(model, subgraphs, held_out))
+        loss_now = float(cross_entropy(logits, torch.from_numpy(truth[held_out]).to(logits)))
+        context.progress.record("seal_validation_loss", epoch, loss_now)
+        if loss_now < best_loss:
+            best, best_loss = deepcopy(model.state_dict()), loss_now
+    model.load_state_dict(best)
+    return model
+
+
+def _predict(model: Dgcnn, subgraphs: Subgraphs, chosen: np.ndarray) -> np.ndarray:
+    """(len(chosen),) float64 logits."""
+    model.eval()
+    scores = []
+    with torch.no_grad():
+        for start in range(0, len(chosen), SCORED_AT_ONCE):
+            batch = subgraphs.join(chosen[start : start + SCORED_AT_ONCE])
+            scores.append(model(*batch).double().cpu().numpy())
+    return np.concatenate(scores)
