@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GRACE_S = 3.0
-"""How long a cancelled cell may take to notice before its worker is restarted."""
+"""How long a cancelled cell may take to notice before its worker is killed."""
 
 MAX_ROUNDS = 4
 """How often cells that came back without a result are handed out again."""
@@ -49,6 +49,7 @@ class AuditRun(threading.Thread):
         self._spent, self._since, self._beaten = seconds, time.monotonic(), 0.0
         self._flag = files.cancel_path(store.home, audit_id)
         self._stop_asked = threading.Event()
+        self._stragglers: list[Future] = []
 
     def run(self) -> None:
         try:
@@ -62,6 +63,8 @@ class AuditRun(threading.Thread):
         self._store.update_audit(
             self._audit_id, state=state, note=note, seconds=self._seconds, owner=""
         )
+        if self._stragglers and not self._stop_asked.is_set():
+            self._engine.restart_workers(self._stragglers)
 
     def stop(self) -> None:
         """Leave the audit to be resumed: what is finished stays, the rest is not waited for."""
@@ -151,19 +154,20 @@ class AuditRun(threading.Thread):
                 self._store.update_cell(cell.key, state="failed", reason=reason[:300])
 
     def _cancel(self, pending: dict[str, Future]) -> None:
-        """Running cells see the flag themselves; a worker that does not is restarted."""
-        mine = [f for key, f in pending.items() if self._in_flight.futures.get(key) is f]
+        """Waiting cells are withdrawn; running ones see the flag themselves, or are stragglers."""
+        mine = {k: f for k, f in pending.items() if self._in_flight.futures.get(k) is f}
+        running = self._list_running()
+        for key, future in mine.items():
+            if key not in running:
+                future.cancel()
         deadline = time.monotonic() + GRACE_S
-        while time.monotonic() < deadline:
-            running = [row for row in self._list_states() if row.state == "running"]
-            if not running:
-                break
+        while running and time.monotonic() < deadline:
             time.sleep(0.05)
-        else:
-            keys = {row.key for row in self._list_states() if row.state == "running"}
-            self._engine.restart_workers([pending[key] for key in keys & pending.keys()])
-        for future in mine:
-            future.cancel()
+            running = self._list_running()
+        self._stragglers = [mine[key] for key in running & mine.keys()]
+
+    def _list_running(self) -> set[str]:
+        return {row.key for row in self._list_states() if row.state == "running"}
 
     def _forget(self, futures: dict[str, Future]) -> None:
         with self._in_flight.lock:

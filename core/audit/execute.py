@@ -87,6 +87,7 @@ def execute_cell(job: Job, upstream: str = "") -> str:
     store.update_cell(cell.key, state="running", progress=0.0, message="", reason="", note="")
     note = ""
     try:
+        progress.check()
         outcome, device, note = _compute_with_retries(job, store, progress)
     except RunCancelled as error:
         return _finish(store, cell, "cancelled", reason=str(error))

@@ -223,7 +223,7 @@ def test_progress_and_curves_reach_the_store_and_a_flag_stops(tmp_path, graph, m
     with pytest.raises(RunCancelled):
         progress.update(2, 4)
     job = Job(str(store.home), store.url, "a", make_spec().model_dump_json(), cells[0])
-    assert execute_cell(job) in ("done", "cancelled")  # instant: may end before it looks
+    assert execute_cell(job) == "cancelled"
     store.close()
 
 
