@@ -7,6 +7,7 @@ from core.defenses.edge_rand import EdgeRand
 from core.defenses.l_dpgcn import LocalDpGcn
 from core.defenses.lap_graph import LapGraph
 from core.defenses.ldpgen import LdpGen
+from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
 from core.defenses.random_deletion import RandomDeletion
@@ -19,6 +20,7 @@ from core.defenses.sym_rr import SymRR
 DEFENSES = (
     RandomDeletion,
     RandomRewiring,
+    Ppgsl,
     Dice,
     RwLp,
     Ppne,

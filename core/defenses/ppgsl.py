@@ -1,0 +1,226 @@
+"""PPGSL: learn the weights of the graph against a surrogate attacker on the sensitive links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from core.context import Context
+from core.defenses.candidates import sample_candidates
+from core.errors import UnsupportedError
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Release
+from core.threats import Threats
+
+if TYPE_CHECKING:
+    import torch
+
+    from core.models.pair_matrix import PairMatrix
+    from core.models.surrogate import Surrogate
+
+FGP_MAX_NODES = 3000
+"""All pairs are learned up to here (4.5 million weights); beyond, the time would be hours."""
+
+ADV_UPDATES = 8
+"""Surrogate updates per learner step of the ADV protocol (the paper: 4,000 for 500)."""
+
+MIN_WEIGHT = 0.01
+"""Weighted releases leave out what weighs less than this share of the heaviest link."""
+
+
+class Ppgsl(Defense):
+    """Wu et al.'s graph structure learning, with the secure iterative training protocol.
+
+    The learner holds one weight w′ in [0, 1] for each link and each candidate. Every μ steps a
+    fresh surrogate is trained on the weighted graph (Eq. 5); each step lowers
+        Σ over E_s of CE(score, 0) + α ‖A − A′‖²_F        (Eq. 7–9)
+    through the surrogate's propagation. Unweighted graphs publish a Bernoulli draw of A′.
+
+    Two choices the paper leaves open: the privacy loss is the sum over E_s, so that α is the
+    price of a change in units of one sensitive link, whatever the size of the graph (as a mean,
+    the same α would have to shrink with the number of sensitive links). Weights are projected
+    onto [0, 1] after each step instead of clamped inside the loss, where a weight beyond the
+    bounds would get no gradient ever again; the learning rate falls linearly, since at a
+    constant 0.5 Adam keeps weights of this range jumping.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="ppgsl",
+        title="PPGSL",
+        summary="Learns which links to drop and add so that a trained attacker misses.",
+        source="Wu, Yang, Han, Wang and Wu, PPGSL, 2025, §III, Eq. 5–11",
+        group="empirical",
+        cost="minutes",
+        uses_gpu=True,
+    )
+    alpha: float = Field(
+        0.01, ge=0, le=10, title="Price of a change (α)",
+        description="Smaller is more private and less useful; 0.005 to 0.05 spans the trade-off.",
+    )
+    k: float = Field(
+        1.0, ge=0, le=50, title="Candidates per link (k)",
+        description="Random pairs that may become links, per link; 0 only removes links.",
+    )
+    full: bool = Field(
+        False, title="All pairs (FGP)",
+        description=f"Learn every pair of nodes; for graphs up to {FGP_MAX_NODES:,} nodes.",
+    )
+    distortion: Literal["published", "learned"] = Field(
+        "published", title="Distortion",
+        description="Of the published graph, in expectation, or of the learned weights (Eq. 8); "
+        "they differ where the release is drawn from the weights.",
+    )
+    protocol: Literal["sitp", "adv"] = Field(
+        "sitp", title="Training protocol",
+        description="sitp retrains a fresh attacker every μ steps, adv updates one all along.",
+    )
+    mu: int = Field(
+        50, ge=1, le=10_000, title="Learner steps per surrogate (μ)",
+        description="Smaller follows the attacker more closely and takes longer.",
+    )
+    steps: int = Field(500, ge=1, le=100_000, description="Learner steps in all.")
+    lr: float = Field(0.5, gt=0, le=10, description="Learning rate of the weights, at the start.")
+    head: Literal["cosine", "inner", "mlp"] = Field(
+        "cosine", title="Surrogate's head",
+        description="How the simulated attacker compares two embeddings.",
+    )
+    surrogate_epochs: int = Field(
+        100, ge=1, le=10_000, title="Epochs per surrogate",
+        description="Training epochs of each simulated attacker.",
+    )
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        if threats.link is None:
+            return "needs sensitive links to protect"
+        if graph.num_edges == 0:
+            return "needs a graph with links"
+        if self.full and graph.num_nodes > FGP_MAX_NODES:
+            return (
+                f"learns all {graph.num_pairs:,} pairs with full = true, at most for "
+                f"{FGP_MAX_NODES:,} nodes; set k instead"
+            )
+        return None
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        reason = self.supports(graph, threats)
+        if reason:
+            raise UnsupportedError("PPGSL", reason)
+        top = 1.0 if graph.weights is None else max(float(graph.weights.max()), 1e-12)
+        pairs, start = self._make_pairs(graph, threats, top, context)
+        curves: dict[str, list[tuple[float, float]]] = {}
+        weights = self._learn(graph, threats, pairs, start, curves, context)
+        if graph.weights is None:
+            keep = context.rng("bernoulli").random(len(weights)) < weights
+            release = graph.with_edges(pairs[keep])
+        else:
+            keep = weights > MIN_WEIGHT
+            release = graph.with_edges(pairs[keep], weights[keep] * top)
+        is_link = start > 0
+        facts = {
+            "links_removed": float((is_link & ~keep).sum()),
+            "links_added": float((~is_link & keep).sum()),
+            "distortion": 2.0 * float(((weights - start) ** 2).sum()),
+        }
+        return Release(release, self.info.key, self.config, curves=curves, facts=facts)
+
+    def _make_pairs(
+        self, graph: Graph, threats: Threats, top: float, context: Context
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs (E, 2) whose weights are learned, sorted, and their weights (E,) in A."""
+        free = graph.num_pairs - graph.num_edges
+        count = free if self.full else min(round(self.k * graph.num_edges), free)
+        candidates = sample_candidates(graph, threats, count, context.rng("candidates"))
+        links = np.ones(graph.num_edges) if graph.weights is None else graph.weights / top
+        pairs = np.concatenate([graph.edges, candidates])
+        weights = np.concatenate([links, np.zeros(len(candidates))]).astype(np.float32)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        return pairs[order], weights[order]
+
+    def _learn(
+        self, graph: Graph, threats: Threats, pairs: np.ndarray, start: np.ndarray,
+        curves: dict[str, list[tuple[float, float]]], context: Context,
+    ) -> np.ndarray:
+        """The learned weights (E,) of A′."""
+        import torch
+        from torch.nn.functional import softplus
+
+        from core.models.pair_matrix import PairMatrix
+
+        assert threats.link is not None
+        device = context.device.torch_name
+        matrix = PairMatrix(graph.num_nodes, pairs, device)
+        original = torch.from_numpy(start).to(device)
+        weights = original.clone().requires_grad_()
+        optimizer = torch.optim.Adam([weights], lr=self.lr, fused=True)
+        left, right = (torch.from_numpy(ends.copy()).to(device) for ends in threats.link.hidden.T)
+        trace = _Trace(curves, context)
+        surrogates = self._train_surrogates(graph, matrix, weights, trace, context)
+        for step, surrogate in enumerate(surrogates):
+            optimizer.param_groups[0]["lr"] = self.lr * (1.0 - step / self.steps)
+            optimizer.zero_grad(set_to_none=True)
+            # CE(σ(s), 0) = softplus(s)
+            privacy = softplus(surrogate.compute_logits(weights, left, right)).sum()
+            # ‖·‖_F counts both directions of a pair.
+            changes = self._compute_distortion(weights, original, graph.weights is not None)
+            distortion = 2.0 * changes.sum()
+            loss = privacy + self.alpha * distortion
+            loss.backward()
+            optimizer.step()
+            with torch.no_grad():
+                weights.clamp_(0.0, 1.0)
+            trace.add("learner loss", step, float(loss.detach()))
+            trace.add("privacy loss", step, float(privacy.detach()))
+            context.progress.update(step + 1, self.steps, "learning the graph")
+        return weights.detach().cpu().numpy()
+
+    def _compute_distortion(
+        self, weights: torch.Tensor, original: torch.Tensor, is_weighted: bool
+    ) -> torch.Tensor:
+        """(E,) squared change of each pair."""
+        if self.distortion == "learned" or is_weighted:
+            return (weights - original).square()
+        # E (a − Bernoulli(w))² = a + w − 2aw for a in {0, 1}
+        return original + weights - 2.0 * original * weights
+
+    def _train_surrogates(
+        self, graph: Graph, matrix: PairMatrix, weights: torch.Tensor, trace: _Trace,
+        context: Context,
+    ) -> Iterator[Surrogate]:
+        """The frozen surrogate of each learner step, trained on the weights as they then are."""
+        from core.models.surrogate import NodeInputs, Surrogate
+
+        device = context.device.torch_name
+        inputs = NodeInputs(graph, device)
+        generator = context.seed.torch("surrogate", device=device)
+        surrogate = None
+        for step in range(self.steps):
+            def report(value: float, step: int = step) -> None:
+                trace.count("surrogate loss", value)
+                context.progress.update(step, self.steps, "training the surrogate attacker")
+
+            if surrogate is None or (self.protocol == "sitp" and step % self.mu == 0):
+                surrogate = Surrogate(inputs, matrix, self.head, generator)
+                surrogate.fit(weights, self.surrogate_epochs, report)
+                surrogate.freeze()
+            elif self.protocol == "adv":
+                surrogate.fit(weights, ADV_UPDATES, report)
+                surrogate.freeze()
+            yield surrogate
+
+
+class _Trace:
+    """Loss curves, kept for the release and shown while they grow."""
+
+    def __init__(self, curves: dict[str, list[tuple[float, float]]], context: Context) -> None:
+        self._curves, self._progress = curves, context.progress
+
+    def add(self, name: str, step: float, value: float) -> None:
+        self._curves.setdefault(name, []).append((float(step), value))
+        self._progress.record(name, step, value)
+
+    def count(self, name: str, value: float) -> None:
+        self.add(name, len(self._curves.get(name, ())), value)
