@@ -65,6 +65,12 @@ def axis_title(metric: str) -> str:
     return f"{metric_title(metric)}   {hint}"
 
 
+STRENGTHS = ("strength", "epsilon", "alpha")
+"""Settings that say how much a defense does; always shown."""
+
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
+
+
 @lru_cache(maxsize=1024)
 def _parse(method_id: str) -> Method | None:
     """The method of an id, or None for one that this version does not know."""
@@ -75,9 +81,21 @@ def _parse(method_id: str) -> Method | None:
 
 
 def method_title(method_id: str) -> str:
-    """Title of an attack or defense with its changed settings; the id if it is unknown."""
+    """Title of an attack or defense with its settings; the id if it is unknown.
+
+    Settings at their defaults are left out, but for those that say how strong a defense is:
+    "EdgeRand (ε = 6)".
+    """
     method = _parse(method_id)
-    return method_id if method is None else method.label
+    if method is None:
+        return method_id
+    shown = []
+    for name, value in method.config.items():
+        default = type(method).model_fields[name].get_default(call_default_factory=True)
+        if value != default or (method.kind == "defense" and name in STRENGTHS):
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            shown.append(f"{_SYMBOLS.get(name, name.replace('_', ' '))} = {text}")
+    return f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
 
 
 def release_title(release_id: str) -> str:

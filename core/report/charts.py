@@ -112,7 +112,8 @@ def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> st
                 linestyle=(0, (4, 3)) if is_null(attack) else "-",
                 label=method_title(attack) if strong else None,
             )
-        axes.plot([], [], color=MUTED, linewidth=0.8, label="other attacks")
+        if len(real) > 1:
+            axes.plot([], [], color=MUTED, linewidth=0.8, label="other attacks")
         axes.plot([], [], color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)),
                   label="null attackers")
         axes.plot([1e-4, 1], [1e-4, 1], color=MUTED, linewidth=0.6, linestyle=":", label="chance")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +15,8 @@ from core.figures.labels import (
     metric_title,
     release_title,
 )
-from core.figures.tables import describe_missing
-from core.figures.theme import ORIGINAL_GREY
+from core.figures.tables import RELEASE, describe_missing
+from core.figures.theme import ORIGINAL_GREY, format_number
 from core.methods import find_method
 from core.release import Guarantee
 from core.report import blocks
@@ -26,14 +27,18 @@ from core.report.text import clean_text
 MAX_MISSING = 24
 
 MEANINGS = {
-    "edge": "Someone who sees the release can hardly tell whether any one link was in the graph: "
-            "with or without it, every outcome is almost equally likely, by a factor of at most "
-            "e^ε. Patterns of many links, and what follows from them, are not hidden.",
-    "link": "Each person randomises their own list before it leaves them, so that not even the "
-            "collector knows any one entry for sure. Patterns over many people remain.",
-    "node": "Someone who sees the release can hardly tell whether any one person, with all of "
-            "their links, was in the graph.",
+    "edge": "Whatever is released, it changes anyone's odds that a given link was in the graph by "
+            "a factor of at most {factor}{exception}. Patterns of many links, and what follows "
+            "from them, are not hidden.",
+    "link": "Each person randomises their own list before it leaves them. What they report changes "
+            "anyone's odds on one entry by a factor of at most {factor}{exception}. Patterns over "
+            "many people remain.",
+    "node": "Whatever is released, it changes anyone's odds that a given person, with all of their "
+            "links, was in the graph by a factor of at most {factor}{exception}.",
 }
+WEAK_FACTOR = 20
+"""Odds may change twentyfold, from 5 % to even, before a promise is called weak (ε about 3)."""
+
 UNIT_TITLES = {
     "edge": "one link", "link": "one entry of one person's list of links",
     "node": "one person with all of their links",
@@ -71,8 +76,22 @@ def _build_card(summary: ReleaseSummary, color: str) -> Block:
         ("Trust", TRUST_TITLES[promise.trust]),
         ("Not covered", ", ".join(promise.not_covered) or "nothing stated"),
     ]
-    text = " ".join(filter(None, (MEANINGS[promise.unit], promise.note)))
+    text = " ".join(filter(None, (_explain(promise), promise.note)))
     return blocks.card(release_title(summary.id), promise.label, color, rows, text)
+
+
+def _explain(promise: Guarantee) -> str:
+    """The promise as a bound on odds, and whether that is worth much."""
+    if promise.epsilon is None:
+        return "The budget is not stated, so the promise cannot be put in numbers."
+    factor = math.exp(min(promise.epsilon, 700.0))
+    text = MEANINGS[promise.unit].format(
+        factor=format_number(factor) if factor < 1e6 else f"e to the power of {promise.epsilon:g}",
+        exception=f", but for a chance of {promise.delta:g}" if promise.delta else "",
+    )
+    if factor > WEAK_FACTOR:
+        text += " At this budget the promise alone is weak: rely on what the attacks reached."
+    return text
 
 
 def _describe_budget(promise: Guarantee) -> str:
@@ -123,22 +142,24 @@ def build_limits(material: Material) -> list[Block]:
 
 
 def _describe_missing_rows(material: Material) -> list[list[str]]:
-    """Equal reasons on several releases share a row."""
-    table = describe_missing(material.results)
-    if table.empty:
-        return []
-    everywhere = len(material.ids)
+    """A row per state and reason: the methods, metrics and releases that share it."""
+    table = describe_missing(material.results).fillna({"reason": ""})
+    table["where"] = table.release
+    keys = ["method", "metrics", "status", "reason"]
+    merged = table.groupby(keys, sort=False).agg({"where": tuple}).reset_index()
     rows = []
-    grouped = table.fillna({"reason": ""}).groupby(
-        ["method", "metrics", "status", "reason"], sort=False)
-    for (method, metrics, status, reason), group in grouped:
-        who = "Measures of the release" if method == "release" else method_title(method)
+    for (metrics, status, reason, where), group in merged.groupby(
+        ["metrics", "status", "reason", "where"], sort=False
+    ):
+        who = ", ".join(
+            "Measures of the release" if method == RELEASE else method_title(method)
+            for method in group.method
+        )
         names = ", ".join(metric_title(metric) for metric in str(metrics).split(", "))
-        releases = list(dict.fromkeys(group.release))
-        where = "all releases" if len(releases) == everywhere > 1 else ", ".join(
-            map(release_title, releases))
+        place = "all releases" if len(where) == len(material.ids) > 1 else ", ".join(
+            map(release_title, where))
         what = who if metrics == "measures" else f"{who}: {names}"
-        rows.append([what, where, str(status), str(reason) or "no reason recorded"])
+        rows.append([what, place, str(status), str(reason) or "no reason recorded"])
     return rows
 
 

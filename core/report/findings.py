@@ -112,7 +112,7 @@ def build_releases(material: Material) -> list[Block]:
     table = table.drop(columns="release")
     columns = [c for c in table.columns if c in ("Release", "Guarantee") or (table[c] != "").any()]
     rows = table[columns].to_numpy().tolist()
-    widths = [1.9, 1.3] + [1.0] * (len(columns) - 2)
+    widths = [1.5, 1.0] + [0.75 if name.startswith("Links") else 1.0 for name in columns[2:]]
     result = [
         blocks.paragraph(sentence)
         for sentence in (answers.answer_defense(material.results, t) for t in material.threats)
@@ -190,7 +190,7 @@ def _build_exposed(material: Material) -> list[Block]:
     }
     rows = [
         [name, format_interval(row.risk, row.low, row.high), method_title(row.attack),
-         f"{row.advantage:+.2f}".replace("-", "−"),
+         f"{row.advantage:+.2f}".replace("-", "−") if row.advantage == row.advantage else "–",
          *(format_number(others.get((release, row.node))) for release in releases[1:])]
         for name, row in zip(names, top.itertuples(), strict=True)
     ]

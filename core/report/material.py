@@ -24,9 +24,12 @@ from core.figures.theme import release_color, release_symbol
 from core.figures.tradeoff import compute_tradeoff
 from core.graph import Graph
 from core.report.options import ReportOptions
+from core.report.text import clean_text
 
 MAX_SHOWN = 8
 """Releases drawn in one chart; tables have all."""
+
+MAX_NAME = 40
 
 MIN_CELL = 5
 """Groups with fewer people are not told apart: a small cell can single somebody out."""
@@ -127,12 +130,12 @@ class Material:
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def name_nodes(self, nodes: list[str]) -> list[str]:
-        """The ids themselves, or pseudonyms N-001, N-002, … in the order given.
+        """The ids, cut to 40 characters, or pseudonyms N-001, N-002, … in the order given.
 
         A pseudonym is a mere rank: nothing in the report leads back from it to the id.
         """
         if not self.options.pseudonyms:
-            return nodes
+            return [clean_text(node, MAX_NAME) for node in nodes]
         return [f"N-{rank:03d}" for rank in range(1, len(nodes) + 1)]
 
     def add_image(self, name: str, draw: Callable[[], str]) -> str:

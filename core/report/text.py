@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import Any
 
@@ -14,22 +13,17 @@ _COVERED = (
 )
 """Code points that the template's own fonts are known to draw."""
 
-_GLUE = re.compile(r" (?==)|(?<==) |(?<=\d) (?=%)")
-
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Unicode categories that cannot be seen or that change how their surroundings are read."""
 
 
 def clean_text(value: object, limit: int = 400) -> str:
-    """One printable line; what is invisible or reorders text shows as its code point.
-
-    Blanks around "=" and before "%" do not break.
-    """
+    """One printable line; what is invisible or reorders text shows as its code point."""
     text = "".join(
         f"<U+{ord(c):04X}>" if unicodedata.category(c) in _HIDDEN and c not in "\n\t" else c
         for c in str(value)
     )
-    text = _GLUE.sub("\u00a0", " ".join(text.split()))
+    text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
