@@ -1,6 +1,8 @@
 """Defenses: one file a method; this list says which exist."""
 
+from core.defenses.betweenness_deletion import BetweennessDeletion
 from core.defenses.blink import Blink
+from core.defenses.degree_deletion import DegreeDeletion
 from core.defenses.dice import Dice
 from core.defenses.dprr import DegreePreservingRR
 from core.defenses.edge_rand import EdgeRand
@@ -10,6 +12,7 @@ from core.defenses.ldpgen import LdpGen
 from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
+from core.defenses.rabv import Rabv
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
 from core.defenses.randomized_response import RandomizedResponse
@@ -20,6 +23,9 @@ from core.defenses.sym_rr import SymRR
 DEFENSES = (
     RandomDeletion,
     RandomRewiring,
+    DegreeDeletion,
+    BetweennessDeletion,
+    Rabv,
     Ppgsl,
     Dice,
     RwLp,
