@@ -131,12 +131,11 @@ def answer_homophily(results: pd.DataFrame) -> str:
     strongest, who = max(parts, key=lambda part: part[0].value)
     rest = [f"for {w} it is {_interval(row)}" for row, w in parts if w != who]
     leaks = pd.isna(strongest.low) or strongest.low > 0
+    excess = f"the share of them with one's own value is {_interval(strongest)} above chance"
     head = (
-        f"People's **{who}** give them away most: they share the private value "
-        f"{_interval(strongest)} more often than chance"
+        f"People's **{who}** give them away most: {excess}"
         if leaks and strongest.value > 0
-        else f"Structure gives little away: even {who} share the private value only "
-             f"{_interval(strongest)} more often than chance"
+        else f"Structure gives little away, {who} most: {excess}"
     )
     return "; ".join([head, *rest]) + "."
 

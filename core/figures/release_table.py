@@ -38,14 +38,16 @@ def compute_release_table(
     Columns release (id), Release, Guarantee, Links kept, Links added, the worst case of each
     threat, and up to two measures of usefulness.
     """
-    metrics = ["links_kept", "links_added", *_choose_utilities(results)]
-    columns = {metric_title(metric): _release_texts(results, metric) for metric in metrics}
+    changes = ("links_kept", "links_added")
+    columns = {metric_title(metric): _release_texts(results, metric) for metric in changes}
     for threat in list_threats(results):
         metric = main_metric(results, threat)
         if metric is not None:
             worst = compute_worst_attacks(results, metric, threat)
             title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
             columns[title] = dict(zip(worst.release, _texts(worst), strict=True))
+    for metric in _choose_utilities(results):
+        columns[metric_title(metric)] = _release_texts(results, metric)
     guarantees = {summary.id: summary.guarantee.label for summary in releases}
     ids = [ORIGINAL, *(summary.id for summary in releases if summary.id != ORIGINAL)]
     return pd.DataFrame([

@@ -44,6 +44,16 @@ def choose(page: Page, label: str, option: str) -> None:
     settle(page)
 
 
+def add_option(page: Page, label: str, option: str) -> None:
+    """Add a value to a multiselect that takes new ones."""
+    box = page.get_by_role("combobox", name=label).first
+    box.click()
+    box.fill(option)
+    box.press("Enter")
+    settle(page)
+    box.press("Escape")
+
+
 def tick(page: Page, label: str, value: bool = True) -> None:
     box = find_checkbox(page, label)
     if box.locator("input").is_checked() != value:

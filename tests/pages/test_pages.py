@@ -70,7 +70,7 @@ def test_attack_page_repeats_the_stored_numbers(
 def test_defend_page_lists_every_release(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("defend", audit=audit_id)
     table = app.dataframe[0].value
-    assert list(table["Release"])[0] == "Original"
+    assert table["Release"].iloc[0] == "Original"
     assert len(table) == 2
     assert list(table["Guarantee"]) == ["none", "empirical only"]
 

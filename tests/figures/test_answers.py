@@ -1,0 +1,104 @@
+"""The sentences on top of the pages say what the numbers say."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
+from core.figures import answers
+from core.figures.tradeoff import compute_tradeoff
+from tests.figures.conftest import RELEASES, make_results, result_row
+
+
+def replace_value(results: pd.DataFrame, method: str, value: float, half: float) -> pd.DataFrame:
+    table = results.copy()
+    rows = (table.method == method) & (table.metric == "auc") & (table.release == "original")
+    table.loc[rows, ["value", "low", "high"]] = [value, value - half, value + half]
+    return table
+
+
+def test_attack_cites_the_best_and_the_best_null() -> None:
+    text = answers.answer_attack(make_results(), "link")
+    assert "**Common neighbours**" in text
+    assert "0.84 [0.80, 0.88]" in text
+    assert "0.23 above the best null attacker, Degree product (0.61 [0.57, 0.65])" in text
+    assert "overlap" not in text
+
+
+def test_attack_that_loses_to_the_null_is_said() -> None:
+    results = replace_value(make_results(), "common_neighbors", 0.55, 0.02)
+    assert "**did not beat**" in answers.answer_attack(results, "link")
+
+
+def test_overlapping_intervals_are_said() -> None:
+    results = replace_value(make_results(), "common_neighbors", 0.63, 0.04)
+    assert "their intervals overlap" in answers.answer_attack(results, "link")
+
+
+def test_only_null_attackers_are_no_attack() -> None:
+    assert "No attack" in answers.answer_attack(make_results(), "attribute")
+
+
+def test_odds_are_those_of_the_best_named_pair() -> None:
+    text = answers.answer_odds(make_results())
+    assert "0.20 [0.15, 0.25] to 1 with Common neighbours" in text
+    assert answers.answer_odds(make_results().iloc[:0]) == ""
+
+
+def test_defense_names_the_safest_release() -> None:
+    text = answers.answer_defense(make_results(), "link")
+    assert "0.84 [0.80, 0.88] on the original" in text
+    assert "strength = 0.9" in text
+    assert "0.52 [0.48, 0.56]" in text
+
+
+def test_defense_that_helps_nothing_is_said() -> None:
+    results = replace_value(make_results(), "common_neighbors", 0.4, 0.02)
+    results = replace_value(results, "degree_product", 0.4, 0.02)
+    assert "does not lower it" in answers.answer_defense(results, "link")
+
+
+def test_risk_counts_the_exposed() -> None:
+    rows = [
+        (f"n{i}", release, "common_neighbors", risk, 0.0, None, None, 1)
+        for release, risks in (("original", [0.9, 0.8, 0.7, 0.1]),
+                               (RELEASES[1], [0.5, 0.5, 0.9, 0.1]))
+        for i, risk in enumerate(risks)
+    ]
+    text = answers.answer_risk(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
+    assert "**2 of 4** nodes (50 %)" in text
+    assert "it is 1 node (25 %), mean 0.50" in text
+
+
+def test_homophily_names_the_stronger_channel() -> None:
+    rows = [
+        result_row("original", "release", "ghratio_proximity_gap", 0.02, 0.01),
+        result_row("original", "release", "ghratio_role_gap", 0.31, 0.03),
+    ]
+    text = answers.answer_homophily(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
+    assert "**structural peers** give them away most" in text
+    assert "0.31 [0.28, 0.34] above chance" in text
+    assert "for neighbours it is 0.020" in text
+
+
+def test_homophily_around_chance_is_little() -> None:
+    rows = [result_row("original", "release", "ghratio_role_gap", 0.01, 0.03)]
+    text = answers.answer_homophily(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
+    assert text.startswith("Structure gives little away")
+
+
+@pytest.mark.parametrize(("limit", "words"), [
+    (0.4, "No release keeps"), (0.6, "strength = 0.9"), (0.75, "strength = 0.5"),
+    (0.95, "**Original**"),
+])
+def test_tradeoff_names_the_most_useful_within_the_limit(limit: float, words: str) -> None:
+    table = compute_tradeoff(make_results(), "auc", "node_classification_f1", threat="link")
+    text = answers.answer_tradeoff(table, limit, "auc", "node_classification_f1")
+    assert words in text
+
+
+def test_best_defense_has_the_lowest_worst_case() -> None:
+    assert answers.find_best_defense(make_results()) == RELEASES[2]
+    only = make_results()
+    assert answers.find_best_defense(only[only.release == "original"]) is None

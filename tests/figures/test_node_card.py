@@ -1,0 +1,70 @@
+"""One person's numbers against the tables and the graph they come from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS
+from core.figures import node_card
+from core.figures.labels import release_title
+from core.graph import MISSING, Attribute, Graph
+
+STAR = Graph.from_pairs(np.array([[0, 1], [0, 2], [0, 3], [0, 4]]), 6,
+                        node_ids=("ann", "Bob", "bo", "hubob", "dan", "eve"))
+LABEL = Attribute("label", np.array([0, 0, 1, 1, MISSING, 0]), ("x", "y"))
+
+DELETION = release_title("random_deletion")
+
+NODES = pd.DataFrame([
+    ("ann", "original", "common_neighbors", 0.9, 0.4, 0.8, 1.0, 2),
+    ("ann", "original", "label_propagation", 0.7, 0.2, 0.6, 0.8, 2),
+    ("ann", "random_deletion", "common_neighbors", 0.4, 0.1, 0.3, 0.5, 2),
+    ("Bob", "original", "common_neighbors", np.nan, np.nan, np.nan, np.nan, 0),
+], columns=list(NODE_COLUMNS))
+
+PROFILE = pd.DataFrame([
+    ("ann", "original", 4, "x", 0, 0.5, 1 / 3, 0.9, 0.5),
+    ("eve", "original", 0, "x", 0, 0.5, np.nan, np.nan, np.nan),
+], columns=list(PROFILE_COLUMNS))
+
+
+def test_risks_are_attacks_by_releases() -> None:
+    table = node_card.compute_node_risks(NODES, "ann")
+    assert list(table.columns) == ["Attack", "Original", DELETION]
+    assert table.values.tolist() == [
+        ["Common neighbours", "0.90 [0.80, 1.00]", "0.40 [0.30, 0.50]"],
+        ["Label propagation", "0.70 [0.60, 0.80]", "–"],
+    ]
+    assert node_card.compute_node_risks(NODES, "Bob").empty
+
+
+def test_sentence_names_the_worst_case() -> None:
+    text = node_card.describe_node_risk(NODES, "ann")
+    assert "**0.90 [0.80, 1.00]**, by Common neighbours; it is 0.40 with " in text
+    assert f"with {DELETION}." in text
+    assert "Nothing is at stake" in node_card.describe_node_risk(NODES, "Bob")
+
+
+def test_reasons_compare_with_the_class_share() -> None:
+    first, second = node_card.describe_node_reasons(PROFILE, "ann")
+    assert "33 % of its neighbours share its value, against 50 %" in first
+    assert "hides" in first
+    assert "90 %" in second
+    assert "gives it away" in second
+    assert all("no " in text for text in node_card.describe_node_reasons(PROFILE, "eve"))
+    assert node_card.describe_node_reasons(PROFILE, "nobody") == []
+
+
+def test_neighbor_classes_count_the_neighbours() -> None:
+    table = node_card.compute_neighbor_classes(STAR, 0, LABEL).set_index("class")
+    assert table.neighbours.to_dict() == {"x": 1, "y": 2, "unknown": 1}
+    assert np.isclose(table.loc["y", "share of neighbours"], 2 / 3)
+    assert np.isclose(table.loc["x", "share of all"], 3 / 5)
+
+
+def test_search_prefers_equal_then_first_letters() -> None:
+    assert node_card.find_node(STAR, "bo") == ["bo", "Bob", "hubob"]
+    assert node_card.find_node(STAR, " BOB ") == ["Bob", "hubob"]
+    assert node_card.find_node(STAR, "bo", limit=1) == ["bo"]
+    assert node_card.find_node(STAR, "  ") == []

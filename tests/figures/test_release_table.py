@@ -1,0 +1,30 @@
+"""The table of releases: one row each, numbers as stored."""
+
+from __future__ import annotations
+
+from core.audit.view import ReleaseSummary
+from core.figures.release_table import compute_release_table
+from core.release import Guarantee
+from tests.figures.conftest import RELEASES, make_results
+
+SUMMARIES = [
+    ReleaseSummary("original", "Original", "original", {}, Guarantee()),
+    ReleaseSummary(RELEASES[1], "", "random_deletion", {}, Guarantee()),
+    ReleaseSummary(RELEASES[2], "", "random_deletion", {},
+                   Guarantee("edge", "one link", 2.0)),
+]
+
+
+def test_rows_are_the_releases_with_their_numbers() -> None:
+    table = compute_release_table(make_results(), SUMMARIES)
+    assert list(table.release) == list(RELEASES)
+    assert list(table.Guarantee) == ["none", "empirical only", "edge DP, ε = 2"]
+    assert list(table["Links kept"]) == ["1.00", "0.50", "0.10"]
+    assert list(table["Worst case, links (Attack AUC)"])[0] == "0.84 [0.80, 0.88]"
+    assert list(table["Node classification F1"])[1] == "0.82 [0.80, 0.84]"
+
+
+def test_release_without_results_keeps_its_row() -> None:
+    results = make_results()
+    table = compute_release_table(results[results.release != RELEASES[2]], SUMMARIES)
+    assert list(table["Links kept"]) == ["1.00", "0.50", ""]
