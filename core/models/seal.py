@@ -48,7 +48,7 @@ def compute_seal_scores(
     )
     truth = np.arange(len(subgraphs)) < len(links)
     model = _fit(subgraphs, truth, context, epochs, lr)
-    scores = []
+    scores = [np.zeros(0)]
     for start in range(0, len(distinct), SCORED_AT_ONCE):
         part = distinct[start : start + SCORED_AT_ONCE]
         targets = extract_subgraphs(graph.adjacency, part, context, **extract)

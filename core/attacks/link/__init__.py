@@ -7,8 +7,10 @@ from core.attacks.link.feature_cosine import FeatureCosine
 from core.attacks.link.gae_cosine import GaeCosine
 from core.attacks.link.gae_svc import GaeSvc
 from core.attacks.link.jaccard import Jaccard
+from core.attacks.link.katz import Katz
 from core.attacks.link.node2vec_cosine import Node2vecCosine
 from core.attacks.link.node2vec_svc import Node2vecSvc
+from core.attacks.link.personalized_pagerank import PersonalizedPagerank
 from core.attacks.link.preferential_attachment import PreferentialAttachment
 from core.attacks.link.resource_allocation import ResourceAllocation
 from core.attacks.link.seal import Seal
@@ -19,6 +21,8 @@ LINK_ATTACKS = (
     ResourceAllocation,
     Jaccard,
     PreferentialAttachment,
+    Katz,
+    PersonalizedPagerank,
     Seal,
     Node2vecCosine,
     Node2vecSvc,
