@@ -96,6 +96,7 @@ class Solitude(Defense):
             optimizer.step()
             with torch.no_grad():
                 # A sign step for the graph: gradients of single links are tiny and uneven.
+                assert weights.grad is not None
                 step = weights - STEP * torch.sign(weights.grad) - self.sparsity
                 weights.copy_(step.clamp_(0.0, 1.0))
             context.progress.record("loss", done, float(loss.detach()))
