@@ -1,0 +1,90 @@
+"""Totals of composed noise: closed forms against libraries, integrals and each other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from core.privacy.accounting import (
+    calibrate_gaussian,
+    calibrate_sampled,
+    compute_advanced_epsilon,
+    compute_gaussian_delta,
+    compute_gaussian_epsilon,
+    compute_naive_epsilon,
+    compute_sampled_epsilon,
+    compute_tight_epsilon,
+)
+
+budgets = st.floats(0.05, 20.0)
+deltas = st.sampled_from([1e-9, 1e-6, 1e-5, 1e-3])
+
+
+@pytest.mark.parametrize(("epsilon", "mu"), [(0.0, 0.5), (0.5, 0.3), (1.0, 1.0), (6.0, 2.5)])
+def test_delta_is_the_integral_of_what_one_gaussian_exceeds_the_other_by(epsilon, mu):
+    def excess(x):
+        return max(stats.norm.pdf(x, mu) - math.exp(epsilon) * stats.norm.pdf(x), 0.0)
+
+    start = epsilon / mu + mu / 2
+    total = integrate.quad(excess, start, start + 30, limit=200)[0]
+    assert compute_gaussian_delta(epsilon, mu) == pytest.approx(total, rel=1e-6)
+
+
+@settings(deadline=None, max_examples=30)
+@given(budgets, deltas, st.integers(1, 5000))
+def test_calibrated_noise_meets_its_budget_and_wastes_nothing(epsilon, delta, steps):
+    z = calibrate_gaussian(epsilon, delta, steps)
+    assert compute_gaussian_delta(epsilon, math.sqrt(steps) / z) <= delta * (1 + 1e-9)
+    assert compute_tight_epsilon(z, steps, delta) <= epsilon * (1 + 1e-8)
+    assert compute_gaussian_delta(epsilon, math.sqrt(steps) / (0.999 * z)) > delta
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.floats(0.3, 200.0), deltas, st.integers(1, 3000))
+def test_tight_total_is_provable_and_below_naive_and_advanced_ones(z, delta, steps):
+    tight = compute_tight_epsilon(z, steps, delta)
+    assert compute_gaussian_delta(tight, math.sqrt(steps) / z) <= delta * (1 + 1e-9)
+    if tight > 1e-6:  # nothing below it could be proven
+        assert compute_gaussian_delta(0.999 * tight, math.sqrt(steps) / z) > delta
+    assert tight <= compute_naive_epsilon(z, steps, delta) * (1 + 1e-9)
+    assert tight <= compute_advanced_epsilon(z, steps, delta) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("z", "steps"), [(1.0, 1), (5.0, 30), (43.0, 845), (300.0, 2000)])
+def test_the_library_never_reports_less_than_the_exact_total(z, steps):
+    exact = compute_tight_epsilon(z, steps, 1e-5)
+    accounted = compute_sampled_epsilon(z, 1.0, steps, 1e-5)
+    assert exact * (1 - 1e-9) <= accounted <= exact * 1.01 + 1e-3
+
+
+@pytest.mark.parametrize(("z", "rate", "steps"), [(1.0, 0.1, 50), (2.0, 0.02, 400)])
+def test_sampled_steps_cost_at_least_one_step_s_exact_loss_and_less_than_unsampled(z, rate, steps):
+    """One step's δ(ε) is an integral over the mixture; any number of steps costs no less."""
+    total = compute_sampled_epsilon(z, rate, steps, 1e-5)
+    x = np.linspace(-12 * z, 12 * z + 1, 400_001)
+    without = stats.norm.pdf(x, 0, z)
+    mixed = (1 - rate) * without + rate * stats.norm.pdf(x, 1, z)
+    one = compute_sampled_epsilon(z, rate, 1, 1e-5)
+    for left, right in ((mixed, without), (without, mixed)):
+        spent = np.maximum(left - math.exp(one) * right, 0).sum() * (x[1] - x[0])
+        assert spent <= 1e-5 * (1 + 1e-3)
+    assert one <= total <= compute_tight_epsilon(z, steps, 1e-5)
+
+
+@pytest.mark.parametrize(("epsilon", "rate", "steps"), [(0.1, 0.05, 100), (3.2, 0.02, 300)])
+def test_calibrated_sampled_noise_never_overshoots(epsilon, rate, steps):
+    z = calibrate_sampled(epsilon, 1e-5, rate, steps)
+    assert compute_sampled_epsilon(z, rate, steps, 1e-5) <= epsilon
+    assert compute_sampled_epsilon(0.97 * z, rate, steps, 1e-5) > epsilon
+
+
+def test_noise_of_the_paper_s_formula_is_too_small_for_a_large_budget():
+    """σ = √(2 ln(1.25/δ))/ε is proven for ε ≤ 1 only (Balle and Wang, 2018, §2)."""
+    epsilon, delta = 10.0, 1e-5
+    sigma = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+    assert compute_gaussian_epsilon(1 / sigma, delta) > epsilon
