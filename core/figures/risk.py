@@ -73,10 +73,13 @@ def risk_heatmap(
                       "yanchor": "top", "tickvals": [0, 0.25, 0.5, 0.75, 1], "outlinewidth": 0},
         )
     )
-    _add_click_targets(figure, values, titles, columns, table.node.to_numpy(), first, last)
+    size = float(np.clip(0.8 * height / len(values), 3, 14))
+    _add_click_targets(figure, values, titles, columns, table.node.to_numpy(), first, last, size)
     ink = INKS[theme]
     style_figure(figure, theme, height, showlegend=False)
-    figure.update_layout(plot_bgcolor=ink.empty, clickmode="event+select")
+    # No cut-off: a click anywhere in a wide cell finds the marker at its centre.
+    figure.update_layout(plot_bgcolor=ink.empty, clickmode="event+select", hoverdistance=-1,
+                         hovermode="closest")
     figure.update_xaxes(side="top", range=[-0.5, len(titles) - 0.5], showgrid=False,
                         tickangle=-30 if len(titles) > 3 else 0, tickfont={"color": ink.text})
     at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 8)).round().astype(int))
@@ -265,7 +268,7 @@ def _bin_rows(table: pd.DataFrame, columns: list[str], max_cells: int) -> dict[s
 
 def _add_click_targets(
     figure: go.Figure, values: np.ndarray, titles: list[str], attacks: list[str],
-    nodes: np.ndarray, first: np.ndarray, last: np.ndarray,
+    nodes: np.ndarray, first: np.ndarray, last: np.ndarray, size: float,
 ) -> None:
     """A heatmap's clicks never reach Streamlit: transparent markers over its cells do."""
     row, column = np.nonzero(~np.isnan(values))
@@ -274,16 +277,17 @@ def _add_click_targets(
         else f"ranks {first[i]:,} to {last[i]:,}"
         for i in range(len(values))
     ]
-    customdata = [
-        [nodes[first[i] - 1], attacks[j], int(first[i]), int(last[i])]
-        for i, j in zip(row, column, strict=True)
-    ]
+    # Arrays, because Plotly checks lists element by element.
+    customdata = np.empty((len(row), 4), object)
+    customdata[:, 0] = nodes[first[row] - 1]
+    customdata[:, 1] = np.array(attacks, object)[column]
+    customdata[:, 2], customdata[:, 3] = first[row].tolist(), last[row].tolist()
+    texts = [f"{label[i]}<br>{titles[j]}: {values[i, j]:.2f}"
+             for i, j in zip(row.tolist(), column.tolist(), strict=True)]
     figure.add_scattergl(
-        x=[titles[j] for j in column], y=row, mode="markers", name="",
-        marker={"size": 12, "symbol": "square", "color": "rgba(0,0,0,0)"},
-        customdata=customdata,
-        text=[f"{label[i]}<br>{titles[j]}: {values[i, j]:.2f}"
-              for i, j in zip(row, column, strict=True)],
+        x=np.array(titles, object)[column], y=row, mode="markers", name="",
+        marker={"size": size, "symbol": "square", "color": "rgba(0,0,0,0)"},
+        customdata=customdata, text=np.array(texts, object),
         hovertemplate="%{text}<extra></extra>",
     )
 

@@ -43,7 +43,7 @@ def select_results(
 
 def list_releases(results: pd.DataFrame) -> list[str]:
     """The original first, then in the order of the audit."""
-    found = list(dict.fromkeys(results.release))
+    found = results.release.unique().tolist()
     return sorted(found, key=lambda release: release != ORIGINAL)
 
 

@@ -1,0 +1,74 @@
+"""What only a browser can tell: clicks reach the node, names run no script."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from plotly.offline import get_plotlyjs
+
+from core.figures.ego import render_ego_html
+from core.figures.risk import risk_heatmap
+from core.graph import Graph
+from tests.conftest import BROWSER
+
+from .test_ego import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        args = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
+        chromium = playwright.chromium.launch(executable_path=BROWSER, args=args)
+        yield chromium
+        chromium.close()
+
+
+def test_ego_page_runs_offline_and_no_name_becomes_script(browser, tmp_path):
+    graph = Graph.from_pairs(np.array([[0, i] for i in range(1, 6)]), 6, node_ids=HOSTILE)
+    file = tmp_path / "ego.html"
+    file.write_text(render_ego_html(graph, 0), encoding="utf-8")
+    page = browser.new_page()
+    dialogs, requests = [], []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_selector("#mynetwork canvas", timeout=30_000)
+    assert page.evaluate("nodes.length") == 6
+    box = page.locator("#mynetwork canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_timeout(400)
+    assert dialogs == []
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    page.close()
+
+
+def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path):
+    chart = risk_heatmap(view.nodes, "original")
+    body = chart.figure.to_html(include_plotlyjs=False, full_html=False, div_id="heat")
+    file = tmp_path / "heat.html"
+    file.write_text(
+        f"<html><body><script>{get_plotlyjs()}</script>{body}<script>"
+        "document.getElementById('heat').on('plotly_click',"
+        " e => { window.clicked = e.points.map(p => p.customdata); });</script></body></html>",
+        encoding="utf-8",
+    )
+    page = browser.new_page(viewport={"width": 1200, "height": 700})
+    page.goto(file.as_uri())
+    page.wait_for_selector("#heat .plotly", timeout=60_000)
+    page.wait_for_timeout(500)
+    plot = page.locator("#heat .nsewdrag").first.bounding_box()
+    attacks = list(chart.table.columns[4:])
+    row, column = 7, 2
+    assert not np.isnan(chart.table[attacks[column]].iloc[row])
+    page.mouse.click(
+        plot["x"] + plot["width"] * (column + 0.9) / len(attacks),
+        plot["y"] + plot["height"] * (row + 0.5) / len(chart.table),
+    )
+    page.wait_for_function("window.clicked", timeout=10_000)
+    rank = row + 1
+    assert page.evaluate("window.clicked")[0] == [
+        chart.table.node.iloc[row], attacks[column], rank, rank]
+    page.close()
