@@ -57,6 +57,10 @@ class AuditRun(threading.Thread):
         except Exception as error:
             log.exception("audit %s", self._audit_id)
             state, note = "failed", f"{type(error).__name__}: {error}"
+            if self._flag.exists():  # the engine was going down already
+                state, note = "cancelled", "cancelled by the user"
+            elif self._stop_asked.is_set():
+                state, note = "interrupted", "the application was closed"
         if state != "done":
             settled = "cancelled" if state == "cancelled" else "interrupted"
             self._store.settle_cells(self._audit_id, settled, note)
