@@ -25,6 +25,7 @@ from core.models.ego import (
 )
 from core.models.encoders import (
     LAYERS,
+    Aggregate,
     Backbone,
     Block,
     Dropout,
@@ -34,7 +35,6 @@ from core.models.encoders import (
     make_inputs,
     num_columns,
 )
-from core.models.propagation import Propagation
 from core.models.training import train
 from core.seeding import Seed
 
@@ -46,10 +46,10 @@ EMBEDDING = 16
 class GpsSettings:
     branches: Literal["both", "proximity", "role"] = "both"
     routing: Literal["ghratio", "equal"] = "ghratio"
-    backbone: Literal["gin", "gcn", "sage", "gat"] = "gin"
+    backbone: Literal["gin", "gcn", "sage", "gat"] = "gcn"
     hidden: int = 64
     role_hidden: int = 16
-    epochs: int = 500
+    epochs: int = 300
     lr: float = 1e-3
     lr_decay: float = 0.993
     weight_decay: float = 5e-4
@@ -112,7 +112,7 @@ class EgoBlocks:
     centers: torch.Tensor
     first: Block
     later: Block
-    pool: Propagation
+    pool: Aggregate
 
     @staticmethod
     def of(graph: Graph, nodes: np.ndarray, backbone: Backbone, device: str) -> EgoBlocks:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 from pydantic import Field
 
 from core.context import Context
@@ -37,10 +36,8 @@ class LabelPropagation(AttributeAttack):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        observed = threat.observed
-        prior = np.bincount(observed[threat.known], minlength=threat.num_classes).astype(float)
-        prior /= prior.sum()
         values = spread_labels(
-            release.graph, observed, prior, self.neighbor_share, self.rounds, context.progress
+            release.graph, threat.observed, threat.observed_shares, self.neighbor_share,
+            self.rounds, context.progress,
         )
         return ClassProbabilities(values)
