@@ -1,6 +1,6 @@
 """GPS and its baselines on NBA: Tables 1, 2, 9, 7 and 8 of the paper beside our figures.
 
-    python tests/benchmarks/gps_nba.py [--splits 10] [--only gps+label_propagation] [--tables 1,2]
+    python -m tests.benchmarks.gps_nba [--splits 10] [--only gps+label_propagation] [--tables 1,2]
 
 AUC in percent (standard deviation over stratified splits with 10 % known), and processor
 seconds a repeat. The paper repeats initialisations on one split; here each repeat draws a
@@ -10,16 +10,10 @@ split, which varies far more. Settings are chosen within the known nodes only.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
-
-for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -33,7 +27,7 @@ from core.methods import AttributeAttack, parse_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
-from tests.conftest import find_data_root
+from tests.conftest import find_data_root  # also limits the threads before torch loads
 
 PAPER = {
     "1": [
