@@ -25,6 +25,8 @@ from core.report.material import Material
 from core.report.text import clean_text
 
 MAX_MISSING = 24
+MAX_WIDE_CARDS = 3
+"""More guarantee cards than this stand in two columns."""
 
 MEANINGS = {
     "edge": "Whatever is released, it changes anyone's odds that a given link was in the graph by "
@@ -55,7 +57,8 @@ def build_guarantees(material: Material) -> list[Block]:
         return [blocks.paragraph("Only the original was audited. It promises nothing.")]
     private = [summary for summary in defended if summary.guarantee.is_private]
     empirical = [summary for summary in defended if not summary.guarantee.is_private]
-    result = [_build_card(summary, material.colors[summary.id]) for summary in private]
+    cards = [_build_card(summary, material.colors[summary.id]) for summary in private]
+    result = [{"kind": "cards", "items": cards}] if len(cards) > MAX_WIDE_CARDS else cards
     if empirical:
         result.append(blocks.card(
             "Releases without a formal guarantee", "empirical only", ORIGINAL_GREY,
@@ -197,15 +200,19 @@ def build_provenance(material: Material) -> list[Block]:
     if packages:
         rows.append(("Packages", _flatten(packages)))
     settings = [
-        [release_title(choice.id) if choice in spec.defenses else method_title(choice.id),
-         choice.key, _flatten(choice.make().config) or "no settings"]
+        [method_title(choice.id), choice.key, _flatten(choice.make().config)]
         for choice in (*spec.attacks, *spec.defenses)
     ]
-    return [
-        blocks.facts(rows, mono=("Content hash (SHA-256)", "Audit")),
-        blocks.table(["Method", "Key", "All settings"], settings,
-                     "Settings with which each method ran.", widths=[1.3, 1, 2.2]),
-    ]
+    result = [blocks.facts(rows, mono=("Content hash (SHA-256)", "Audit"))]
+    if any(row[2] for row in settings):
+        result.append(blocks.table(
+            ["Method", "Key", "All settings"], [row for row in settings if row[2]],
+            "Settings with which each method ran.", widths=[1.3, 1, 2.2],
+        ))
+    plain = ", ".join(dict.fromkeys(row[0] for row in settings if not row[2]))
+    if plain:
+        result.append(blocks.note(f"Without settings: {plain}."))
+    return result
 
 
 def build_signoff(material: Material) -> list[Block]:

@@ -83,7 +83,7 @@ def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat)
         ["Attack", *map(metric_title, metrics)], rows,
         f"{THREAT_TITLES[threat]}: every attack on the original, best first.",
         numeric=range(1, len(metrics) + 1),
-        widths=[1.7] + [1] * len(metrics),
+        widths=[1.7] + [1] * len(metrics), inline=len(metrics) <= 4,
     )
 
 
