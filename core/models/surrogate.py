@@ -18,6 +18,8 @@ HIDDEN = (128, 64)
 BATCH = 1 << 17
 """Links per training step at most; larger graphs train on a fresh sample each time."""
 
+WINDOW, TOLERANCE = 10, 0.005
+
 
 class NodeInputs:
     """What the GCN reads: W ↦ X W, with X scaled as the attackers' encoders scale it.
@@ -68,7 +70,10 @@ class Surrogate:
         self._projected: torch.Tensor | None = None
 
     def fit(self, weights: torch.Tensor, epochs: int, report: Callable[[float], None]) -> None:
-        """Minimise Eq. 5 on the graph with pair weights (E,) for `epochs` steps.
+        """Minimise Eq. 5 on the graph with pair weights (E,), at most `epochs` steps.
+
+        Stops when the mean loss of WINDOW steps is less than TOLERANCE below that of the
+        WINDOW before.
 
         Cross-entropy of the scores of present links with their weights, and of as many absent
         pairs with 0. `report` gets the loss of each step. Can be called again to go on.
@@ -79,6 +84,7 @@ class Surrogate:
         present = torch.nonzero(weights > 0).squeeze(1)
         if not len(present):
             return
+        losses: list[float] = []
         for _ in range(epochs):
             left, right, target = self._draw_pairs(weights, present)
             self._optimizer.zero_grad(set_to_none=True)
@@ -87,7 +93,12 @@ class Surrogate:
             loss = functional.binary_cross_entropy_with_logits(logits, target)
             loss.backward()
             self._optimizer.step()
-            report(float(loss.detach()))
+            losses.append(float(loss.detach()))
+            report(losses[-1])
+            if len(losses) >= 3 * WINDOW and len(losses) % WINDOW == 0:
+                before, now = sum(losses[-2 * WINDOW : -WINDOW]), sum(losses[-WINDOW:])
+                if now > (1.0 - TOLERANCE) * before:
+                    break
 
     def freeze(self) -> None:
         """Fix the parameters; X W of the first layer is then computed once, not per step."""
@@ -111,8 +122,8 @@ class Surrogate:
         hidden = torch.relu(self.matrix.matmul(values, projected) + self.b1)
         if dropout:
             noise = torch.rand(hidden.shape, generator=self._generator, device=hidden.device)
-            hidden = hidden * ((noise >= dropout) / (1.0 - dropout))
-        return self.matrix.matmul(values, hidden @ self.w2) + self.b2
+            hidden = hidden * noise.ge_(dropout)
+        return self.matrix.matmul(values, hidden @ (self.w2 / (1.0 - dropout))) + self.b2
 
     def _score(self, z: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         if self.head == "cosine":
