@@ -79,6 +79,8 @@ def _show_presets(usable: dict[str, bool]) -> None:
                 preset.title, key=f"preset-{preset.key}", help=preset.summary,
                 on_click=session.choose_attacks, args=(keys, preset.seeds),
             )
+        st.button("None", key="preset-none", type="tertiary", on_click=session.choose_attacks,
+                  args=([], st.session_state.get("seeds", 5)))
 
 
 def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
