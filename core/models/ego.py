@@ -18,6 +18,9 @@ from core.graph import Graph
 from core.models.encoders import NORMS, Backbone, Block
 from core.models.propagation import Propagation, normalize_adjacency
 
+HUB = 8
+"""A member with more than this many links per member of the network is searched, not walked."""
+
 
 @dataclass(frozen=True, eq=False)
 class EgoBatch:
@@ -110,22 +113,35 @@ def compute_role_features(graph: Graph) -> np.ndarray:
 
 
 @numba.njit(cache=True)
+def _find(indices, start, stop, value):
+    """Place of `value` in the ascending indices[start:stop], or −1."""
+    place = start + np.searchsorted(indices[start:stop], value)
+    return place if place < stop and indices[place] == value else -1
+
+
+@numba.njit(cache=True)
 def _count_common(indptr, indices):
-    """Common neighbours of both ends, one per directed link; rows merged in sorted order."""
+    """Common neighbours of both ends, one per directed link.
+
+    Each link costs its smaller end's degree, so that hubs cost no more than they must.
+    """
     counts = np.zeros(len(indices), np.int64)
+    mark = np.full(len(indptr) - 1, -1, np.int64)
     for i in range(len(indptr) - 1):
+        degree = indptr[i + 1] - indptr[i]
+        for place in range(indptr[i], indptr[i + 1]):
+            mark[indices[place]] = i
         for place in range(indptr[i], indptr[i + 1]):
             j = indices[place]
-            a, b = indptr[i], indptr[j]
-            while a < indptr[i + 1] and b < indptr[j + 1]:
-                if indices[a] == indices[b]:
-                    counts[place] += 1
-                    a += 1
-                    b += 1
-                elif indices[a] < indices[b]:
-                    a += 1
-                else:
-                    b += 1
+            other = indptr[j + 1] - indptr[j]
+            if other > degree or (other == degree and j > i):
+                continue
+            count = 0
+            for k in range(indptr[j], indptr[j + 1]):
+                if mark[indices[k]] == i:
+                    count += 1
+            counts[place] = count
+            counts[_find(indices, indptr[j], indptr[j + 1], i)] = count
     return counts
 
 
@@ -157,13 +173,19 @@ def _count_links(indptr, indices, members, offsets):
     ends = np.zeros(len(members) + 1, np.int64)
     mark = np.full(len(indptr) - 1, -1, np.int64)
     for k in range(len(offsets) - 1):
-        for row in range(offsets[k], offsets[k + 1]):
+        start, stop = offsets[k], offsets[k + 1]
+        for row in range(start, stop):
             mark[members[row]] = k
-        for row in range(offsets[k], offsets[k + 1]):
+        for row in range(start, stop):
             v, count = members[row], 0
-            for place in range(indptr[v], indptr[v + 1]):
-                if mark[indices[place]] == k:
-                    count += 1
+            if indptr[v + 1] - indptr[v] > HUB * (stop - start):
+                for other in range(start, stop):
+                    if _find(indices, indptr[v], indptr[v + 1], members[other]) >= 0:
+                        count += 1
+            else:
+                for place in range(indptr[v], indptr[v + 1]):
+                    if mark[indices[place]] == k:
+                        count += 1
             ends[row + 1] = ends[row] + count
     return ends
 
@@ -176,15 +198,24 @@ def _list_links(indptr, indices, data, members, offsets, ends):
     mark = np.full(len(indptr) - 1, -1, np.int64)
     row_of = np.empty(len(indptr) - 1, np.int64)
     for k in range(len(offsets) - 1):
-        for row in range(offsets[k], offsets[k + 1]):
+        start, stop = offsets[k], offsets[k + 1]
+        for row in range(start, stop):
             mark[members[row]] = k
             row_of[members[row]] = row
-        for row in range(offsets[k], offsets[k + 1]):
+        for row in range(start, stop):
             v, target = members[row], ends[row]
-            for place in range(indptr[v], indptr[v + 1]):
-                u = indices[place]
-                if mark[u] == k:
-                    columns[target] = row_of[u]
-                    values[target] = data[place]
-                    target += 1
+            if indptr[v + 1] - indptr[v] > HUB * (stop - start):
+                for other in range(start, stop):
+                    place = _find(indices, indptr[v], indptr[v + 1], members[other])
+                    if place >= 0:
+                        columns[target] = other
+                        values[target] = data[place]
+                        target += 1
+            else:
+                for place in range(indptr[v], indptr[v + 1]):
+                    u = indices[place]
+                    if mark[u] == k:
+                        columns[target] = row_of[u]
+                        values[target] = data[place]
+                        target += 1
     return columns, values

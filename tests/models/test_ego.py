@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch_geometric.utils import k_hop_subgraph
 
+from core.graph import Graph
 from core.models.ego import (
     build_ego_batch,
     compute_ego_costs,
@@ -86,3 +87,15 @@ def test_parts_cover_all_centres_within_the_budget():
     parts = [part.tolist() for part in split_centers(np.arange(6), costs, 6)]
     assert parts == [[0, 1], [2], [3], [4, 5]]
     assert list(split_centers(np.arange(0), costs, 6)) == []
+
+
+def test_a_hub_of_many_thousands_takes_no_more_than_its_links():
+    leaves = np.arange(1, 60_001)
+    pairs = np.stack([np.zeros_like(leaves), leaves], axis=1)
+    graph = Graph.from_pairs(np.concatenate([pairs, [[1, 2]]]), 60_001)
+    costs = compute_ego_costs(graph)
+    assert costs[0].tolist() == [60_001, 2 * 60_001]
+    assert costs[1].tolist() == [3, 6]
+    batch = build_ego_batch(graph, np.arange(1, 20_001))
+    assert batch.adjacency.nnz == costs[1:20_001, 1].sum()
+    assert (batch.adjacency.data == 1).all()
