@@ -30,14 +30,14 @@ NODES, LINKS = 100_000, 500_000
 
 
 class PrintedProgress(Progress):
-    """A line on stderr every half minute of computing."""
+    """A line on stderr every ten seconds of computing."""
 
     def __init__(self) -> None:
         self._printed = time.process_time()
 
     def update(self, done: float, total: float, message: str = "") -> None:
         now = time.process_time()
-        if now - self._printed > 30:
+        if now - self._printed > 10:
             self._printed = now
             print(f"{message}: {done / total:.0%}, {now:.0f} CPU s", file=sys.stderr, flush=True)
 

@@ -18,7 +18,7 @@ from core.threats import LinkThreat
 class Node2vecAttack(LinkAttack):
     """Settings of the attacks on node2vec embeddings; equal settings share one embedding."""
 
-    dimensions: int = Field(128, ge=2, le=1024, description="Length of a node's vector.")
+    dimensions: int = Field(64, ge=2, le=1024, description="Length of a node's vector.")
     walk_length: int = Field(40, ge=2, le=1000, description="Nodes in a walk.")
     walks_per_node: int = Field(10, ge=1, le=1000, description="Walks that start at each node.")
     window: int = Field(5, ge=1, le=100, description="Steps between nodes that count as close.")
