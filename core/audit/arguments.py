@@ -34,7 +34,8 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     if not fields.get("private") and not fields.get("sensitive_links"):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
     if options.attack:
-        fields["attacks"] = [c.model_dump() for c in _parse_attacks(options.attack, fields)]
+        attacks = _parse_attacks(options.attack, fields)
+        fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
     if options.defense:
         fields["defenses"] = [c.model_dump() for c in _parse_choices(options.defense, "defense")]
     if options.graph:
@@ -121,6 +122,20 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
         if kind == "link_attack" and not has_links:
             raise InputError(choice.key, "needs hidden links", remedy="use --hide-links")
     return choices
+
+
+def _add_null_attackers(
+    choices: list[MethodChoice], fields: dict[str, Any]
+) -> list[MethodChoice]:
+    """No attack is reported without its baseline: the null attackers of its threat join it."""
+    from core.audit.presets import list_attacks
+    from core.audit.spec import MethodChoice
+
+    has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
+    methods = list_attacks(has_links, bool(fields.get("private")))
+    named = {choice.key for choice in choices}
+    nulls = [m for m in methods if m.info.is_null and m.info.key not in named]
+    return choices + [MethodChoice.of(method()) for method in nulls]
 
 
 def _parse_choices(texts: list[str], *kinds: Any) -> list[MethodChoice]:

@@ -15,7 +15,7 @@ from core.audit import files
 from core.audit.describe import restore_guarantee
 from core.audit.execute import load_threats
 from core.audit.plan import MEASURE_METHOD, ORIGINAL
-from core.audit.spec import AuditSpec
+from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store import FINAL, Store, is_owner_alive
 from core.audit.view import (
     CELL_COLUMNS,
@@ -29,6 +29,7 @@ from core.audit.view import (
 )
 from core.graph import MISSING, Graph
 from core.measures.intervals import combine_measurements
+from core.methods import find_method
 from core.release import EMPIRICAL, Guarantee
 from core.results import Estimate, Measurement
 
@@ -146,17 +147,31 @@ def _combine_fact(name: str, cells: list[Row]) -> Estimate:
 def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
     """Rows in the order of the spec: releases, attacks, then measures of the release."""
     configs = {choice.id: choice for choice in spec.defenses}
+    overlaps = {choice.id: _compute_overlap(spec, choice) for choice in spec.attacks}
     rows = []
     for release in _list_releases(spec):
         defense = configs.get(release)
         head = (release, defense.key if defense else ORIGINAL, defense.config if defense else {})
-        for method in [*(choice.id for choice in spec.attacks), MEASURE_METHOD]:
+        for method, overlap in [*overlaps.items(), (MEASURE_METHOD, 1.0)]:
             cells = groups.get((release, method), [])
-            rows += [(*head, method, *tail) for tail in _combine_cells(cells, method)]
+            rows += [(*head, method, *tail) for tail in _combine_cells(cells, method, overlap)]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
 
-def _combine_cells(cells: list[Row], method: str) -> Iterable[tuple]:
+def _compute_overlap(spec: AuditSpec, choice: MethodChoice) -> float:
+    """Share of what one repeat evaluates that another one evaluates too.
+
+    Drawn links overlap by their share, hidden nodes by the unknown share; links that the
+    analyst chose are the same in every repeat.
+    """
+    if find_method(choice.key, "link_attack", "attribute_attack").kind == "attribute_attack":
+        return 1.0 - spec.known
+    if spec.sensitive_links is not None or spec.hide_links is None:
+        return 1.0
+    return spec.hide_links
+
+
+def _combine_cells(cells: list[Row], method: str, overlap: float) -> Iterable[tuple]:
     """metric, value, low, high, n, seeds, status, reason of one method on one release."""
     done = [cell for cell in cells if cell.state == "done"]
     other = [cell for cell in cells if cell.state in ("failed", "skipped", "cancelled")]
@@ -174,7 +189,7 @@ def _combine_cells(cells: list[Row], method: str) -> Iterable[tuple]:
             item = Measurement(**fields)
             by_metric.setdefault(item.metric, []).append(item)
     for metric, items in by_metric.items():
-        estimate = combine_measurements(items)
+        estimate = combine_measurements(items, overlap)
         if estimate.is_known:
             yield (metric, estimate.value, _finite(estimate.low), _finite(estimate.high),
                    estimate.n, estimate.seeds, "done", lost)
