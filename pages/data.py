@@ -16,6 +16,8 @@ from pages.ui.theme import current_theme
 from pages.ui.threat_form import show_threats
 from pages.ui.upload import show_upload
 
+METRIC_WIDTH = 112
+
 DOORS = {
     "example": ":material/science: Try an example",
     "upload": ":material/upload_file: Upload files",
@@ -105,9 +107,9 @@ def _show_counts(profile: GraphProfile) -> None:
         "Clustering": format_number(profile.average_clustering),
         "Triangles": f"{profile.num_triangles:,}",
     }
-    columns = st.columns(len(counts))
-    for column, (label, value) in zip(columns, counts.items(), strict=True):
-        column.metric(label, value)
+    with st.container(horizontal=True, gap="medium"):
+        for label, value in counts.items():
+            st.metric(label, value, width=METRIC_WIDTH)
     dropped = [f"{count:,} {what}" for what, count in profile.dropped.items() if count]
     if dropped:
         st.caption("Dropped or merged while loading: " + ", ".join(dropped) + ".")

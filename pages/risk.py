@@ -15,6 +15,7 @@ from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 MAX_MATCHES = 8
+HEATMAP_HEIGHT = 520
 
 
 def main() -> None:
@@ -24,21 +25,23 @@ def main() -> None:
         st.info("No attack that says something about single nodes has finished yet.")
         return
     page.show_answer(answers.answer_risk(view.nodes))
-    releases = list_releases(view.nodes)
-    chosen = _choose_releases(view, releases)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        for release, column in zip(chosen, st.columns(len(chosen)), strict=True):
-            with column:
-                _show_heatmap(view, release)
-        st.caption("Click a cell to open the node, or search for one.")
+        chosen = _choose_releases(view, list_releases(view.nodes))
     with right:
         _show_search(view)
-        page.show_chart(
-            risk.risk_distribution(view.nodes, chosen, current_theme()), "risk-shares"
-        )
+    columns = st.columns(2 if len(chosen) > 1 else [3, 2], gap="large")
+    for release, column in zip(chosen, columns, strict=False):
+        with column:
+            _show_heatmap(view, release)
+    st.caption("Click a cell to open the node, or search for one.")
     if "node" in st.session_state:
         show_node(view, st.session_state["node"])
+    with columns[1] if len(chosen) == 1 else st.container():
+        page.show_chart(
+            risk.risk_distribution(view.nodes, chosen, current_theme()), "risk-shares",
+            "How many people are exposed",
+        )
     _show_groups(view, chosen)
     page.show_next("homophily", "Why structure gives people away: Homophily")
 
@@ -46,6 +49,7 @@ def main() -> None:
 def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
     """The original next to the best defense, or what the user picks (at most two)."""
     if len(releases) == 1:
+        st.caption("Only the original is here: add defenses on the Defend page.")
         return releases
     best = answers.find_best_defense(view.results)
     start = [ORIGINAL, best] if best in releases else releases[:2]
@@ -57,7 +61,9 @@ def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
 
 def _show_heatmap(view: AuditView, release: str) -> None:
     key = f"heatmap-{release}"
-    chart = risk.risk_heatmap(view.nodes, release, theme=current_theme())
+    chart = risk.risk_heatmap(
+        view.nodes, release, theme=current_theme(), height=HEATMAP_HEIGHT
+    )
     st.markdown(f"**{release_title(release)}**")
     page.show_chart(
         chart, key, on_select=lambda: _open_clicked(key), selection_mode="points"
