@@ -4,6 +4,7 @@ from core.defenses.betweenness_deletion import BetweennessDeletion
 from core.defenses.blink import Blink
 from core.defenses.degree_deletion import DegreeDeletion
 from core.defenses.dice import Dice
+from core.defenses.dpr import Dpr
 from core.defenses.dprr import DegreePreservingRR
 from core.defenses.edge_rand import EdgeRand
 from core.defenses.l_dpgcn import LocalDpGcn
@@ -13,6 +14,7 @@ from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
 from core.defenses.rabv import Rabv
+from core.defenses.privdpr import PrivDpr
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
 from core.defenses.randomized_response import RandomizedResponse
@@ -40,4 +42,6 @@ DEFENSES = (
     DegreePreservingRR,
     LdpGen,
     Solitude,
+    PrivDpr,
+    Dpr,
 )

@@ -1,0 +1,96 @@
+"""DPR: a synthetic graph from deep PageRank vectors, without any privacy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from core.context import Context
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.privacy.mechanisms import check_release_fits
+from core.release import EMPIRICAL, Guarantee, Release
+from core.threats import Threats
+
+if TYPE_CHECKING:
+    from core.models.deep_pagerank import Plan
+
+
+class Dpr(Defense):
+    """PrivDPR less its noise: what the model could do if privacy were no concern.
+
+    The synthetic graph has the same nodes and entirely new links. A directed input is used with
+    its links in both directions, as `Graph` holds them.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="dpr",
+        title="Deep PageRank, not private",
+        summary="Trains node vectors to rank by links and publishes new links drawn from them.",
+        source="Zhang, Hu, Ye and Xu, PrivDPR, KDD 2025, §4, DPR (No DP)",
+        group="empirical",
+        cost="minutes",
+        uses_gpu=True,
+    )
+    data_free: bool = Field(
+        False, title="Data-free twin",
+        description="Run the same method on no links at all: what it shows owes the data nothing.",
+    )
+    num_links: int | None = Field(
+        None, ge=0, title="Number of links",
+        description="Links to publish, if that number is public; empty: taken from the graph.",
+    )
+    epochs: int = Field(5, ge=1, le=100, description="Passes over all nodes.")
+    batch: int = Field(16, ge=1, le=1024, description="Start nodes per training step.")
+    walks: int = Field(2, ge=1, le=100, description="Random walks from each start node.")
+    walk_length: int = Field(16, ge=1, le=100, description="Steps of each walk; one pair each.")
+    dimensions: int = Field(128, ge=1, le=1024, description="Length of a node's vector.")
+    hidden: int = Field(64, ge=1, le=1024, description="Width of the hidden layers.")
+    scale: float = Field(
+        8.0, gt=1, le=100, title="Weight scale s",
+        description="Weights are scaled to spectral norm 1/s.",
+    )
+    sensitivity: float = Field(
+        5.0, gt=0, title="Preset sensitivity S",
+        description="With s it sets the number of layers, by the paper's Eq. 13.",
+    )
+    damping: float = Field(0.85, gt=0, lt=1, description="Damping factor γ of PageRank.")
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        from core.models.deep_pagerank import train_vectors
+        from core.models.synthesis import draw_links
+
+        data = graph.with_edges(np.empty((0, 2), np.int64)) if self.data_free else graph
+        wanted = self._choose_num_links(data, context)
+        check_release_fits(self.info.title, wanted, context, "set the number of links")
+        plan, multiplier = self.make_plan(graph.num_nodes), self.compute_noise_multiplier(graph)
+        vectors, facts = train_vectors(data, plan, multiplier, context)
+        published = graph.with_edges(draw_links(vectors, wanted, context.child("links")))
+        facts = {"layers": float(plan.num_layers), "steps": float(plan.steps), **facts}
+        return Release(
+            published, self.info.key, self.config, self.make_guarantee(graph),
+            # Norms of the true gradient are not private.
+            facts={} if context.is_publishing else facts,
+        )
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        return None if graph.num_nodes >= 2 else "A synthetic graph needs at least two nodes."
+
+    def make_plan(self, num_nodes: int) -> Plan:
+        from core.models.deep_pagerank import Plan
+
+        names = ("epochs", "batch", "walks", "walk_length", "damping", "sensitivity", "scale",
+                 "dimensions", "hidden")
+        return Plan(num_nodes, **{name: getattr(self, name) for name in names})
+
+    def compute_noise_multiplier(self, graph: Graph) -> float:
+        return 0.0
+
+    def make_guarantee(self, graph: Graph) -> Guarantee:
+        return EMPIRICAL
+
+    def _choose_num_links(self, graph: Graph, context: Context) -> int:
+        wanted = graph.num_edges if self.num_links is None else self.num_links
+        return min(wanted, graph.num_pairs)

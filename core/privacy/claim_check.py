@@ -1,0 +1,275 @@
+"""Does a guarantee hold? The distinguishing game on two neighbouring graphs.
+
+The defense runs many times on either graph. An attacker who may choose one rule "statistic at
+least (at most) t" says which graph it was. If the rule accuses the first graph with probability
+P under it and Q under the other, (ε, δ)-DP promises P ≤ e^ε Q + δ, so that
+
+    ε ≥ ln((P − δ) / Q).
+
+Clopper–Pearson bounds on P and Q turn error counts into a lower bound on ε that holds with 95 %
+confidence. The rule is chosen on the first quarter of the trials and judged on the others only,
+so that the choice costs no correction; the judged part is looked at three times, to stop early,
+and shares the 5 % among the looks. A bound above the claim refutes it. A bound below proves
+nothing more: the attacker may be weak, or the trials too few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import beta
+
+from core.context import Context
+from core.errors import InputError, UnsupportedError
+from core.graph import Graph
+from core.methods import Defense
+from core.progress import Progress
+from core.release import Guarantee, Release
+from core.threats import Threats
+
+CONFIDENCE = 0.95
+LOOKS = (0.5, 0.75, 1.0)
+"""Shares of the trials after which the bound is taken; the first quarter chooses the rule."""
+
+CHOICE_ALPHA = 0.001
+"""Error rate at which rules are compared; small, because the best of many looks good by luck."""
+
+Statistic = Callable[[Release], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Accuse `accused` (0 or 1) where sign · statistic ≥ threshold."""
+
+    statistic: int
+    sign: float
+    threshold: float
+    accused: int
+
+    def judge(self, statistics: np.ndarray) -> np.ndarray:
+        return self.sign * statistics[:, self.statistic] >= self.threshold
+
+
+@dataclass(frozen=True)
+class ClaimCheck:
+    """Outcome of one game.
+
+    claimed      ε that the release may not exceed between these two graphs
+    lower_bound  ε that the attacker has shown with 95 % confidence, ≥ 0
+    resolution   largest bound that as many trials could have shown: claims above it cannot be
+                 refuted by this game
+    trials       runs of the defense on both graphs together;  planned  how many were allowed
+    roc          (k, 2) false and true accusation rates of the chosen statistic, judged trials
+    statistic    what the attacker looked at
+    """
+
+    defense: str
+    config: dict[str, Any]
+    unit: str
+    claimed: float
+    delta: float
+    lower_bound: float
+    resolution: float
+    trials: int
+    planned: int
+    statistic: str
+    roc: np.ndarray
+
+    @property
+    def is_refuted(self) -> bool:
+        return self.lower_bound > self.claimed
+
+    @property
+    def verdict(self) -> str:
+        """One plain sentence."""
+        shown = f"ε ≥ {self.lower_bound:.2f} with 95 % confidence in {self.trials:,} trials"
+        if self.is_refuted:
+            return f"The claim ε = {self.claimed:g} does not hold: the game shows {shown}."
+        if self.resolution < self.claimed:
+            return (
+                f"The claim ε = {self.claimed:g} was not refuted, and could not have been: "
+                f"{self.trials:,} trials show at most ε = {self.resolution:.2f}."
+            )
+        return f"The claim ε = {self.claimed:g} was not refuted: the game shows {shown}."
+
+    def describe(self) -> dict[str, Any]:
+        """Everything as JSON holds it, for the store and the report."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, "roc": self.roc.tolist(), "verdict": self.verdict}
+
+
+def check_claim(
+    defense: Defense,
+    context: Context,
+    *,
+    neighbors: tuple[Graph, Graph] | None = None,
+    trials: int = 2000,
+    statistic: Statistic | None = None,
+    statistic_names: Sequence[str] = (),
+) -> ClaimCheck:
+    """Play the game for `defense` with its settings.
+
+    neighbors  two graphs on the same nodes that the guarantee's relation calls neighbours;
+               by default a tiny pair: a guarantee must hold for every pair, so also for one on
+               which runs are cheap and one link or node weighs most
+    statistic  Release ↦ numbers, the same each time; the rule picks one of them. Default: links
+               of the release where the graphs differ, links at those nodes, links in all
+    Raises UnsupportedError where the defense promises nothing or declines the graphs.
+    """
+    if trials < 40:
+        raise InputError("number of trials", "must be at least 40", trials)
+    silent = replace(context, progress=_Inner(context.progress))
+    guarantee = _find_guarantee(defense, silent, neighbors)
+    left, right = neighbors or make_neighbors(guarantee.unit)
+    if statistic is None:
+        statistic, statistic_names = make_statistic(left, right), STATISTICS
+    claimed = guarantee.epsilon_transcript or guarantee.epsilon or 0.0
+    per_side = trials // 2
+    marks = [per_side // 4, *(round(share * per_side) for share in LOOKS)]
+    samples: tuple[list, list] = ([], [])
+    rule, bound, stop = None, 0.0, marks[-1]
+    for trial in range(per_side):
+        for side, graph in enumerate((left, right)):
+            run = silent.child("claim check", side, trial)
+            samples[side].append(tuple(statistic(defense.publish(graph, Threats(graph), run))))
+        context.progress.update(trial + 1, per_side, "checking the claim")
+        if trial + 1 == marks[0]:
+            rule = _choose_rule(*map(np.array, samples), guarantee.delta)
+        elif trial + 1 in marks and rule is not None:
+            judged = [np.array(part[marks[0] :], dtype=float) for part in samples]
+            bound = max(bound, _bound_by_rule(rule, *judged, guarantee.delta))
+            context.progress.record("claim_lower_bound", 2 * (trial + 1), bound)
+            if bound > claimed:
+                stop = trial + 1
+                break
+    assert rule is not None
+    judged = [np.array(part[marks[0] :], dtype=float) for part in samples]
+    share = (1 - CONFIDENCE) / len(LOOKS)
+    count = len(judged[0])
+    return ClaimCheck(
+        defense.info.key, defense.config, guarantee.unit, claimed, guarantee.delta,
+        lower_bound=bound, resolution=compute_lower_bound(
+            count, count, 0, count, guarantee.delta, share
+        ),
+        trials=2 * stop, planned=2 * per_side,
+        statistic=statistic_names[rule.statistic] if statistic_names else str(rule.statistic),
+        roc=_compute_roc(rule, *judged),
+    )
+
+
+def compute_lower_bound(
+    hits: int, trials: int, false_hits: int, false_trials: int, delta: float, alpha: float
+) -> float:
+    """Lower bound on ε with confidence 1 − alpha from two error counts, ≥ 0.
+
+    Each rate has its one-sided Clopper–Pearson bound at alpha/2: both hold together.
+    """
+    low = beta.ppf(alpha / 2, hits, trials - hits + 1) if hits else 0.0
+    high = beta.isf(alpha / 2, false_hits + 1, false_trials - false_hits) \
+        if false_hits < false_trials else 1.0
+    return max(math.log((low - delta) / high), 0.0) if low > delta else 0.0
+
+
+def make_neighbors(unit: str) -> tuple[Graph, Graph]:
+    """A tiny pair: 16 nodes, 6 links; with and without one more link, or a hub's links.
+
+    Few links, so that the ones in question stand out against a threshold on the largest.
+    """
+    links = np.array([[4, 5], [6, 7], [8, 9], [10, 11], [12, 13], [14, 15]])
+    hub = [[0, j] for j in range(1, 16)] if unit == "node" else [[0, 1]]
+    with_links = Graph.from_pairs(np.concatenate([links, hub]), 16, name="with")
+    return with_links, Graph.from_pairs(links, 16, name="without")
+
+
+STATISTICS = ("links in question", "links at their ends", "links in all")
+
+
+def make_statistic(left: Graph, right: Graph) -> Statistic:
+    """The release's (weighted) links where the two graphs differ, + for `left`, − for `right`;
+    at the nodes of those pairs; in all."""
+    only_left = left.edges[~right.contains_pairs(left.edges)]
+    only_right = right.edges[~left.contains_pairs(right.edges)]
+    pairs = np.concatenate([only_left, only_right])
+    if not len(pairs):
+        raise InputError("neighbouring graphs", "must differ in at least one link")
+    signs = np.repeat([1.0, -1.0], [len(only_left), len(only_right)])
+    nodes = np.unique(pairs)
+
+    def compute(release: Release) -> tuple[float, ...]:
+        adjacency = release.graph.adjacency
+        inside = float((signs * adjacency[pairs[:, 0], pairs[:, 1]]).sum())
+        return inside, float(adjacency[nodes].sum()), float(adjacency.sum()) / 2
+
+    return compute
+
+
+def _find_guarantee(
+    defense: Defense, context: Context, neighbors: tuple[Graph, Graph] | None
+) -> Guarantee:
+    """The promise of a first release, which is not counted as a trial."""
+    graph = (neighbors or make_neighbors("edge"))[0]
+    reason = defense.supports(graph, Threats(graph))
+    if reason:
+        raise UnsupportedError(defense.info.title, f"cannot run on the graphs of the game: {reason}")
+    guarantee = defense.publish(graph, Threats(graph), context.child("claim")).guarantee
+    if not guarantee.is_private:
+        raise UnsupportedError(
+            defense.info.title, "must promise differential privacy to have a claim to check"
+        )
+    return guarantee
+
+
+def _choose_rule(left: np.ndarray, right: np.ndarray, delta: float) -> Rule:
+    """The rule with the largest bound on the given trials (n, k) of either side."""
+    best, chosen = -1.0, Rule(0, 1.0, 0.0, 0)
+    for index in range(left.shape[1]):
+        for sign in (1.0, -1.0):
+            values = [np.sort(sign * part[:, index]) for part in (left, right)]
+            for threshold in _list_thresholds(np.concatenate(values)):
+                hits = [len(v) - int(np.searchsorted(v, threshold)) for v in values]
+                for accused in (0, 1):
+                    bound = compute_lower_bound(
+                        hits[accused], len(left), hits[1 - accused], len(right), delta, CHOICE_ALPHA
+                    )
+                    if bound > best:
+                        best, chosen = bound, Rule(index, sign, float(threshold), accused)
+    return chosen
+
+
+def _list_thresholds(values: np.ndarray, limit: int = 60) -> np.ndarray:
+    """Distinct values, or as many quantiles."""
+    distinct = np.unique(values)
+    if len(distinct) <= limit:
+        return distinct
+    return np.unique(np.quantile(values, np.linspace(0, 1, limit)))
+
+
+def _bound_by_rule(rule: Rule, left: np.ndarray, right: np.ndarray, delta: float) -> float:
+    sides = (left, right)
+    hits = [int(rule.judge(part).sum()) for part in sides]
+    yes, no = rule.accused, 1 - rule.accused
+    share = (1 - CONFIDENCE) / len(LOOKS)
+    return compute_lower_bound(hits[yes], len(sides[yes]), hits[no], len(sides[no]), delta, share)
+
+
+def _compute_roc(rule: Rule, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(k, 2) rates of accusing `rule.accused` falsely and truly, over all thresholds."""
+    values = [np.sort(rule.sign * part[:, rule.statistic]) for part in (left, right)]
+    thresholds = np.append(_list_thresholds(np.concatenate(values))[::-1], -np.inf)
+    rates = [1 - np.searchsorted(v, thresholds) / len(v) for v in values]
+    curve = np.stack([rates[1 - rule.accused], rates[rule.accused]], axis=1)
+    return np.concatenate([[[0.0, 0.0]], curve])
+
+
+class _Inner(Progress):
+    """Lets a run be cancelled; its own progress is not worth showing."""
+
+    def __init__(self, outer: Progress) -> None:
+        self._outer = outer
+
+    def check(self) -> None:
+        self._outer.check()
