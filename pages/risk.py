@@ -6,9 +6,11 @@ import streamlit as st
 
 from core.audit.view import AuditView
 from core.figures import answers, risk
+from core.figures.chart import Chart
 from core.figures.labels import ORIGINAL, release_title
 from core.figures.node_card import find_node
 from core.figures.tables import list_releases
+from core.figures.theme import Theme
 from pages.ui import cache, page, session
 from pages.ui.node_panel import show_node
 from pages.ui.text import escape
@@ -24,7 +26,7 @@ def main() -> None:
     if view.nodes.empty:
         st.info("No attack that says something about single nodes has finished yet.")
         return
-    page.show_answer(answers.answer_risk(view.nodes))
+    page.show_answer(cache.remember(view, _answer))
     left, right = st.columns([3, 2], gap="large")
     with left:
         chosen = _choose_releases(view, list_releases(view.nodes))
@@ -38,10 +40,8 @@ def main() -> None:
     if "node" in st.session_state:
         show_node(view, st.session_state["node"])
     with columns[1] if len(chosen) == 1 else st.container():
-        page.show_chart(
-            risk.risk_distribution(view.nodes, chosen, current_theme()), "risk-shares",
-            "How many people are exposed",
-        )
+        chart = cache.remember(view, _plot_shares, tuple(chosen), current_theme())
+        page.show_chart(chart, "risk-shares", "How many people are exposed")
     _show_groups(view, chosen)
     page.show_next("homophily", "Why structure gives people away: Homophily")
 
@@ -106,8 +106,22 @@ def _show_groups(view: AuditView, chosen: list[str]) -> None:
         "by", list(groups), default="degree", format_func=groups.get, key="risk-by",
         required=True, persist_state="session", label_visibility="collapsed",
     )
-    chart = risk.risk_by_group(view.nodes, view.profile, by, chosen, current_theme())
+    chart = cache.remember(view, _plot_groups, by, tuple(chosen), current_theme())
     page.show_chart(chart, f"risk-{by}")
+
+
+def _answer(view: AuditView) -> str:
+    return answers.answer_risk(view.nodes)
+
+
+def _plot_shares(view: AuditView, releases: tuple[str, ...], theme: Theme) -> Chart:
+    return risk.risk_distribution(view.nodes, releases, theme)
+
+
+def _plot_groups(
+    view: AuditView, by: risk.Group, releases: tuple[str, ...], theme: Theme
+) -> Chart:
+    return risk.risk_by_group(view.nodes, view.profile, by, releases, theme)
 
 
 main()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import streamlit as st
 
 from core.audit.view import AuditView
@@ -11,6 +14,8 @@ from core.data.profile import GraphProfile
 from core.figures.risk import compute_worst_case
 from core.graph import Graph
 from pages.ui import service
+
+T = TypeVar("T")
 
 
 def load_graph(graph_hash: str) -> Graph:
@@ -73,3 +78,19 @@ def _number_risks(
     numbers = number_nodes(_view.spec.graph_hash)
     worst = compute_worst_case(_view.nodes[_view.nodes.release == release])
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
+
+
+def remember(view: AuditView, make: Callable[..., T], *arguments: Any) -> T:
+    """`make(view, *arguments)`, made once for each state of the audit.
+
+    Not for charts that are clicked: a remembered figure loses the first click.
+    """
+    state = (view.summary.id, view.summary.cells_done)
+    return _remember(make.__qualname__, state, arguments, make, view)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _remember(
+    name: str, state: tuple, arguments: tuple, _make: Callable[..., T], _view: AuditView
+) -> T:
+    return _make(_view, *arguments)
