@@ -92,6 +92,7 @@ def _attack(page: Page) -> str:
     """Runs the attacks on the original; the numbers have intervals around them."""
     driver.follow(page, "Attack")
     page.get_by_role("button", name="None", exact=True).click()
+    expect(page.get_by_text("Select at least one attack.")).to_be_visible()
     driver.settle(page)
     for title in ATTACKS:
         driver.tick(page, title)
