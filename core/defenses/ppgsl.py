@@ -67,8 +67,8 @@ class Ppgsl(Defense):
         uses_gpu=True,
     )
     alpha: float = Field(
-        0.01, ge=0, le=10, title="Price of a change (α)",
-        description="Smaller is more private and less useful; 0.005 to 0.05 spans the trade-off.",
+        0.015, ge=0, le=10, title="Price of a change (α)",
+        description="Smaller is more private and less useful; 0.01 to 0.05 spans the trade-off.",
     )
     k: float = Field(
         1.0, ge=0, le=50, title="Candidates per link (k)",
