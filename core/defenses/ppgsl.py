@@ -46,8 +46,9 @@ class Ppgsl(Defense):
       with the number of sensitive links.
     - The distortion is that of the published graph. Where a draw is published its expectation
       is Σ |w − w′|, not Σ (w − w′)²: the square makes small changes of many weights cheap,
-      which the draw turns into many random changes. On Cora this alone takes GAE + cosine from
-      0.59 to 0.50 at the same usefulness (`distortion = learned` is Eq. 8 as written).
+      which the draw turns into many random changes. `distortion = learned` is Eq. 8 as
+      written; on a split of Cora (α = 0.01) it gave attack 0.594, link prediction 0.764 and F1
+      0.727, the expectation 0.501, 0.791 and 0.737.
     - Weights are projected onto [0, 1] after each step instead of clamped inside the loss,
       where a weight beyond the bounds would get no gradient ever again, and the learning rate
       falls linearly, since at a constant 0.5 Adam keeps weights of this range jumping.
