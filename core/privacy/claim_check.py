@@ -174,15 +174,19 @@ def compute_lower_bound(
     return max(math.log((low - delta) / high), 0.0) if low > delta else 0.0
 
 
-def make_neighbors(unit: str) -> tuple[Graph, Graph]:
-    """A tiny pair: 16 nodes, 6 links; with and without one more link, or a hub's links.
+def make_neighbors(unit: str, num_nodes: int | None = None) -> tuple[Graph, Graph]:
+    """A ring with chords, 2 links a node, with and without one more link, or a hub's links.
 
-    Few links, so that the ones in question stand out against a threshold on the largest.
+    150 nodes for a link: sparse, so that a link stands out where only the largest noisy values
+    are published; 24 for a node, where runs are dear.
     """
-    links = np.array([[4, 5], [6, 7], [8, 9], [10, 11], [12, 13], [14, 15]])
-    hub = [[0, j] for j in range(1, 16)] if unit == "node" else [[0, 1]]
-    with_links = Graph.from_pairs(np.concatenate([links, hub]), 16, name="with")
-    return with_links, Graph.from_pairs(links, 16, name="without")
+    n = num_nodes or (24 if unit == "node" else 150)
+    nodes = np.arange(1, n)
+    ring = np.concatenate([np.stack([nodes, np.roll(nodes, step)], 1) for step in (1, 2)])
+    others = nodes if unit == "node" else nodes[:1]
+    more = np.stack([np.zeros_like(others), others], axis=1)
+    with_links = Graph.from_pairs(np.concatenate([ring, more]), n, name="with")
+    return with_links, Graph.from_pairs(ring, n, name="without")
 
 
 STATISTICS = ("links in question", "links at their ends", "links in all")
@@ -214,7 +218,7 @@ def _find_guarantee(
     graph = (neighbors or make_neighbors("edge"))[0]
     reason = defense.supports(graph, Threats(graph))
     if reason:
-        raise UnsupportedError(defense.info.title, f"cannot run on the graphs of the game: {reason}")
+        raise UnsupportedError(defense.info.title, f"cannot run on the game's graphs: {reason}")
     guarantee = defense.publish(graph, Threats(graph), context.child("claim")).guarantee
     if not guarantee.is_private:
         raise UnsupportedError(
