@@ -10,11 +10,13 @@ from core.defenses.edge_rand import EdgeRand
 from core.defenses.l_dpgcn import LocalDpGcn
 from core.defenses.lap_graph import LapGraph
 from core.defenses.ldpgen import LdpGen
+from core.defenses.netfense import NetFense
+from core.defenses.nettack import Nettack
 from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
-from core.defenses.rabv import Rabv
 from core.defenses.privdpr import PrivDpr
+from core.defenses.rabv import Rabv
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
 from core.defenses.randomized_response import RandomizedResponse
@@ -28,6 +30,8 @@ DEFENSES = (
     DegreeDeletion,
     BetweennessDeletion,
     Rabv,
+    NetFense,
+    Nettack,
     Ppgsl,
     Dice,
     RwLp,

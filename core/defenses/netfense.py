@@ -1,0 +1,152 @@
+"""NetFense: flip a few links so that the private class of a node can no longer be told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from core.context import Context
+from core.errors import UnsupportedError
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Release
+from core.threats import Threats
+
+if TYPE_CHECKING:
+    from core.models.perturbation import Flipper
+    from core.models.unnoticed import PageRankEffect
+
+
+class NetFense(Defense):
+    """Per target, greedy flips that lower gap^{a_d} / p^{a_m} (Eq. 7).
+
+    gap is the distance between the two largest private-class probabilities of a linear GCN,
+    which generalises |p₁ − p₂| to more than two classes; p is the probability of the class that
+    a second one predicts for the label. Probabilities stand for the paper's raw scores, whose
+    sign would turn the ratio over. The gap is brought towards zero and not below: a node that
+    is surely misjudged is found out by inversion. Both classifiers are trained on known nodes.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="netfense",
+        title="NetFense",
+        summary="Flips a few links at each target so that its private class is a coin toss.",
+        source="Hsieh and Li, NetFense, TKDE 2021, Eq. 3-7, Algorithm 1",
+        group="empirical",
+        cost="minutes",
+    )
+    targets: int = Field(
+        0, ge=0, title="Nodes protected",
+        description="How many of the hidden nodes, drawn at random; 0 protects all of them.",
+    )
+    budget: int = Field(
+        10, ge=1, le=1000, title="Flips per node",
+        description="At most; the paper uses 10, and 20 for a single node.",
+    )
+    what: Literal["structure", "features", "both"] = Field(
+        "structure", description="What is flipped: links, binary features, or either.",
+    )
+    choice: Literal["loss", "random"] = Field(
+        "loss",
+        description="Flips of lowest loss, or random ones that keep the degree distribution.",
+    )
+    quantile: float = Field(
+        0.9, gt=0, le=1, title="PageRank quantile (τ)",
+        description="Only flips whose effect on PageRank is below this quantile.",
+    )
+    restart: float = Field(
+        0.1, gt=0, lt=1, description="Restart probability of personalised PageRank (α).",
+    )
+    privacy: float = Field(
+        2.0, gt=0, le=10, title="Exponent of the gap (a_d)", description="Larger: more private.",
+    )
+    utility: float = Field(
+        1.0, ge=0, le=10, title="Exponent of the label (a_m)", description="Larger: more useful.",
+    )
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        return check_flips(graph, threats, self.what != "structure")
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        reason = self.supports(graph, threats)
+        if reason:
+            raise UnsupportedError("NetFense", reason)
+        from core.models.perturbation import (
+            Flipper,
+            draw_targets,
+            find_withheld,
+            fit_surrogates,
+        )
+        from core.models.unnoticed import PageRankEffect
+
+        assert threats.attribute is not None
+        flipper = Flipper(
+            graph, fit_surrogates(graph, threats, context), find_withheld(graph, threats),
+            structure=self.what != "features", features=self.what != "structure",
+        )
+        targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
+        ranks, rng = PageRankEffect(self.restart), context.rng("flips")
+        for index, v in enumerate(targets.tolist()):
+            for step in range(self.budget):
+                context.progress.update(
+                    index + step / self.budget, len(targets), "flipping links"
+                )
+                if not self.flip_once(flipper, v, ranks, rng):
+                    break
+        return make_flipped_release(self, graph, flipper, len(targets))
+
+    def flip_once(
+        self, flipper: Flipper, v: int, ranks: PageRankEffect, rng: np.random.Generator
+    ) -> bool:
+        """One flip at v; False where none is allowed or none helps."""
+        from core.models.perturbation import compute_gap
+
+        if self.choice == "random":
+            partners = np.flatnonzero(flipper.find_degree_preserving(v))
+            if len(partners):
+                flipper.state.flip_link(v, int(rng.choice(partners)))
+            return len(partners) > 0
+        surrogates = flipper.surrogates
+        _, label = surrogates.split(flipper.original_scores[v][None])
+        predicted = int(label.argmax()) if label.size else None
+
+        def loss(scores: np.ndarray) -> np.ndarray:
+            private, label = surrogates.split(scores)
+            value = compute_gap(private) ** self.privacy
+            if predicted is not None:
+                value = value / np.maximum(label[:, predicted], 1e-12) ** self.utility
+            return value
+
+        return flipper.flip_best(v, flipper.find_unnoticed(v, ranks, self.quantile), loss)
+
+
+def check_flips(graph: Graph, threats: Threats, with_features: bool) -> str | None:
+    """Why links and features of a graph cannot be flipped, or None."""
+    if threats.attribute is None:
+        return "needs a private attribute to protect"
+    if graph.num_edges == 0:
+        return "needs a graph with links"
+    if graph.weights is not None:
+        return "flips links that are there or not; this graph's links have weights"
+    if with_features:
+        from core.models.perturbation import has_binary_features
+
+        if not has_binary_features(graph):
+            return "flips features between 0 and 1; this graph's features are not binary"
+    return None
+
+
+def make_flipped_release(
+    defense: Defense, graph: Graph, flipper: Flipper, num_targets: int
+) -> Release:
+    released = flipper.to_graph()
+    kept = int(released.contains_pairs(graph.edges).sum())
+    facts = {
+        "links_removed": float(graph.num_edges - kept),
+        "links_added": float(released.num_edges - kept),
+        "features_flipped": float(len(flipper.state.flipped_features)),
+        "nodes_protected": float(num_targets),
+    }
+    return Release(released, defense.info.key, defense.config, facts=facts)

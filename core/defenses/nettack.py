@@ -1,0 +1,72 @@
+"""Nettack's structure attack on the private attribute, as a baseline defense."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from core.context import Context
+from core.defenses.netfense import check_flips, make_flipped_release
+from core.errors import UnsupportedError
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Release
+from core.threats import Threats
+
+
+class Nettack(Defense):
+    """Per target, greedy flips that lower the score of its predicted private class.
+
+    It drives the margin below zero, where inverting the classifier's answer finds the truth:
+    shown for comparison with NetFense.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="nettack",
+        title="Nettack",
+        summary="Flips links at each target so that its private class is misjudged.",
+        source="Zügner, Akbarnejad and Günnemann, KDD 2018; baseline NT of NetFense (TKDE 2021)",
+        group="empirical",
+        cost="minutes",
+    )
+    targets: int = Field(
+        0, ge=0, title="Nodes protected",
+        description="How many of the hidden nodes, drawn at random; 0 protects all of them.",
+    )
+    budget: int = Field(10, ge=1, le=1000, title="Flips per node", description="At most.")
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        return check_flips(graph, threats, with_features=False)
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        reason = self.supports(graph, threats)
+        if reason:
+            raise UnsupportedError("Nettack", reason)
+        from core.models.perturbation import (
+            Flipper,
+            draw_targets,
+            find_withheld,
+            fit_surrogates,
+        )
+
+        assert threats.attribute is not None
+        surrogates = fit_surrogates(graph, threats, context)
+        flipper = Flipper(graph, surrogates, find_withheld(graph, threats))
+        targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
+        for index, v in enumerate(targets.tolist()):
+            count = surrogates.num_private
+            predicted = int(flipper.original_scores[v, :count].argmax())
+
+            def loss(scores: np.ndarray, count: int = count, p: int = predicted) -> np.ndarray:
+                others = np.delete(scores[:, :count], p, axis=1)
+                return np.asarray(scores[:, p] - others.max(axis=1, initial=-1e9))
+
+            for step in range(self.budget):
+                context.progress.update(
+                    index + step / self.budget, len(targets), "flipping links"
+                )
+                if not flipper.flip_best(v, flipper.find_degree_preserving(v), loss):
+                    break
+        return make_flipped_release(self, graph, flipper, len(targets))

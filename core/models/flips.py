@@ -1,0 +1,157 @@
+"""Class scores Â²XW of one node under every flip at it, in closed form.
+
+With s_i = (d_i + 1)^-½, g_l = s_l (XW)_l and H_j = Σ_{l ∈ N(j) ∪ {j}} g_l, the scores of v are
+s_v Σ_{j ∈ N(v) ∪ {v}} s_j² H_j. A flip of (v, u) changes the degrees of v and u only, hence
+g_v, g_u, and H at their neighbours: all u are scored by a few operations on vectors, and a flip
+that is made updates H in O(d_v + d_u). (NetFense Eq. 5, 6.)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.graph import Graph
+
+
+class FlippedGraph:
+    """A graph that links and features are flipped in, with its scores kept up to date.
+
+    features (n, d) as the classifier reads them; W (d, k) may hold several classifiers'
+    columns side by side. The given graph is left as it is.
+
+    flipped   links and non-links (i, j), i < j, that are not as they were
+    partners  node → the nodes with which it was ever flipped
+    """
+
+    def __init__(
+        self, graph: Graph, features: np.ndarray | sparse.csr_array, weights: np.ndarray
+    ) -> None:
+        adjacency = graph.adjacency
+        self.num_nodes = graph.num_nodes
+        self.neighbors = [
+            row.astype(np.int64)
+            for row in np.split(adjacency.indices, adjacency.indptr[1:-1])
+        ]
+        self.degrees = graph.degrees.astype(np.int64).copy()
+        self.flipped: set[tuple[int, int]] = set()
+        self.partners: defaultdict[int, set[int]] = defaultdict(set)
+        self.flipped_features: set[tuple[int, int]] = set()
+        self._features, self._weights = features, weights
+        self._start = graph
+        self._projected = np.asarray(features @ weights, dtype=np.float64)
+        self._scale = 1.0 / np.sqrt(self.degrees + 1.0)
+        self._scaled = self._scale[:, None] * self._projected
+        self._sums = np.asarray(adjacency @ self._scaled) + self._scaled
+
+    @property
+    def adjacency(self) -> sparse.csr_array:
+        """(n, n) as it is now."""
+        ends = np.concatenate([[0], np.cumsum(self.degrees)])
+        values = np.ones(ends[-1])
+        shape = (self.num_nodes, self.num_nodes)
+        return sparse.csr_array((values, np.concatenate(self.neighbors), ends), shape=shape)
+
+    def to_graph(self) -> Graph:
+        """The graph with its links as they are now; features as they were."""
+        if not self.flipped:
+            return self._start
+        pairs = np.array(sorted(self.flipped))
+        is_link = self._start.contains_pairs(pairs)
+        kept = self._start.without_edges(pairs[is_link]).edges
+        return self._start.with_edges(np.concatenate([kept, pairs[~is_link]]))
+
+    def compute_scores(self, v: int) -> np.ndarray:
+        """(k,) scores of v as the graph is now."""
+        around = np.append(self.neighbors[v], v)
+        return self._scale[v] * (self._scale[around] ** 2 @ self._sums[around])
+
+    def compute_all_scores(self) -> np.ndarray:
+        """(n, k) scores of all nodes as the graph is now."""
+        weighted = (self._scale**2)[:, None] * self._sums
+        return self._scale[:, None] * (np.asarray(self.adjacency @ weighted) + weighted)
+
+    def score_link_flips(self, v: int) -> np.ndarray:
+        """(n, k) scores of v after flipping (v, u), for every u; row v is as it is now."""
+        near, s = self.neighbors[v], self._scale
+        is_near = np.zeros(self.num_nodes, bool)
+        is_near[near] = True
+        change = np.where(is_near, -1, 1)
+        new_s = 1.0 / np.sqrt(np.maximum(self.degrees + change + 1.0, 1.0))
+        new_g = new_s[:, None] * self._projected
+        of_u = new_g - self._scaled
+        v_scale = 1.0 / np.sqrt(self.degrees[v] + change + 1.0)
+        v_scaled = v_scale[:, None] * self._projected[v]
+        of_v = v_scaled - self._scaled[v]
+        squares = s[near] ** 2
+        base, total = squares @ self._sums[near], squares.sum()
+        common = self._count_common(near, squares)
+        stays = np.where(is_near, total - s**2, total)
+        others = base + stays[:, None] * of_v + common[:, None] * of_u
+        others -= np.where(is_near, s**2, 0.0)[:, None] * self._sums
+        own = self._sums[v] + of_v + np.where(is_near[:, None], -self._scaled, new_g)
+        joined = self._sums + of_u + v_scaled
+        result = others + (v_scale**2)[:, None] * own
+        result += np.where(is_near, 0.0, new_s**2)[:, None] * joined
+        result *= v_scale[:, None]
+        result[v] = self.compute_scores(v)
+        return result
+
+    def score_feature_flips(self, v: int) -> np.ndarray:
+        """(d, k) scores of v after flipping each of its features between 0 and 1."""
+        around = np.append(self.neighbors[v], v)
+        to_itself = self._scale[v] ** 2 * (self._scale[around] ** 2).sum()
+        signs = 1.0 - 2.0 * self.read_features(v)
+        return self.compute_scores(v) + to_itself * signs[:, None] * self._weights
+
+    def read_features(self, v: int) -> np.ndarray:
+        """(d,) features of v as they are now."""
+        row: Any = self._features[[v]]
+        values = np.array(row.toarray() if sparse.issparse(row) else row, np.float64).ravel()
+        for node, column in self.flipped_features:
+            if node == v:
+                values[column] = 1.0 - values[column]
+        return values
+
+    def flip_link(self, v: int, u: int) -> None:
+        pair = (min(u, v), max(u, v))
+        self.flipped.symmetric_difference_update({pair})
+        self.partners[u].add(v)
+        self.partners[v].add(u)
+        is_link = bool(np.isin(u, self.neighbors[v]))
+        step = -1 if is_link else 1
+        for a, b in ((u, v), (v, u)):
+            self._sums[a] += step * self._scaled[b]
+            near = self.neighbors[a]
+            place = int(np.searchsorted(near, b))
+            self.neighbors[a] = np.delete(near, place) if is_link else np.insert(near, place, b)
+            self.degrees[a] += step
+        for a in (u, v):
+            self._scale[a] = 1.0 / np.sqrt(self.degrees[a] + 1.0)
+            self._refresh(a)
+
+    def flip_feature(self, v: int, column: int) -> None:
+        sign = 1.0 - 2.0 * self.read_features(v)[column]
+        self.flipped_features.symmetric_difference_update({(v, column)})
+        self._projected[v] += sign * self._weights[column]
+        self._refresh(v)
+
+    def _refresh(self, a: int) -> None:
+        """Carry a new scale or projection of a to itself and its neighbours."""
+        value = self._scale[a] * self._projected[a]
+        around = np.append(self.neighbors[a], a)
+        self._sums[around] += value - self._scaled[a]
+        self._scaled[a] = value
+
+    def _count_common(self, near: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """(n,) Σ s_j² over j ∈ N(v) that are linked to u."""
+        if not len(near):
+            return np.zeros(self.num_nodes)
+        lists = [self.neighbors[j] for j in near]
+        counts = [len(part) for part in lists]
+        return np.bincount(
+            np.concatenate(lists), np.repeat(squares, counts), minlength=self.num_nodes
+        )
