@@ -4,9 +4,13 @@ from core.defenses.betweenness_deletion import BetweennessDeletion
 from core.defenses.blink import Blink
 from core.defenses.degree_deletion import DegreeDeletion
 from core.defenses.dice import Dice
+from core.defenses.dpggan import DpgGan
+from core.defenses.dpgvae import DpgVae
 from core.defenses.dpr import Dpr
 from core.defenses.dprr import DegreePreservingRR
 from core.defenses.edge_rand import EdgeRand
+from core.defenses.gap import Gap
+from core.defenses.gps_sampling import GpsSampling
 from core.defenses.l_dpgcn import LocalDpGcn
 from core.defenses.lap_graph import LapGraph
 from core.defenses.ldpgen import LdpGen
@@ -30,6 +34,7 @@ DEFENSES = (
     DegreeDeletion,
     BetweennessDeletion,
     Rabv,
+    GpsSampling,
     NetFense,
     Nettack,
     Ppgsl,
@@ -48,4 +53,7 @@ DEFENSES = (
     Solitude,
     PrivDpr,
     Dpr,
+    DpgGan,
+    DpgVae,
+    Gap,
 )

@@ -1,0 +1,110 @@
+"""What the edge-private syntheses share: budget, number of links, twin, guarantee."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from core.context import Context
+from core.graph import Graph
+from core.methods import Defense
+from core.privacy.accounting import calibrate_sampled, compute_sampled_epsilon
+from core.privacy.guarantees import make_edge_guarantee
+from core.privacy.mechanisms import add_discrete_laplace, check_release_fits
+from core.release import Release
+from core.threats import Threats
+
+if TYPE_CHECKING:
+    from core.models.link_sgd import LinkSgd
+
+
+class EdgeSynthesis(Defense):
+    """Node vectors learnt with edge-level privacy, and new links made of them."""
+
+    epsilon: float = Field(
+        3.2, gt=0, le=100, title="Privacy budget ε",
+        description="Smaller is more private; one link is protected.",
+    )
+    delta: float = Field(
+        1e-5, gt=0, lt=0.1, title="Failure probability δ",
+        description="Should be far below 1 / number of links.",
+    )
+    data_free: bool = Field(
+        False, title="Data-free twin",
+        description="Run the same method on no links at all: what it shows owes the data nothing.",
+    )
+    num_links: int | None = Field(
+        None, ge=0, title="Number of links",
+        description="Links to publish, if that number is public; empty: estimated with noise.",
+    )
+    count_share: float = Field(
+        0.05, gt=0, lt=1, title="Share of ε for the number of links",
+        description="Spent only where the number of links is not given as public.",
+    )
+    dimensions: int = Field(128, ge=1, le=1024, description="Length of a node's vector.")
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        # Without weights, so that one link is worth one.
+        data = graph.with_edges(np.empty((0, 2), np.int64) if self.data_free else graph.edges)
+        count_epsilon = self.epsilon * self.count_share if self.num_links is None else 0.0
+        wanted = self.num_links
+        if wanted is None:
+            count = np.array([data.num_edges])
+            wanted = int(add_discrete_laplace(count, 1 / count_epsilon, context, "links")[0])
+        wanted = int(np.clip(wanted, 0, graph.num_pairs))
+        check_release_fits(self.info.title, wanted, context, "set the number of links")
+        links, accountant, naive = self._synthesize(
+            data, wanted, self.epsilon - count_epsilon, context
+        )
+        note = "No data was used." if self.data_free else ""
+        if self.num_links is not None:
+            note = f"The number of links was given as public. {note}".strip()
+        else:
+            accountant += f" + Laplace for the number of links (ε = {count_epsilon:g})"
+        guarantee = make_edge_guarantee(
+            self.epsilon, accountant, self.delta, naive + count_epsilon, note
+        )
+        return Release(graph.with_edges(links), self.info.key, self.config, guarantee)
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        return None if graph.num_nodes >= 3 else "A synthetic graph needs at least three nodes."
+
+    @abstractmethod
+    def _synthesize(
+        self, data: Graph, wanted: int, epsilon: float, context: Context
+    ) -> tuple[np.ndarray, str, float]:
+        """New links (k, 2) with (`epsilon`, self.delta)-edge DP, the accountant in words, and
+        the total that naive composition would name."""
+
+
+class LinkSgdSynthesis(EdgeSynthesis):
+    """Vectors trained by DP-SGD on links; the pairs with the largest scores are published."""
+
+    steps: int = Field(200, ge=1, le=10_000, description="Training steps; each costs budget.")
+    rate: float = Field(
+        0.05, gt=0, le=1, title="Sampling rate",
+        description="Chance of each link to be used in a step; smaller spends less a step.",
+    )
+    negatives: int = Field(256, ge=1, le=100_000, description="Non-links drawn in each step.")
+    lr: float = Field(0.01, gt=0, title="Learning rate", description="Step size of Adam.")
+
+    def _synthesize(
+        self, data: Graph, wanted: int, epsilon: float, context: Context
+    ) -> tuple[np.ndarray, str, float]:
+        from core.models.link_sgd import LinkSgd
+        from core.models.synthesis import take_top_links
+
+        context.progress.check()
+        multiplier = calibrate_sampled(epsilon, self.delta, self.rate, self.steps)
+        plan = LinkSgd(self.steps, self.rate, multiplier, self.lr, self.dimensions)
+        links = take_top_links(self._train(data, plan, context), wanted, context)
+        one = compute_sampled_epsilon(multiplier, self.rate, 1, self.delta / self.steps)
+        accountant = f"{self.steps:,} sampled Gaussian steps, privacy loss distributions"
+        return links, accountant, self.steps * one
+
+    @abstractmethod
+    def _train(self, data: Graph, plan: LinkSgd, context: Context) -> np.ndarray:
+        """Node vectors (n, r) that only the plan's noisy steps let know of links."""

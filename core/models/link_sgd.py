@@ -1,0 +1,183 @@
+"""Node vectors trained on links with edge-level privacy: Poisson samples, clipped, noisy.
+
+A training example is one link (i, j), and its gradient touches the vectors of i and j only. No
+aggregation over neighbours takes part, so that adding or removing a link changes the sum of
+clipped gradients by at most the clip, whatever else the graph holds (Abadi et al., CCS 2016).
+Non-links are drawn without looking at the graph and cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from core.context import Context
+from core.graph import Graph
+
+CLIP = 1.0
+"""Largest norm of one link's gradient."""
+
+CANDIDATES = 8
+"""Nodes among which the adversarial generator chooses a partner."""
+
+
+@dataclass(frozen=True)
+class LinkSgd:
+    """steps, rate (chance of a link to be in a step's sample), noise multiplier, learning rate"""
+
+    steps: int
+    rate: float
+    noise_multiplier: float
+    lr: float
+    dimensions: int
+
+
+def compute_link_gradients(
+    left: torch.Tensor, right: torch.Tensor, target: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Gradients (k, r) of the cross-entropy of σ(l · r) with `target`, for either end."""
+    error = torch.sigmoid((left * right).sum(dim=1, keepdim=True)) - target
+    return error * right, error * left
+
+
+def clip_jointly(*parts: torch.Tensor) -> list[torch.Tensor]:
+    """Parts (k, ·) of k examples' gradients, scaled so that each example's norm is ≤ CLIP."""
+    norms = torch.cat(parts, dim=1).norm(dim=1, keepdim=True)
+    scale = (CLIP / norms.clamp_min(1e-12)).clamp_max(1.0)
+    return [part * scale for part in parts]
+
+
+class PrivateSteps:
+    """What the two models share: samples of links, sums over the ends, noise."""
+
+    def __init__(self, graph: Graph, plan: LinkSgd, context: Context) -> None:
+        self.graph, self.plan, self.context = graph, plan, context
+        self.device = context.device.torch_name
+        self.num_nodes = graph.num_nodes
+        self._rng = context.rng("samples")
+        self._noise = context.seed.torch("noise", device=self.device)
+
+    def draw_links(self) -> torch.Tensor:
+        """(k, 2) Poisson sample of the links, either end first."""
+        links = self.graph.edges[self._rng.random(self.graph.num_edges) < self.plan.rate]
+        return self._turn(links)
+
+    def draw_pairs(self, count: int) -> torch.Tensor:
+        """(count, 2) pairs of different nodes, drawn without the graph."""
+        first = self._rng.integers(0, self.num_nodes, count)
+        step = self._rng.integers(1, self.num_nodes, count)
+        return torch.from_numpy(np.stack([first, (first + step) % self.num_nodes], 1)).to(
+            self.device
+        )
+
+    def sum_over_ends(self, ends: torch.Tensor, *parts: torch.Tensor) -> torch.Tensor:
+        """(n, r) sum of parts[e] (k, r) at node ends[:, e]."""
+        total = torch.zeros(self.num_nodes, parts[0].shape[1], device=self.device)
+        for column, part in enumerate(parts):
+            total.index_add_(0, ends[:, column], part)
+        return total
+
+    def draw_noise(self, *shape: int) -> torch.Tensor:
+        deviation = self.plan.noise_multiplier * CLIP
+        return torch.randn(*shape, generator=self._noise, device=self.device) * deviation
+
+    def run(self, step: Callable[[int], None], message: str) -> None:
+        for number in range(self.plan.steps):
+            step(number)
+            self.context.progress.update(number + 1, self.plan.steps, message)
+
+    def _turn(self, links: np.ndarray) -> torch.Tensor:
+        turned = np.where(self._rng.random((len(links), 1)) < 0.5, links, links[:, ::-1])
+        return torch.from_numpy(np.ascontiguousarray(turned)).to(self.device)
+
+
+def make_vectors(
+    num_nodes: int, plan: LinkSgd, context: Context, purpose: str
+) -> torch.nn.Parameter:
+    start = torch.randn(num_nodes, plan.dimensions, generator=context.seed.torch(purpose))
+    return torch.nn.Parameter(start.to(context.device.torch_name) / plan.dimensions**0.25)
+
+
+def train_vae(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> np.ndarray:
+    """Means (n, r) of variational node vectors whose inner products explain the links.
+
+    Loss of a pair: cross-entropy at a sample z = μ + e^s ⊙ ξ; of a node: KL(N(μ, e^2s) ‖ N(0, I))
+    over the steps (Kipf and Welling, 2016b). The KL term knows no link and needs no noise.
+    negatives  pairs drawn as non-links in each step
+    """
+    steps = PrivateSteps(graph, plan, context)
+    means = make_vectors(graph.num_nodes, plan, context, "means")
+    spreads = torch.nn.Parameter(torch.full_like(means, -1.0))
+    optimizer = torch.optim.Adam([means, spreads], lr=plan.lr)
+    draws = context.seed.torch("latent", device=steps.device)
+
+    def collect(ends: torch.Tensor, target: float) -> tuple[torch.Tensor, torch.Tensor]:
+        shape = (2, len(ends), plan.dimensions)
+        noise = torch.randn(shape, generator=draws, device=steps.device)
+        (i, j), spread = ends.T, torch.exp(spreads)
+        shift = noise[0] * spread[i], noise[1] * spread[j]
+        at_i, at_j = compute_link_gradients(means[i] + shift[0], means[j] + shift[1], target)
+        parts = clip_jointly(at_i, at_j, at_i * shift[0], at_j * shift[1])
+        return steps.sum_over_ends(ends, *parts[:2]), steps.sum_over_ends(ends, *parts[2:])
+
+    @torch.no_grad()
+    def take(step: int) -> None:
+        shape = tuple(means.shape)
+        positive = collect(steps.draw_links(), 1.0)
+        negative = collect(steps.draw_pairs(negatives), 0.0)
+        prior = means / plan.steps, (torch.exp(2 * spreads) - 1) / plan.steps
+        for parameter, yes, no, pull in zip(
+            (means, spreads), positive, negative, prior, strict=True
+        ):
+            parameter.grad = yes + steps.draw_noise(*shape) + no + pull
+        optimizer.step()
+
+    steps.run(take, "private variational auto-encoder")
+    return means.detach().cpu().numpy()
+
+
+def train_gan(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> np.ndarray:
+    """Generator vectors (n, r), trained against a private discriminator of pairs.
+
+    The discriminator's vectors d tell links from the generator's pairs by σ(d_i · d_j), and alone
+    see links. The generator draws j for i with p ∝ e^(g_i · g_j) among `CANDIDATES` random nodes
+    and learns by policy gradient with reward d_i · d_j (GraphGAN: Wang et al., AAAI 2018): that
+    is post-processing.
+    """
+    steps = PrivateSteps(graph, plan, context)
+    judge = make_vectors(graph.num_nodes, plan, context, "discriminator")
+    maker = make_vectors(graph.num_nodes, plan, context, "generator")
+    optimizers = [torch.optim.Adam([vectors], lr=plan.lr) for vectors in (judge, maker)]
+    draws = context.seed.torch("generated", device=steps.device)
+
+    def generate() -> tuple[torch.Tensor, torch.Tensor]:
+        """Pairs (negatives, 2) and their log-probabilities."""
+        pool = steps.draw_pairs(negatives * CANDIDATES).view(negatives, CANDIDATES, 2)
+        start = pool[:, 0, 0]
+        others = torch.where(pool[:, :, 1] == start[:, None], pool[:, :1, 1], pool[:, :, 1])
+        logits = (maker[start][:, None] * maker[others]).sum(dim=2)
+        chosen = torch.multinomial(torch.softmax(logits.detach(), 1), 1, generator=draws)
+        ends = torch.stack([start, others.gather(1, chosen)[:, 0]], dim=1)
+        return ends, torch.log_softmax(logits, 1).gather(1, chosen)[:, 0]
+
+    def take(step: int) -> None:
+        ends, log_chance = generate()
+        with torch.no_grad():
+            total = steps.draw_noise(*judge.shape)
+            for pairs, target in ((steps.draw_links(), 1.0), (ends, 0.0)):
+                left, right = judge[pairs[:, 0]], judge[pairs[:, 1]]
+                parts = clip_jointly(*compute_link_gradients(left, right, target))
+                total += steps.sum_over_ends(pairs, *parts)
+            judge.grad = total
+            reward = (judge[ends[:, 0]] * judge[ends[:, 1]]).sum(dim=1)
+            reward -= reward.mean()
+        optimizers[0].step()
+        optimizers[1].zero_grad()
+        (-(reward * log_chance).mean()).backward()
+        optimizers[1].step()
+
+    steps.run(take, "private adversarial training")
+    return maker.detach().cpu().numpy()
