@@ -8,7 +8,7 @@ features may then be sparse, and the aggregation works on the narrow side.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -24,6 +24,7 @@ Backbone = Literal["gcn", "gin", "sage", "gat", "mlp"]
 Inputs = torch.Tensor | Propagation | tuple[torch.Tensor | Propagation, ...]
 """Node features (n, d): dense, sparse as the `Propagation` that multiplies by them, or several
 of these side by side."""
+Aggregate = Callable[[torch.Tensor], torch.Tensor]
 
 NORMS: dict[str, tuple[Norm, bool]] = {
     "gcn": ("symmetric", True),
@@ -50,7 +51,7 @@ class Block:
         with_links: bool = False,
     ) -> None:
         self.num_targets = matrix.shape[0]
-        self.aggregate = Propagation(matrix, is_symmetric, device)
+        self.aggregate: Aggregate = Propagation(matrix, is_symmetric, device)
         self._own = None if own is None else torch.from_numpy(own).to(device)
         self.links: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
         if with_links:
