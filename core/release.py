@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from core.graph import Graph
 
 Unit = Literal["none", "edge", "link", "node"]
@@ -61,6 +63,8 @@ class Release:
     config     the defense's settings
     curves     named training curves, [(step, value), …] each
     facts      single figures worth showing: links removed, links added, …
+    link_scores (m,) float64 for the links of the graph that was defended, in its order: the
+               learned chance of each to be published; None where a method learns none
     """
 
     graph: Graph
@@ -69,3 +73,4 @@ class Release:
     guarantee: Guarantee = EMPIRICAL
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     facts: dict[str, float] = field(default_factory=dict)
+    link_scores: np.ndarray | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,9 +59,7 @@ def publish_release(
     )
     release = defense.publish(threats.visible, threats, context)
     facts = {**count_changes(graph, release.graph), **release.facts}
-    return Release(
-        release.graph, release.defense, release.config, release.guarantee, release.curves, facts
-    )
+    return replace(release, facts=facts)
 
 
 def describe_publishing(graph: Graph, release: Release) -> dict[str, Any]:

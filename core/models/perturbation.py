@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -146,9 +147,9 @@ class Flipper:
         if not self.state.flipped_features:
             return graph
         rows, columns = np.array(sorted(self.state.flipped_features)).T
-        features = graph.features
+        features: Any = graph.features
         if sparse.issparse(features):
-            matrix = features.tolil()
+            matrix: Any = features.tolil()
             matrix[rows, columns] = 1.0 - np.asarray(features[rows, columns]).ravel()
             return replace(graph, features=sparse.csr_array(matrix))
         matrix = np.array(features)

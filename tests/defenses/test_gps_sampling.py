@@ -1,0 +1,183 @@
+"""GPS sampling: relaxed graphs against drawn ones, its losses against loops, what it releases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from core.context import Context
+from core.defenses.gps_sampling import GpsSampling
+from core.defenses.guesses import guess_values
+from core.graph import Attribute, Graph
+from core.models.encoders import Block, make_inputs
+from core.models.gps import EgoBlocks, GpsModel, GpsSettings
+from core.models.pair_matrix import PairMatrix
+from core.models.relaxed_ego import RelaxedBlock, RelaxedEgos
+from core.models.sampler import RatioGap, Sampler, draw_relaxed
+from core.models.sampler_training import compute_believed_auc
+from core.seeding import Seed
+from core.threats import Threats
+from tests.oracles.graphs import GRAPHS, make_threats, two_communities
+
+QUICK = {"epochs": 4, "batch": 8, "attacker_steps": 1, "restarts": 1, "lr": 0.02}
+
+
+def publish(threats, seed=0, **settings):
+    method = GpsSampling(**{**QUICK, **settings})
+    return method.publish(threats.visible, threats, Context(Seed(seed)))
+
+
+@pytest.fixture
+def drawn():
+    """A graph, weights 0 or 1 for its links, and the graph of the links with weight 1."""
+    graph = two_communities(24)
+    keep = np.random.default_rng(0).random(graph.num_edges) < 0.6
+    return graph, torch.from_numpy(keep.astype(np.float32)), graph.with_edges(graph.edges[keep])
+
+
+def test_encoders_see_a_relaxed_graph_of_zeros_and_ones_as_the_drawn_graph(drawn):
+    graph, weights, smaller = drawn
+    inputs = make_inputs(graph)
+    model = GpsModel(inputs, True, 2, GpsSettings(backbone="gin"), Seed(0)).eval()
+    block = RelaxedBlock(PairMatrix(24, graph.edges), weights)
+    expected = model.proximity(inputs, Block.of_graph(smaller, "gin"))
+    torch.testing.assert_close(model.proximity(inputs, block), expected, atol=1e-4, rtol=1e-4)
+    nodes, role = np.arange(24), torch.randn(24, 2, generator=Seed(1).torch("role"))
+    expected = model.role(inputs, role, EgoBlocks.of(smaller, nodes, "gin", "cpu"))
+    found = model.role(inputs, role, RelaxedEgos(graph, nodes, "cpu").make_blocks(weights))
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+def test_relaxed_ego_networks_have_the_right_gradient(drawn):
+    graph, _, _ = drawn
+    inputs = make_inputs(graph)
+    model = GpsModel(inputs, True, 2, GpsSettings(backbone="gin"), Seed(0)).eval()
+    egos, role = RelaxedEgos(graph, np.arange(24), "cpu"), torch.zeros(24, 2)
+
+    def total(weights):
+        return model.role(inputs, role, egos.make_blocks(weights)).square().mean()
+
+    weights = torch.full((graph.num_edges,), 0.5, requires_grad=True)
+    total(weights).backward()
+    with torch.no_grad():
+        for link in (0, 7, graph.num_edges - 1):
+            step = torch.zeros(graph.num_edges)
+            step[link] = 1e-2
+            slope = (total(weights + step) - total(weights - step)) / 2e-2
+            assert float(weights.grad[link]) == pytest.approx(float(slope), rel=0.05, abs=1e-3)
+
+
+def test_ratio_gap_equals_loops_over_neighbours_and_peers(drawn):
+    graph, weights, smaller = drawn
+    codes = np.arange(24) >= 12
+    beliefs = torch.eye(2)[torch.from_numpy(codes.astype(int))]
+    prior = torch.tensor([0.4, 0.6])
+    gap = RatioGap(PairMatrix(24, graph.edges), beliefs, prior, 3.0, np.random.default_rng(0))
+    adjacency, degrees = smaller.adjacency.toarray(), smaller.degrees
+    border = max(3.0 / 4, 0.5)
+    expected = 0.0
+    for i in range(24):
+        share = float(prior[int(codes[i])])
+        near = 1 / (1 + np.exp(-(3.5 - np.abs(degrees - degrees[i])) / border))
+        near[i] = 0
+        for row in (adjacency[i], near):
+            ratio = (row[codes == codes[i]].sum() + share) / (row.sum() + 1)
+            expected += abs(ratio - share) / 24
+    assert float(gap(weights)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_relaxed_draws_are_bernoulli_at_low_temperature():
+    logits = torch.tensor([-2.0, 0.0, 1.5]).repeat(20_000, 1)
+    draws = draw_relaxed(logits, 0.01, Seed(0).torch("draws"))
+    assert ((draws < 0.01) | (draws > 0.99)).float().mean() > 0.98
+    means = draws.mean(dim=0)
+    torch.testing.assert_close(means, torch.sigmoid(logits[0]), atol=0.015, rtol=0)
+
+
+def test_a_links_probability_does_not_depend_on_the_order_of_its_ends():
+    graph = two_communities(20)
+    order = np.random.default_rng(3).permutation(20)
+    place = np.argsort(order)
+    turned = Graph.from_pairs(place[graph.edges], 20, features=graph.features[order])
+    logits = Sampler(graph, make_inputs(graph), Seed(0), "cpu")()
+    other = Sampler(turned, make_inputs(turned), Seed(0), "cpu")()
+    codes = np.sort(place[graph.edges], axis=1)
+    where = np.searchsorted(turned.edge_codes, codes[:, 0] * 20 + codes[:, 1])
+    torch.testing.assert_close(logits, other[torch.from_numpy(where)], atol=1e-4, rtol=1e-4)
+
+
+def test_believed_auc_is_the_auc_where_beliefs_are_certain():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(0)
+    truth, scores = rng.integers(0, 2, 200), np.round(rng.random(200), 1)
+    found = compute_believed_auc(np.stack([1 - scores, scores], axis=1), np.eye(2)[truth])
+    assert found == pytest.approx(roc_auc_score(truth, scores))
+    assert compute_believed_auc(np.full((200, 2), 0.5), np.eye(2)[truth]) == 0.5
+
+
+def test_guesses_keep_known_values_and_beat_the_class_shares():
+    threats = make_threats(two_communities(60, seed=2))
+    threat = threats.attribute
+    beliefs = guess_values(threats.visible, threat, Context(Seed(0)))
+    known = threat.known
+    np.testing.assert_allclose(beliefs.sum(axis=1), 1)
+    np.testing.assert_array_equal(beliefs[known].argmax(axis=1), threat.observed[known])
+    truth = threat.attribute.codes[threat.hidden]
+    loss = -np.log(beliefs[threat.hidden, truth]).mean()
+    assert loss < -np.log(threat.observed_shares[truth]).mean() - 0.1
+
+
+@pytest.mark.parametrize("variant", ["full", "adv", "dis"])
+def test_releases_a_part_of_the_links_and_their_probabilities(variant):
+    threats = make_threats(two_communities())
+    release = publish(threats, variant=variant)
+    graph = threats.visible
+    assert graph.contains_pairs(release.graph.edges).all()
+    assert release.link_scores.shape == (graph.num_edges,)
+    assert ((release.link_scores >= 0) & (release.link_scores <= 1)).all()
+    assert release.facts["links_removed"] == graph.num_edges - release.graph.num_edges > 0
+    named = {name.partition(",")[0] for name in release.curves}
+    assert ("adversary's loss" in named) == (variant != "dis")
+    assert ("ratio gap" in named) == (variant != "adv")
+
+
+def test_hidden_values_are_never_read():
+    threats = make_threats(two_communities())
+    threat = threats.attribute
+    codes = threat.attribute.codes.copy()
+    codes[threat.hidden] = 1 - codes[threat.hidden]
+    other = replace(
+        threats,
+        attribute=replace(threat, attribute=Attribute("private", codes, threat.attribute.classes)),
+    )
+    first, second = publish(threats), publish(other)
+    np.testing.assert_array_equal(first.graph.edges, second.graph.edges)
+
+
+def test_ratios_even_out_with_their_weight():
+    threats = make_threats(two_communities(60, seed=4))
+    gaps, kept = [], []
+    for eta in (0.0, 60.0):
+        release = publish(threats, variant="dis", eta=eta, epochs=60, target=0.5)
+        gaps.append(homophily(release.graph, threats))
+        kept.append(release.link_scores.mean())
+    assert gaps[1] < gaps[0] - 0.1
+    assert kept[1] < kept[0]
+
+
+def homophily(graph, threats):
+    codes = threats.attribute.attribute.codes
+    return (codes[graph.edges[:, 0]] == codes[graph.edges[:, 1]]).mean()
+
+
+def test_weights_of_kept_links_stay_and_reasons_are_given():
+    graph = GRAPHS["weighted"]()
+    threats = make_threats(graph)
+    released = publish(threats, variant="dis").graph
+    kept = np.isin(threats.visible.edge_codes, released.edge_codes)
+    np.testing.assert_array_equal(released.weights, threats.visible.weights[kept])
+    assert "private attribute" in GpsSampling().supports(graph, Threats(graph))
