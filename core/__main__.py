@@ -165,7 +165,7 @@ def run_publish(options: argparse.Namespace) -> int:
     _check_folder(options.out.parent)
     release = publish_release(graph, choice, fields)
     shown = (options.utility,) if options.utility else ()
-    provenance = describe_publishing(graph, release)
+    provenance = describe_publishing(release)
     paths = write_release(
         release, options.out.parent, options.out.stem, provenance, (suffix,), attributes=shown
     )

@@ -58,16 +58,19 @@ def publish_release(
         memory_budget=compute_memory_budget(device), is_publishing=True,
     )
     release = defense.publish(threats.visible, threats, context)
-    facts = {**count_changes(graph, release.graph), **release.facts}
-    return replace(release, facts=facts)
+    if release.guarantee.is_private:  # exact counts would undo the promise
+        return release
+    return replace(release, facts={**count_changes(graph, release.graph), **release.facts})
 
 
-def describe_publishing(graph: Graph, release: Release) -> dict[str, Any]:
-    """Provenance of a published release; the original's hash, but no seed."""
+def describe_publishing(release: Release) -> dict[str, Any]:
+    """Provenance of a published release.
+
+    No seed, and no hash of the original: who knows all but one link could try both graphs.
+    """
     return {
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "randomness": "operating-system entropy, not recorded",
-        "original_hash": graph.content_hash,
         **describe_release(release),
         **describe_packages(),
     }
@@ -114,7 +117,7 @@ class PublishRun:
         graph = self._store.load_graph(self._graph_hash)
         arrays = files.read_npz(self._folder / "release.npz")
         release = restore_release(description, files.unpack_release(arrays, graph))
-        return PublishProgress("done", 1.0, "", "", release, describe_publishing(graph, release))
+        return PublishProgress("done", 1.0, "", "", release, describe_publishing(release))
 
 
 class _FileProgress(Progress):

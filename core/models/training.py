@@ -32,7 +32,7 @@ def train(
     """
     progress = progress or Progress()
     kind = torch.optim.AdamW if decoupled else torch.optim.Adam
-    optimizer = kind(list(parameters), lr=lr, weight_decay=weight_decay)
+    optimizer = kind(list(parameters), lr=lr, weight_decay=weight_decay, fused=True)
     value = float("nan")
     for epoch in range(epochs):
         optimizer.zero_grad(set_to_none=True)

@@ -180,3 +180,16 @@ def test_publishing_writes_a_release_and_its_provenance(audit_home, tmp_path, ca
     assert "operating-system entropy" in provenance
     assert "label" not in pd.read_csv(path.parent / "release.nodes.csv").columns
     assert not list(audit_home.glob("audits/*"))
+
+
+def test_provenance_of_a_private_release_holds_nothing_of_the_original(
+    audit_home, tmp_path, capsys
+):
+    """Exact counts or a hash of the original would tell neighbouring graphs apart."""
+    path = tmp_path / "release.csv"
+    code, _, _ = run("publish", "--graph", "karate", "--private", "label", "--defense",
+                     "edge_rand:epsilon=3", "--out", path, capsys=capsys)
+    assert code == 0
+    text = (tmp_path / "release.provenance.json").read_text()
+    assert load_dataset("karate").graph.content_hash not in text
+    assert json.loads(text).get("facts", {}) == {}
