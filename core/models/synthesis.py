@@ -92,10 +92,10 @@ class _LargestPairs:
         i, j = np.nonzero(upper)
         merged = np.concatenate([self._keys, keys[i, j]])
         pairs = np.concatenate([self._pairs, np.stack([rows[i], j], axis=1)])
-        keep = slice(None)
         if len(merged) > self._count:
             keep = np.argpartition(-merged, self._count - 1)[: self._count]
-        self._keys, self._pairs = merged[keep], pairs[keep]
+            merged, pairs = merged[keep], pairs[keep]
+        self._keys, self._pairs = merged, pairs
 
     def codes(self, num_nodes: int) -> np.ndarray:
         """i·n + j of the pairs, largest key first."""

@@ -16,8 +16,8 @@ from scipy.special import log_ndtr
 _PRECISION = 1e-9
 """Relative width at which a search stops; the safe end is returned."""
 
-_INTERVAL = 1e-4
-"""Grid of the privacy loss distribution; its error is at most this much a composition, upwards."""
+_INTERVAL = 1e-3
+"""Grid of the privacy loss distribution at z = 1, in proportion to the losses; rounds upwards."""
 
 
 def compute_gaussian_delta(epsilon: float, mu: float) -> float:
@@ -71,12 +71,13 @@ def compute_sampled_epsilon(
     import dp_accounting
     from dp_accounting.pld import PLDAccountant
 
-    step: dp_accounting.DpEvent = dp_accounting.GaussianDpEvent(noise_multiplier)
+    z = noise_multiplier
+    step: dp_accounting.DpEvent = dp_accounting.GaussianDpEvent(z)
     if sampling_rate < 1:
         step = dp_accounting.PoissonSampledDpEvent(sampling_rate, step)
     accountant = PLDAccountant(
         dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE,
-        value_discretization_interval=_INTERVAL,
+        value_discretization_interval=_INTERVAL / max(z, 1.0) / min(z, 1.0) ** 2,
     )
     return float(accountant.compose(step, steps).get_epsilon(delta))
 

@@ -15,12 +15,12 @@ nothing more: the attacker may be weak, or the trials too few.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import beta
 
 from core.context import Context
@@ -34,6 +34,9 @@ from core.threats import Threats
 CONFIDENCE = 0.95
 LOOKS = (0.5, 0.75, 1.0)
 """Shares of the trials after which the bound is taken; the first quarter chooses the rule."""
+
+LOOK_ALPHA = (1 - CONFIDENCE) / len(LOOKS)
+"""Error rate of each look, so that all of them together keep the confidence."""
 
 CHOICE_ALPHA = 0.001
 """Error rate at which rules are compared; small, because the best of many looks good by luck."""
@@ -128,50 +131,48 @@ def check_claim(
     if statistic is None:
         statistic, statistic_names = make_statistic(left, right), STATISTICS
     claimed = guarantee.epsilon_transcript or guarantee.epsilon or 0.0
-    per_side = trials // 2
-    marks = [per_side // 4, *(round(share * per_side) for share in LOOKS)]
+    delta, per_side = guarantee.delta, trials // 2
+    num_choosing = per_side // 4
+    looks = [round(share * per_side) for share in LOOKS]
     samples: tuple[list, list] = ([], [])
-    rule, bound, stop = None, 0.0, marks[-1]
+    rule, bound = Rule(0, 1.0, 0.0, 0), 0.0
     for trial in range(per_side):
         for side, graph in enumerate((left, right)):
             run = silent.child("claim check", side, trial)
             samples[side].append(tuple(statistic(defense.publish(graph, Threats(graph), run))))
-        context.progress.update(trial + 1, per_side, "checking the claim")
-        if trial + 1 == marks[0]:
-            rule = _choose_rule(*map(np.array, samples), guarantee.delta)
-        elif trial + 1 in marks and rule is not None:
-            judged = [np.array(part[marks[0] :], dtype=float) for part in samples]
-            bound = max(bound, _bound_by_rule(rule, *judged, guarantee.delta))
-            context.progress.record("claim_lower_bound", 2 * (trial + 1), bound)
+        played = trial + 1
+        context.progress.update(played, per_side, "checking the claim")
+        if played == num_choosing:
+            rule = _choose_rule(np.array(samples[0]), np.array(samples[1]), delta)
+        if played in looks:
+            judged = tuple(np.array(part[num_choosing:]) for part in samples)
+            bound = max(bound, _bound_by_rule(rule, judged[0], judged[1], delta))
+            context.progress.record("claim_lower_bound", 2 * played, bound)
             if bound > claimed:
-                stop = trial + 1
                 break
-    assert rule is not None
-    judged = [np.array(part[marks[0] :], dtype=float) for part in samples]
-    share = (1 - CONFIDENCE) / len(LOOKS)
     count = len(judged[0])
     return ClaimCheck(
-        defense.info.key, defense.config, guarantee.unit, claimed, guarantee.delta,
-        lower_bound=bound, resolution=compute_lower_bound(
-            count, count, 0, count, guarantee.delta, share
-        ),
-        trials=2 * stop, planned=2 * per_side,
+        defense.info.key, defense.config, guarantee.unit, claimed, delta, lower_bound=bound,
+        resolution=float(compute_lower_bound(count, count, 0, count, delta, LOOK_ALPHA)),
+        trials=2 * played, planned=2 * per_side,
         statistic=statistic_names[rule.statistic] if statistic_names else str(rule.statistic),
-        roc=_compute_roc(rule, *judged),
+        roc=_compute_roc(rule, judged[0], judged[1]),
     )
 
 
 def compute_lower_bound(
-    hits: int, trials: int, false_hits: int, false_trials: int, delta: float, alpha: float
-) -> float:
-    """Lower bound on ε with confidence 1 − alpha from two error counts, ≥ 0.
+    hits: ArrayLike, trials: int, false_hits: ArrayLike, false_trials: int, delta: float,
+    alpha: float,
+) -> np.ndarray:
+    """Lower bound on ε with confidence 1 − alpha from two error counts, ≥ 0; of any shape.
 
     Each rate has its one-sided Clopper–Pearson bound at alpha/2: both hold together.
     """
-    low = beta.ppf(alpha / 2, hits, trials - hits + 1) if hits else 0.0
-    high = beta.isf(alpha / 2, false_hits + 1, false_trials - false_hits) \
-        if false_hits < false_trials else 1.0
-    return max(math.log((low - delta) / high), 0.0) if low > delta else 0.0
+    yes, no = np.asarray(hits), np.asarray(false_hits)
+    low = np.where(yes > 0, beta.ppf(alpha / 2, np.maximum(yes, 1), trials - yes + 1), 0.0)
+    high = beta.isf(alpha / 2, no + 1, np.maximum(false_trials - no, 1))
+    high = np.where(no < false_trials, high, 1.0)
+    return np.log(np.maximum((low - delta) / high, 1.0))
 
 
 def make_neighbors(unit: str, num_nodes: int | None = None) -> tuple[Graph, Graph]:
@@ -233,14 +234,15 @@ def _choose_rule(left: np.ndarray, right: np.ndarray, delta: float) -> Rule:
     for index in range(left.shape[1]):
         for sign in (1.0, -1.0):
             values = [np.sort(sign * part[:, index]) for part in (left, right)]
-            for threshold in _list_thresholds(np.concatenate(values)):
-                hits = [len(v) - int(np.searchsorted(v, threshold)) for v in values]
-                for accused in (0, 1):
-                    bound = compute_lower_bound(
-                        hits[accused], len(left), hits[1 - accused], len(right), delta, CHOICE_ALPHA
-                    )
-                    if bound > best:
-                        best, chosen = bound, Rule(index, sign, float(threshold), accused)
+            thresholds = _list_thresholds(np.concatenate(values))
+            hits = [len(v) - np.searchsorted(v, thresholds) for v in values]
+            for accused in (0, 1):
+                bounds = compute_lower_bound(
+                    hits[accused], len(left), hits[1 - accused], len(right), delta, CHOICE_ALPHA
+                )
+                at = int(bounds.argmax())
+                if bounds[at] > best:
+                    best, chosen = bounds[at], Rule(index, sign, float(thresholds[at]), accused)
     return chosen
 
 
@@ -256,8 +258,9 @@ def _bound_by_rule(rule: Rule, left: np.ndarray, right: np.ndarray, delta: float
     sides = (left, right)
     hits = [int(rule.judge(part).sum()) for part in sides]
     yes, no = rule.accused, 1 - rule.accused
-    share = (1 - CONFIDENCE) / len(LOOKS)
-    return compute_lower_bound(hits[yes], len(sides[yes]), hits[no], len(sides[no]), delta, share)
+    return float(compute_lower_bound(
+        hits[yes], len(sides[yes]), hits[no], len(sides[no]), delta, LOOK_ALPHA
+    ))
 
 
 def _compute_roc(rule: Rule, left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from core.seeding import Seed
 from tests.oracles.graphs import star, two_communities
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(st.data())
 def test_any_other_links_of_one_node_change_the_count_by_at_most_the_cap(data):
     n, cap = 9, data.draw(st.integers(1, 5))
