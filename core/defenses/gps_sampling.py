@@ -106,6 +106,8 @@ class GpsSampling(Defense):
             "links_removed": float(graph.num_edges - release.num_edges),
             "links_added": 0.0,
             "estimated_attack_auc": choice.attack,
+            "lowest_attack_auc_among_states": min(choice.estimates),
+            "highest_attack_auc_among_states": max(choice.estimates),
             "expected_share_kept": float(choice.probabilities.mean()),
             "least_share_kept_among_states": min(kept),
             "most_share_kept_among_states": max(kept),
@@ -140,7 +142,9 @@ class GpsSampling(Defense):
             def report(curve: str, step: int, value: float, number: int = restart + 1,
                        progress: PartProgress = progress) -> None:
                 trace.add(f"{curve}, restart {number}", step, value)
-                progress.update(step + 1, self.epochs, "learning which links to keep")
+                progress.check()
+                if curve == "sampler loss":
+                    progress.update(step + 1, self.epochs, "learning which links to keep")
 
             states += trainer.run(context.seed.child("restart", restart), report)
         return states
@@ -175,13 +179,13 @@ class GpsSampling(Defense):
             range(len(states)),
             key=lambda k: (max(rough[k], self.target), -states[k].probabilities.mean()),
         )
-        best = _Choice(np.inf, states[order[0]].probabilities)
+        best = _Choice(np.inf, states[order[0]].probabilities, rough)
         for k in order[:MAX_TRIALS]:
             drawn = _draw(graph, states[k].probabilities, context.rng("trial", k))
             inner = context.child("trial", k)
             attack = max(rough[k], _estimate(verifier, drawn, threats, beliefs, inner))
             if attack < best.attack:
-                best = _Choice(attack, states[k].probabilities)
+                best = _Choice(attack, states[k].probabilities, rough)
             if attack <= self.target:
                 break
         return best
@@ -189,10 +193,12 @@ class GpsSampling(Defense):
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """Keep probabilities (m,) and the attack AUC estimated for them."""
+    """Keep probabilities (m,), the attack AUC estimated for them, and the rough estimates of
+    all states, without the GPS attack: their spread shows how unstable the training is."""
 
     attack: float
     probabilities: np.ndarray
+    estimates: list[float]
 
 
 class _Trace:

@@ -73,11 +73,11 @@ class RatioGap:
     For node i, Σ_c belief_ic (|prox_ic − prior_c| + |role_ic − prior_c|), where prox_ic is the
     share of class c among its neighbours and role_ic among the nodes whose soft degree is
     within `tolerance` of its own, with a soft border. One observation of the prior is added to
-    each set: a node without neighbours gives nothing away. Role sets are estimated from a
-    sample of `MAX_PEERS` nodes a step.
+    each set: a node without neighbours gives nothing away. In larger graphs the role part is
+    the mean over `MAX_NODES` nodes and `MAX_PEERS` peers drawn anew each step.
     """
 
-    MAX_PEERS = 1024
+    MAX_NODES, MAX_PEERS = 4096, 1024
 
     def __init__(
         self, matrix: PairMatrix, beliefs: torch.Tensor, prior: torch.Tensor, tolerance: float,
@@ -93,16 +93,20 @@ class RatioGap:
         with_degrees = torch.cat([beliefs, beliefs.new_ones(n, 1)], dim=1)
         counted = self._matrix.matmul(values, with_degrees)
         counts, degrees = counted[:, :-1], counted[:, -1]
-        peers = torch.arange(n)
-        if n > self.MAX_PEERS:
-            peers = torch.from_numpy(self._rng.choice(n, self.MAX_PEERS, replace=False))
-        peers = peers.to(weights.device)
+        nodes, peers = self._sample(self.MAX_NODES), self._sample(self.MAX_PEERS)
         border = max(self._tolerance / 4.0, 0.5)
-        distance = (degrees[:, None] - degrees[None, peers]).abs()
+        distance = (degrees[nodes, None] - degrees[None, peers]).abs()
         near = torch.sigmoid((self._tolerance + 0.5 - distance) / border)
-        near = near * (torch.arange(n, device=weights.device)[:, None] != peers)
-        gaps = (self._gap(counts, degrees) + self._gap(near @ beliefs[peers], near.sum(dim=1)))
-        return (beliefs * gaps).sum(dim=1).mean()
+        near = near * (nodes[:, None] != peers)
+        by_neighbors = (beliefs * self._gap(counts, degrees)).sum(dim=1).mean()
+        by_role = self._gap(near @ beliefs[peers], near.sum(dim=1))
+        return by_neighbors + (beliefs[nodes] * by_role).sum(dim=1).mean()
+
+    def _sample(self, most: int) -> torch.Tensor:
+        """All nodes, or `most` of them without replacement."""
+        n = self._matrix.num_nodes
+        chosen = np.arange(n) if n <= most else self._rng.choice(n, most, replace=False)
+        return torch.from_numpy(chosen).to(self._beliefs.device)
 
     def _gap(self, counts: torch.Tensor, totals: torch.Tensor) -> torch.Tensor:
         return ((counts + self._prior) / (totals[:, None] + 1.0) - self._prior).abs()

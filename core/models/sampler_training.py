@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 
 import numpy as np
 import torch
@@ -17,6 +18,9 @@ from core.models.gps import compute_shares
 from core.models.pair_matrix import PairMatrix
 from core.models.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed
 from core.seeding import Seed
+
+Report = Callable[[str, int, float], None]
+"""Gets the name of a curve, a step and a value."""
 
 CHECK_EVERY = 10
 """Sampler steps between two states that may be published."""
@@ -70,7 +74,7 @@ class SamplerTrainer:
         self.scale = torch.from_numpy(scale.astype(np.float32)).to(device)
 
     def run(
-        self, seed: Seed, report: Callable[[str, int, float], None]
+        self, seed: Seed, report: Report
     ) -> list[SamplerState]:
         """States of one training (Alg. 1); `report` gets curve, step and value."""
         s, generator = self.settings, seed.torch("draws", device=self.device)
@@ -103,7 +107,8 @@ class SamplerTrainer:
             report("links kept", epoch, float(chance.mean()))
             if attacker is not None:
                 draw = partial(self._draw, logits.detach(), generator)
-                attacker.fit(draw, s.attacker_steps, lambda _loss: None)
+                steps = count(epoch * s.attacker_steps)
+                attacker.fit(draw, s.attacker_steps, partial(_tell, report, steps))
             if (epoch + 1) % CHECK_EVERY == 0 or epoch + 1 == s.epochs:
                 states.append(SamplerState(epoch + 1, chance.cpu().numpy()))
                 if attacker is not None:
@@ -115,7 +120,7 @@ class SamplerTrainer:
         return self.scale * draw_relaxed(logits, self.settings.temperature, generator)
 
     def _make_attacker(
-        self, seed: Seed, report: Callable[[str, int, float], None]
+        self, seed: Seed, report: Report
     ) -> RelaxedAttacker | None:
         s = self.settings
         if not s.gamma:
@@ -124,10 +129,9 @@ class SamplerTrainer:
             self.graph, self.inputs, self.role_features, self.beliefs, self.prior, s.lr,
             s.batch, seed.child("attacker"), self.device,
         )
-        steps = iter(range(WARM_UP))
         attacker.fit(
             lambda: self.scale, min(WARM_UP, s.epochs * s.attacker_steps),
-            lambda loss: report("attacker's loss at the start", next(steps), loss),
+            partial(_tell, report, count(-WARM_UP)),
         )
         return attacker
 
@@ -137,6 +141,11 @@ class SamplerTrainer:
         drawn = self.graph.with_edges(self.graph.edges[kept])
         ratios = compute_ghratios(drawn, self.codes, len(self.prior), self.tolerance)
         return torch.from_numpy(compute_shares(ratios.proximity, ratios.role)).to(self.device)
+
+
+def _tell(report: Report, steps: Iterator[int], loss: float) -> None:
+    """Steps before the sampler's first one have negative numbers."""
+    report("attacker's loss", next(steps), loss)
 
 
 def compute_believed_auc(probabilities: np.ndarray, beliefs: np.ndarray) -> float:
