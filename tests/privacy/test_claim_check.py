@@ -39,9 +39,9 @@ def check(defense, seed=0, **settings):
 )
 def test_half_the_noise_is_caught_and_the_full_noise_is_not(key, epsilon):
     sound = make_method(key, {"epsilon": epsilon})
-    caught = check(make_half_noise(sound), neighbors=SMALL, trials=2000)
+    caught = check(make_half_noise(sound), neighbors=SMALL, trials=1000)
     assert caught.is_refuted
-    assert caught.trials <= 2000
+    assert caught.trials <= 1000
     assert "does not hold" in caught.verdict
     passed = check(sound, neighbors=SMALL, trials=400)
     assert not passed.is_refuted
@@ -52,8 +52,8 @@ def test_half_the_noise_is_caught_and_the_full_noise_is_not(key, epsilon):
 
 def test_half_the_noise_of_lap_graph_is_caught():
     sound = make_method("lap_graph", {"epsilon": 2.0})
-    assert check(make_half_noise(sound), trials=2000).is_refuted
-    assert not check(sound, trials=600).is_refuted
+    assert check(make_half_noise(sound), trials=1500).is_refuted
+    assert not check(sound, trials=400).is_refuted
 
 
 @pytest.mark.parametrize("config", [{"variant": "hard"}, {"variant": "hybrid"}])
@@ -67,9 +67,9 @@ def test_blink_is_held_to_what_both_reports_of_a_link_spend(config):
 
 def test_privdpr_passes_and_publishing_the_true_number_of_links_is_caught():
     sound = make_method("privdpr", {"epsilon": 1.0, **PRIVDPR})
-    assert not check(sound, trials=80).is_refuted
+    assert not check(sound, trials=60).is_refuted
     broken = FreeCountPrivDpr(epsilon=1.0, **PRIVDPR)
-    caught = check(broken, trials=160)
+    caught = check(broken, trials=120)
     assert caught.is_refuted
     assert caught.statistic in ("links at their ends", "links in all")
     assert caught.unit == "node"
@@ -79,8 +79,8 @@ def test_sound_mechanisms_are_refuted_no_more_often_than_promised():
     """EdgeRand at its exact ε: at most 5 % of the games may accuse it."""
     sound = make_method("edge_rand", {"epsilon": 0.5})
     pair = make_neighbors("edge", 6)
-    wrong = sum(check(sound, seed, neighbors=pair, trials=80).is_refuted for seed in range(40))
-    assert stats.binomtest(wrong, 40, 0.05, alternative="greater").pvalue > 0.01
+    wrong = sum(check(sound, seed, neighbors=pair, trials=80).is_refuted for seed in range(30))
+    assert stats.binomtest(wrong, 30, 0.05, alternative="greater").pvalue > 0.01
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.5, 0.05)])
