@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
-from torch.nn.functional import cosine_similarity
+from torch.nn.functional import normalize
 
 from core.context import Context
 from core.graph import Graph
@@ -42,11 +42,13 @@ class PairHead(torch.nn.Module):
             self.first = Linear(2 * OUT, OUT, generator)
             self.last = Linear(OUT, 1, generator)
 
-    def forward(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-        """(k,) logits of k pairs, from (k, 64) each."""
-        if self.kind == "cosine":
-            return cosine_similarity(left, right, dim=1)
-        if self.kind == "inner":
+    def forward(self, vectors: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        """(k,) logits of the pairs `ends` (2, k), from all embeddings (n, 64)."""
+        if self.kind == "cosine":  # once a node, not once a pair
+            vectors = normalize(vectors)
+        # Its gradient is one index_add; that of vectors[ends] sorts all indices.
+        left, right = (vectors.index_select(0, side) for side in ends)
+        if self.kind in ("cosine", "inner"):
             return (left * right).sum(dim=1)
         orders = torch.cat([torch.cat([left, right], 1), torch.cat([right, left], 1)])
         return self.last(torch.relu(self.first(orders))).view(2, -1).mean(dim=0)
@@ -67,8 +69,8 @@ class GraphAutoEncoder:
         scores = [np.zeros(0)]
         with torch.no_grad():
             for part in torch.from_numpy(pairs).split(SCORED_AT_ONCE):
-                left, right = (self._vectors[ends.to(self._vectors.device)] for ends in part.T)
-                scores.append(self._head(left, right).double().cpu().numpy())
+                ends = part.T.contiguous().to(self._vectors.device)
+                scores.append(self._head(self._vectors, ends).double().cpu().numpy())
         return np.concatenate(scores)
 
 
@@ -107,8 +109,8 @@ def compute_gae(
         vectors = encoder(inputs, block)
         links, weights = _draw_links(graph, rng)
         absent = draw_non_links(graph, len(links), rng)
-        ends = torch.from_numpy(np.concatenate([links, absent])).to(device)
-        logits = scorer(vectors[ends[:, 0]], vectors[ends[:, 1]])
+        ends = torch.from_numpy(np.concatenate([links, absent]).T.copy()).to(device)
+        logits = scorer(vectors, ends)
         targets = torch.zeros_like(logits)
         targets[: len(links)] = 1.0
         importance = torch.full_like(logits, 0.5 / max(len(absent), 1))

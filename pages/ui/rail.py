@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from core.audit.view import AuditProgress
@@ -20,6 +22,8 @@ ATTENTION = ":material/error:"
 RESULT_PAGES = ("risk", "homophily", "tradeoff", "report")
 ACTIVE = ("queued", "running")
 POLL_S = 0.7
+REDRAW_S = 5.0
+"""Drawing all charts anew for every finished part would take the processor from the audit."""
 
 
 def find_icons() -> dict[str, str]:
@@ -73,12 +77,12 @@ def find_job() -> str | None:
 
 
 def _show_job(audit_id: str) -> None:
-    """The audit's progress; the page is drawn again when a part of it has finished."""
+    """The audit's progress; the page is drawn again when parts of it have finished."""
     progress = service.open_service().get_progress(audit_id)
-    now = (audit_id, progress.state, progress.cells_done)
-    seen = st.session_state.get("seen", now)
-    st.session_state["seen"] = now
-    if not progress.is_active or (seen != now and seen[0] == audit_id):
+    now, clock = (audit_id, progress.state, progress.cells_done), time.monotonic()
+    seen, drawn = st.session_state.setdefault("seen", (now, clock))
+    if not progress.is_active or (seen != now and clock - drawn >= REDRAW_S):
+        st.session_state["seen"] = (now, clock)
         st.rerun(scope="app")
     st.progress(
         min(progress.fraction, 1.0),
@@ -106,7 +110,7 @@ def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
 
 def show_live_curves(audit_id: str) -> None:
     """Training curves of what is being computed now; redrawn while the audit runs."""
-    st.fragment(_show_live_curves, run_every=2 * POLL_S)(audit_id)
+    st.fragment(_show_live_curves, run_every=4 * POLL_S)(audit_id)
 
 
 def _show_live_curves(audit_id: str) -> None:

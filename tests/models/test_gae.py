@@ -42,9 +42,11 @@ def test_loss_falls_and_curve_is_recorded(head):
 @pytest.mark.parametrize("head", HEADS)
 def test_heads_equal_their_formulas_and_are_symmetric(head):
     scorer = PairHead(head, Seed(0).torch("head"))
-    left, right = torch.randn(2, 7, OUT, generator=Seed(1).torch("ends"))
-    scores = scorer(left, right).detach()
-    torch.testing.assert_close(scores, scorer(right, left).detach())
+    vectors = torch.randn(14, OUT, generator=Seed(1).torch("ends"))
+    ends = torch.arange(14).view(2, 7)
+    left, right = vectors.view(2, 7, OUT)
+    scores = scorer(vectors, ends).detach()
+    torch.testing.assert_close(scores, scorer(vectors, ends.flip(0)).detach())
     for row in range(7):
         a, b = left[row], right[row]
         if head == "cosine":
