@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # One thread a process: results do not depend on the machine's cores, and workers share them.
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -39,6 +44,18 @@ def audit_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AUDIT_HOME", str(home))
     monkeypatch.delenv("AUDIT_DATABASE", raising=False)
     return home
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of a process: two Playwrights in one process collide."""
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=BROWSER, args=arguments)
+        yield chromium
+        chromium.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

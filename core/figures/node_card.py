@@ -40,6 +40,8 @@ def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
         f"On the {release_title(first).lower()} its risk is "
         f"**{format_interval(row.risk, row.low, row.high)}**, by {method_title(row.attack)}"
     )
+    if pd.isna(row.low):
+        text += " (seen in one repeat: no interval)"
     others = [
         f"{format_number(other.risk)} with {release_title(str(release))}"
         for release, other in worst.drop(index=first).iterrows()

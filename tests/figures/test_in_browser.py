@@ -9,21 +9,10 @@ from plotly.offline import get_plotlyjs
 from core.figures.ego import render_ego_html
 from core.figures.risk import risk_heatmap
 from core.graph import Graph
-from tests.conftest import BROWSER
 
 from .test_ego import HOSTILE
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        args = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
-        chromium = playwright.chromium.launch(executable_path=BROWSER, args=args)
-        yield chromium
-        chromium.close()
 
 
 def test_ego_page_runs_offline_and_no_name_becomes_script(browser, tmp_path):
