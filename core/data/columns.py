@@ -154,12 +154,23 @@ def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
 
 
 def is_link_header(first: list[str], rest: pd.DataFrame) -> bool:
-    """Whether the first row of a table of links holds names instead of a link."""
+    """Whether the first row of a table of links holds names instead of a link.
+
+    Nodes may be called like columns (v1, user2): cells that differ from each other only by their
+    number, or from one below, are nodes.
+    """
     if len(first) < 2 or any(_is_number(v) for v in first if v):
         return False
     if sum(bool(_ENDS.fullmatch(v)) for v in first) >= 2:
-        return True
+        below = {_shape(value) for column in rest for value in rest[column]}
+        if not below:
+            return first == [_shape(v) for v in first]
+        return len(set(first)) == len(first) and not any(_shape(v) in below for v in first)
     return any(len(rest) > 0 and rest.iloc[:, i].map(_is_number).all() for i in range(len(first)))
+
+
+def _shape(cell: str) -> str:
+    return re.sub(r"\d+", "0", str(cell).strip())
 
 
 def as_text(column: pd.Series) -> pd.Series:

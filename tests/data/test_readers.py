@@ -5,7 +5,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -73,6 +73,12 @@ def test_numeric_first_row_is_data_and_named_one_is_a_header(tmp_path):
     assert load_graph(write(tmp_path, "a.csv", "1,2\n2,3\n")).graph.num_edges == 2
     assert load_graph(write(tmp_path, "b.csv", "x,y\n1,2\n2,3\n")).graph.num_edges == 2
     assert load_graph(write(tmp_path, "c.csv", "user_1,user_2\nann,bob\n")).graph.num_edges == 1
+
+
+@pytest.mark.parametrize("rows", ["v1,v1\nv1,v0\n", "v1,v2\nv3,v4\n", "v1,v2\n", "u,v\nv,u\n"])
+def test_nodes_called_like_columns_are_no_header(tmp_path, rows):
+    graph = load_graph(write(tmp_path, "v.csv", rows)).graph
+    assert set(graph.node_ids) == set(rows.replace("\n", ",").strip(",").split(","))
 
 
 def test_weights_are_read_and_ones_mean_unweighted(tmp_path):
@@ -183,6 +189,8 @@ def test_no_second_id_becomes_a_feature(tmp_path):
 
 
 @settings(max_examples=60, deadline=None)
+@example(rows=[(1, 1), (1, 0)], separator=",", ending="\n", header=False, with_comments=False)
+@example(rows=[(1, 2)], separator=" ", ending="\n", header=False, with_comments=False)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60),
     separator=st.sampled_from([",", "\t", " ", ";"]),
