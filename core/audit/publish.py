@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.audit import files
 from core.audit.describe import count_changes, describe_release, restore_release
+from core.audit.job_files import FileProgress, read_progress
 from core.audit.plan import find_pairs, prepare_graph
 from core.audit.provenance import describe_packages
 from core.audit.spec import AuditSpec, MethodChoice
@@ -103,7 +104,7 @@ class PublishRun:
         with self._lock:
             if self._result is None:
                 if not self._future.done():
-                    return PublishProgress("running", *_read_progress(self._folder))
+                    return PublishProgress("running", *read_progress(self._folder))
                 self._result = self._collect()
                 shutil.rmtree(self._folder, ignore_errors=True)
             return self._result
@@ -120,21 +121,6 @@ class PublishRun:
         return PublishProgress("done", 1.0, "", "", release, describe_publishing(release))
 
 
-class _FileProgress(Progress):
-    """Progress in a small file, cancelled by another: nothing of the run enters the database."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def update(self, done: float, total: float, message: str = "") -> None:
-        self.check()
-        (self._folder / "progress").write_text(f"{done / (total or 1):.4f} {message}")
-
-    def check(self) -> None:
-        if (self._folder / "cancel").exists():
-            raise RunCancelled()
-
-
 def _publish_on_worker(
     home: str, graph_hash: str, choice: str, fields: dict[str, Any], folder: str
 ) -> tuple[str, str, dict[str, Any]]:
@@ -142,7 +128,7 @@ def _publish_on_worker(
     graph = files.load_graph(Path(home), graph_hash)
     method = MethodChoice.model_validate_json(choice)
     try:
-        release = publish_release(graph, method, fields, _FileProgress(Path(folder)))
+        release = publish_release(graph, method, fields, FileProgress(Path(folder)))
     except RunCancelled as error:
         return "cancelled", str(error), {}
     except AuditError as error:
@@ -164,11 +150,3 @@ def _set_up(graph: Graph, fields: dict[str, Any], seed: Seed) -> Threats:
         sensitive_links=None if given is None else find_pairs(graph, given),
         test_links=0.0, utility_train=spec.utility_train,
     )
-
-
-def _read_progress(folder: Path) -> tuple[float, str]:
-    try:
-        share, _, message = (folder / "progress").read_text().partition(" ")
-        return float(share), message
-    except (OSError, ValueError):
-        return 0.0, "waiting for a worker"
