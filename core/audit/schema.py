@@ -76,3 +76,28 @@ class AuditCellRow(Base):
     cell_key: Mapped[str] = mapped_column(ForeignKey("cells.key"), primary_key=True)
     position: Mapped[int] = mapped_column(Integer)
     __table_args__ = (Index("ix_audit_cells_cell_key", "cell_key"),)
+
+
+class ClaimRow(Base):
+    """A check of what a release of an audit promises; see core.audit.claims.
+
+    choice     the defense with its settings as they were checked
+    owner, heartbeat  who plays it, and its last sign of life, as in `AuditRow`
+    result     `ClaimCheck.describe()` once it is done
+    """
+
+    __tablename__ = "claims"
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    audit_id: Mapped[str] = mapped_column(ForeignKey("audits.id"), index=True)
+    release: Mapped[str] = mapped_column(Text)
+    choice: Mapped[dict[str, Any]] = mapped_column(JSON)
+    trials: Mapped[int] = mapped_column(Integer)
+    state: Mapped[str] = mapped_column(String(16))
+    progress: Mapped[float] = mapped_column(Float, default=0.0)
+    message: Mapped[str] = mapped_column(Text, default="")
+    reason: Mapped[str] = mapped_column(Text, default="")
+    created: Mapped[str] = mapped_column(String(32))
+    seconds: Mapped[float] = mapped_column(Float, default=0.0)
+    owner: Mapped[str] = mapped_column(Text, default="")
+    heartbeat: Mapped[float] = mapped_column(Float, default=0.0)
+    result: Mapped[dict[str, Any] | None] = mapped_column(JSON)

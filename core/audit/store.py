@@ -25,12 +25,12 @@ from sqlalchemy.engine import Connection, Engine, Row
 
 from core.audit import files
 from core.audit.plan import Cell
-from core.audit.schema import AuditCellRow, AuditRow, Base, CellRow, GraphRow
+from core.audit.schema import AuditCellRow, AuditRow, Base, CellRow, ClaimRow, GraphRow
 from core.audit.spec import AuditSpec
 from core.errors import InputError
 from core.graph import Graph
 
-HEAD = "0001"
+HEAD = "0002"
 """Latest migration."""
 
 FINAL = ("done", "skipped", "failed", "cancelled")
@@ -63,7 +63,7 @@ class Store:
             "hash": graph_hash, "name": graph.name, "num_nodes": graph.num_nodes,
             "num_edges": graph.num_edges, "created": _now(),
         }
-        with self._write() as connection:
+        with self.write() as connection:
             _insert_missing(connection, GraphRow, [row])
         return graph_hash
 
@@ -77,7 +77,7 @@ class Store:
         provenance: dict[str, Any],
     ) -> None:
         """Record an audit and its plan; cells known from other audits keep what they have."""
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute(sa.insert(AuditRow).values(
                 id=audit_id, name=name, spec=spec.model_dump(mode="json"),
                 graph_hash=spec.graph_hash, state="queued", created=_now(), seconds=0.0,
@@ -102,7 +102,7 @@ class Store:
             sa.select(*columns).join(GraphRow, GraphRow.hash == AuditRow.graph_hash)
             .where(condition).order_by(AuditRow.created.desc(), AuditRow.id)
         )
-        with self._read() as connection:
+        with self.read() as connection:
             return list(connection.execute(query))
 
     def find_same_audit(self, spec: AuditSpec) -> str | None:
@@ -112,17 +112,17 @@ class Store:
             sa.select(AuditRow.id, AuditRow.spec).where(AuditRow.graph_hash == spec.graph_hash)
             .order_by(AuditRow.created.desc())
         )
-        with self._read() as connection:
+        with self.read() as connection:
             return next((row.id for row in connection.execute(query) if row.spec == wanted), None)
 
     def update_audit(self, audit_id: str, **values: Any) -> None:
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
 
     def claim_audit(self, audit_id: str) -> bool:
         """Become the owner; False if another living process computes this audit."""
         me = describe_owner()
-        with self._write() as connection:
+        with self.write() as connection:
             row = connection.execute(
                 sa.select(AuditRow.owner, AuditRow.heartbeat, AuditRow.state)
                 .where(AuditRow.id == audit_id)
@@ -140,7 +140,7 @@ class Store:
 
         The plan differs from the recorded one only after an update that renewed results.
         """
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute(sa.delete(AuditCellRow).where(AuditCellRow.audit_id == audit_id))
             _insert_plan(connection, audit_id, cells)
             due = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
@@ -158,8 +158,9 @@ class Store:
     def delete_audit(self, audit_id: str) -> None:
         """Forget an audit and all that only it needs: cells, their files, its graph."""
         graph_hash = self.find_audit(audit_id).graph_hash
-        with self._write() as connection:
-            connection.execute(sa.delete(AuditCellRow).where(AuditCellRow.audit_id == audit_id))
+        with self.write() as connection:
+            for table in (AuditCellRow, ClaimRow):
+                connection.execute(sa.delete(table).where(table.audit_id == audit_id))
             connection.execute(sa.delete(AuditRow).where(AuditRow.id == audit_id))
             orphans = _delete_orphans(connection)
             others = sa.select(sa.func.count()).where(AuditRow.graph_hash == graph_hash)
@@ -185,7 +186,7 @@ class Store:
             sa.select(*chosen).join(AuditCellRow, AuditCellRow.cell_key == table.c.key)
             .where(AuditCellRow.audit_id == audit_id).order_by(AuditCellRow.position)
         )
-        with self._read() as connection:
+        with self.read() as connection:
             return list(connection.execute(query))
 
     def list_running(self, audit_id: str) -> list[Row]:
@@ -196,7 +197,7 @@ class Store:
             .where(AuditCellRow.audit_id == audit_id, CellRow.state == "running")
             .order_by(AuditCellRow.position)
         )
-        with self._read() as connection:
+        with self.read() as connection:
             return list(connection.execute(query))
 
     def count_cells(self, audit_id: str | None = None) -> dict[str, dict[str, int]]:
@@ -208,25 +209,25 @@ class Store:
             .group_by(AuditCellRow.audit_id, CellRow.state)
         )
         counts: dict[str, dict[str, int]] = {}
-        with self._read() as connection:
+        with self.read() as connection:
             for audit_id, state, number in connection.execute(query):
                 counts.setdefault(audit_id, {})[state] = number
         return counts
 
     def find_cell(self, key: str) -> Row | None:
-        with self._read() as connection:
+        with self.read() as connection:
             table = CellRow.__table__
             return connection.execute(sa.select(table).where(table.c.key == key)).one_or_none()
 
     def update_cell(self, key: str, **values: Any) -> None:
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute(sa.update(CellRow).where(CellRow.key == key).values(values))
 
     def settle_cells(self, audit_id: str, state: str, reason: str) -> None:
         """Set the state of the audit's unfinished cells that no other running audit needs."""
         running = _select_running(audit_id)
         mine = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
-        with self._write() as connection:
+        with self.write() as connection:
             connection.execute(
                 sa.update(CellRow).where(
                     CellRow.key.in_(mine), CellRow.key.not_in(running),
@@ -237,12 +238,14 @@ class Store:
     # -- connections ------------------------------------------------------------------------
 
     @contextmanager
-    def _read(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[Connection]:
+        """A transaction that only reads."""
         with self._engine.connect() as connection:
             yield connection
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:
+    def write(self) -> Iterator[Connection]:
+        """A transaction that is committed when the block ends well."""
         with self._engine.connect() as connection:
             connection = connection.execution_options(is_writing=True)
             with connection.begin():
