@@ -39,7 +39,7 @@ ATTACKS = (
     "node2vec_svc", "gae_cosine", "gae_svc",
 )
 SHORT = ("CN", "AA", "RA", "SEAL", "N2V+sim", "N2V+ML", "GAE+sim", "GAE+ML")
-ALPHAS = (0.04, 0.025, 0.015, 0.0125, 0.01)
+ALPHAS = (0.04, 0.025, 0.02, 0.015, 0.0125)
 STRENGTHS = (0.1, 0.2, 0.4, 0.6, 0.8)
 BASELINES: dict[str, tuple[str, tuple[float, ...]]] = {
     "random_rewiring": ("strength", STRENGTHS),

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.ppgsl_scale [nodes …] [--k 1] [--steps 500] [--device cuda]
 
-Defaults of the defense (k = 1, μ = 50, 500 steps, 100 epochs per surrogate), no features, 10 %
-of the links sensitive. Each size runs in a process of its own; memory is its peak resident set.
+Defaults of the defense (k = 1, μ = 50, 500 steps, each surrogate until its loss settles), 10 %
+of the links sensitive, no features. Each size runs in a process of its own; memory is its peak resident set.
 Memory on a GPU is torch's peak. Wall seconds need an idle machine; CPU seconds do not.
 """
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 
 from core.context import Context
 from core.defenses.dprr import DegreePreservingRR
-from core.defenses.l_dpgcn import LocalDpGcn
+from core.defenses.l_dpgcn import (
+    LocalDpGcn,
+    compute_laplace_sum_tail,
+    draw_laplace_sums,
+    find_laplace_sum_cut,
+)
 from core.defenses.randomized_response import RandomizedResponse
 from core.defenses.sym_rr import SymRR
 from core.seeding import Seed
@@ -44,25 +50,39 @@ def test_dprr_keeps_the_expected_number_of_reports():
 
 
 def run_l_dpgcn_plainly(epsilon: float, rng) -> np.ndarray:
-    """(n, n) kept entries of the definition: noise on all, keep the top ‖Ã‖₁."""
+    """(pairs,) kept pairs of the definition: noise on all entries, the ‖Ã‖₁/2 largest sums."""
     entries = GRAPH.adjacency.toarray() + rng.laplace(0, 1 / epsilon, (30, 30))
-    off = ~np.eye(30, dtype=bool)
-    wanted = int(np.clip(round(entries[off].sum()), 0, 870))
-    kept = np.zeros(870, bool)
-    kept[np.argsort(-entries[off])[:wanted]] = True
-    result = np.zeros((30, 30))
-    result[off] = kept
-    return result
+    np.fill_diagonal(entries, 0.0)
+    sums = (entries + entries.T)[np.triu_indices(30, 1)]
+    wanted = int(np.clip(round(entries.sum() / 2), 0, len(sums)))
+    kept = np.zeros(len(sums), bool)
+    kept[np.argsort(-sums)[:wanted]] = True
+    return kept
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 def test_l_dpgcn_keeps_links_and_others_as_often_as_its_definition(epsilon):
     plain = sum(run_l_dpgcn_plainly(epsilon, np.random.default_rng(s)) for s in range(200)) / 200
-    plain = ((plain + plain.T) / 2)[np.triu_indices(30, 1)]
     rates = average_weights(LocalDpGcn(epsilon=epsilon), 200)
     for group in (TRUE, ~TRUE):
         spread = np.sqrt(0.25 / 200 / group.sum()) * 5 + 0.02
         assert abs(plain[group].mean() - rates[group].mean()) < spread
+
+
+@pytest.mark.parametrize("low", [-np.inf, 0.0, 0.7, 3.0])
+def test_sums_of_two_laplaces_above_a_cut_have_their_law(low):
+    rng = np.random.default_rng(0)
+    plain = rng.laplace(0, 0.5, 400_000) + rng.laplace(0, 0.5, 400_000)
+    assert (plain > low).mean() == pytest.approx(compute_laplace_sum_tail(low, 0.5), rel=0.05)
+    drawn = draw_laplace_sums(low, 0.5, 20_000, rng)
+    assert ks_2samp(plain[plain > low], drawn).pvalue > 1e-3
+
+
+def test_the_cut_inverts_the_tail():
+    for share in (1e-9, 1e-3, 0.3, 0.499):
+        cut = find_laplace_sum_cut(share, 2.0)
+        assert compute_laplace_sum_tail(cut, 2.0) == pytest.approx(share, rel=1e-6)
+    assert find_laplace_sum_cut(0.8, 2.0) == -np.inf
 
 
 def test_guarantees_say_how_many_ends_report():
