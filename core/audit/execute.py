@@ -197,26 +197,9 @@ def _attack(cell: Cell, release: Release, threats: Threats, context: Context) ->
 
 
 def _measure(release: Release, threats: Threats, context: Context) -> Outcome:
-    from core.measures import ghratio
-    from core.measures.structure import find_communities, measure_structure
-    from core.measures.utility import measure_utility
+    from core.audit.measuring import measure_release
 
-    visible, graph = threats.visible, release.graph
-    measurements: list[Measurement] = []
-    arrays: files.Arrays = {"degree": graph.degrees}
-    if threats.attribute is not None:
-        attribute = threats.attribute.attribute
-        ratios = ghratio.compute_ghratios(
-            graph, attribute.codes, attribute.num_classes, ghratio.choose_tolerance(visible)
-        )
-        measurements += ghratio.measure_ghratios(ratios, attribute.codes, attribute.shares)
-        for name in ("proximity", "role", "combined"):
-            arrays[f"ghratio_{name}"] = getattr(ratios, name)
-    context.progress.update(1, 4, "GHRatio")
-    measurements += measure_structure(visible, graph, context)
-    arrays["community"] = find_communities(graph, context.rng("communities"))
-    context.progress.update(2, 4, "structure")
-    measurements += measure_utility(release, threats, context)
+    measurements, arrays = measure_release(release, threats, context)
     return Outcome({"measurements": _pack(measurements)}, arrays)
 
 

@@ -6,7 +6,7 @@ Figures, pages and the report read titles and directions here and nowhere else.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Better = Literal["lower", "higher"]
@@ -220,8 +220,14 @@ def _structure_metrics() -> list[MetricInfo]:
     return result
 
 
+PAIR_KINDS = {
+    "visible": "links of the release", "hidden": "hidden links", "absent": "pairs without a link",
+}
+"""Which pairs a pair metric is about: the ending of its key → in words."""
+
+
 def _pair_metrics() -> list[MetricInfo]:
-    return [
+    infos = [
         MetricInfo(
             "pair_path_length", "Steps between the ends",
             "Average number of links on the shortest path between the two ends, over the pairs "
@@ -240,10 +246,16 @@ def _pair_metrics() -> list[MetricInfo]:
         ),
         MetricInfo(
             "pair_embedding_cosine", "Embedding similarity of the ends",
-            "Cosine of the two ends' GraphSAGE embeddings.",
+            "Cosine of the two ends' embeddings, learned from the links without labels.",
             better_for_privacy="lower", range=(-1.0, 1.0),
         ),
     ]
+    parts = [
+        replace(info, key=f"{info.key}_{kind}", title=f"{info.title}: {title}",
+                better_for_privacy=None)
+        for info in infos for kind, title in PAIR_KINDS.items()
+    ]
+    return [*infos, *parts]
 
 
 METRICS: dict[str, MetricInfo] = {

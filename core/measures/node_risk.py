@@ -2,8 +2,9 @@
 
 Raw scores of different attacks do not compare, so they are first turned into probabilities:
 isotonic regression of the truth on the score, cross-fitted over five folds, so that no case
-takes part in its own calibration. Folds come from a hash of the case and are the same for every
-attack and release.
+takes part in its own calibration. An attack that is clearly wrong leaks as much as one that is
+clearly right, so its scores are turned round first. Folds come from a hash of the case and are
+the same for every attack and release.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat
 
 NUM_FOLDS = 5
+
+MIN_TURNED = 10
+"""Cases on either side below which no attack is clearly wrong: the test is a normal one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +86,8 @@ def calibrate(
 ) -> np.ndarray:
     """(k,) P(truth | score), cross-fitted; `cases` (k,) integers name the cases for the folds.
 
-    `balanced` weighs both sides as equally likely. One pseudo-case of the other kind beyond
+    `balanced` weighs both sides as equally likely. Scores that rank the other folds clearly the
+    wrong way round are turned. One pseudo-case of the other kind beyond
     either end keeps a few lucky cases from giving probabilities of exactly 0 or 1.
     """
     folds = assign_folds(truth, cases)
@@ -94,15 +99,30 @@ def calibrate(
     for fold in range(NUM_FOLDS):
         inside = folds == fold
         outside = ~inside
+        placed = ranks
+        if is_wrong_way(ranks[outside], truth[outside]):
+            placed = len(ranks) + 1.0 - ranks
         model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
         model.fit(
-            np.concatenate([[0.0], ranks[outside], [len(ranks) + 1.0]]),
+            np.concatenate([[0.0], placed[outside], [len(ranks) + 1.0]]),
             np.concatenate([[1.0], truth[outside], [0.0]]),
             np.concatenate([[1.0], weights[outside], [1.0]]),
         )
         if inside.any():
-            result[inside] = model.predict(ranks[inside])
+            result[inside] = model.predict(placed[inside])
     return result
+
+
+def is_wrong_way(ranks: np.ndarray, truth: np.ndarray) -> bool:
+    """Whether the true cases rank below the others beyond chance: Welch's z below −1.96.
+
+    On ranks, that is a one-sided test, at 2.5 %, of an AUC below one half.
+    """
+    sides = ranks[truth], ranks[~truth]
+    if min(map(len, sides)) < MIN_TURNED:
+        return False
+    gap = sides[0].mean() - sides[1].mean()
+    return gap < -1.96 * np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides))
 
 
 def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:

@@ -6,6 +6,8 @@ which kind of nearness they can, before and after a defense.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -16,11 +18,15 @@ from core.graph import Graph
 from core.measures.intervals import measure_mean, measure_share
 from core.measures.kernels import find_pair_distances
 from core.results import Measurement
+from core.threats import LinkThreat
 
 Kind = Literal["visible", "hidden", "absent"]
 
-MAX_PAIRS = 2000
+MAX_PAIRS, MIN_PAIRS = 2000, 100
 """Pairs of a kind at most; more are sampled."""
+
+MAX_STEPS = 100_000_000
+"""Links followed for the paths of one kind, about three seconds: large graphs sample fewer."""
 
 TILE_STEPS = 20_000_000
 """Links followed between two reports of progress."""
@@ -45,20 +51,45 @@ def compute_pair_profile(
     GraphSAGE's, trained on `graph` without labels. The paper's attribute similarities (0.011
     for links of Cora) are inner products of row-normalised features; here they are cosines.
     """
-    kinds: dict[Kind, np.ndarray] = {
-        "visible": graph.edges if visible is None else visible, "hidden": hidden, "absent": absent,
-    }
-    rng = context.rng("pair_profile")
-    vectors = share_sage(graph, context)
+    rows = {"feature": graph.features, "embedding": share_sage(graph, context)}
+    visible = graph.edges if visible is None else visible
+    return _compute_profile(graph, visible, hidden, absent, rows, context)
+
+
+def measure_pair_profile(
+    graph: Graph, threat: LinkThreat, context: Context, vectors: np.ndarray | None = None
+) -> list[Measurement]:
+    """The profile of a release as one list, `pair_path_length_hidden` and so on.
+
+    vectors  (n, d) embeddings of the nodes, made from the release. Similarities of features
+             and embeddings are left out where there are none.
+    """
+    rows = {"feature": graph.features, "embedding": vectors}
+    known = {name: values for name, values in rows.items() if values is not None}
+    profile = _compute_profile(
+        graph, graph.edges, threat.hidden, threat.absent, known, context
+    )
+    return [
+        replace(item, metric=f"{item.metric}_{kind}")
+        for kind, items in profile.items() for item in items
+    ]
+
+
+def _compute_profile(
+    graph: Graph, visible: np.ndarray, hidden: np.ndarray, absent: np.ndarray,
+    rows: Mapping[str, np.ndarray | sparse.csr_array | None], context: Context,
+) -> dict[Kind, list[Measurement]]:
+    kinds: dict[Kind, np.ndarray] = {"visible": visible, "hidden": hidden, "absent": absent}
+    rng, count = context.rng("pair_profile"), _count_pairs(graph)
     result: dict[Kind, list[Measurement]] = {}
     for kind, pairs in kinds.items():
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        if len(pairs) > MAX_PAIRS:
-            pairs = pairs[np.sort(rng.choice(len(pairs), MAX_PAIRS, replace=False))]
+        if len(pairs) > count:
+            pairs = pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
         result[kind] = [
             *_measure_paths(compute_path_lengths(graph, pairs, context)),
-            _measure_cosine("pair_feature_cosine", graph.features, pairs),
-            _measure_cosine("pair_embedding_cosine", vectors, pairs),
+            *(_measure_cosine(f"pair_{name}_cosine", values, pairs)
+              for name, values in rows.items()),
         ]
     return result
 
@@ -130,6 +161,11 @@ def compute_sage(graph: Graph, context: Context) -> np.ndarray:
         )
     with torch.no_grad():
         return encoder(inputs, block).cpu().numpy()
+
+
+def _count_pairs(graph: Graph) -> int:
+    steps = graph.adjacency.nnz + graph.num_nodes
+    return min(max(MAX_STEPS // max(steps, 1), MIN_PAIRS), MAX_PAIRS)
 
 
 def _measure_paths(lengths: np.ndarray) -> list[Measurement]:

@@ -78,6 +78,26 @@ def test_a_perfect_link_attack_reaches_one_and_any_monotone_scale_gives_the_same
     assert risk.risk.max() < 1
 
 
+def test_an_attack_that_is_clearly_wrong_puts_people_at_the_same_risk_turned_round():
+    threat = link_threat(400, 80)
+    scores = np.random.default_rng(6).normal(size=800) + 1.5 * threat.truth
+    right, wrong = (
+        compute_link_node_risk(PairScores(sign * scores), threat, 80) for sign in (1, -1)
+    )
+    np.testing.assert_allclose(wrong.risk, right.risk, atol=1e-12)
+    assert right.advantage.mean() > 0.1
+
+
+def test_only_clearly_wrong_rankings_are_turned():
+    """At chance, no more often than a one-sided 2.5 % test allows; an exact AUC of 1/2, never."""
+    rng = np.random.default_rng(7)
+    truth = np.arange(200) < 100
+    turned = np.mean([node_risk.is_wrong_way(rng.permutation(200), truth) for _ in range(4000)])
+    assert 0.015 < turned < 0.035
+    assert not node_risk.is_wrong_way(np.ones(200), truth)
+    assert not node_risk.is_wrong_way(np.arange(8)[::-1], np.arange(8) > 3)  # too few to tell
+
+
 def test_link_risk_is_calibrated():
     """Logistic scores: calibrated probabilities match the truth in bins of the score."""
     rng = np.random.default_rng(4)

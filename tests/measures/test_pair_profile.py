@@ -11,10 +11,15 @@ from sklearn.metrics.pairwise import cosine_similarity
 from core.context import Context
 from core.errors import RunCancelled
 from core.graph import Graph
-from core.measures import pair_profile
-from core.measures.pair_profile import compute_pair_profile, compute_path_lengths
+from core.measures import METRICS, pair_profile
+from core.measures.pair_profile import (
+    compute_pair_profile,
+    compute_path_lengths,
+    measure_pair_profile,
+)
 from core.progress import RecordingProgress
 from core.seeding import Seed
+from core.threats import LinkThreat
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
 
 
@@ -91,6 +96,44 @@ def test_no_pairs_and_many_pairs(monkeypatch):
     monkeypatch.setattr(pair_profile, "MAX_PAIRS", 10)
     found = compute_pair_profile(graph, nobody, nobody, Context(Seed(0)))
     assert found["visible"][0].n == 10
+
+
+def test_the_list_of_an_audit_holds_the_profile_with_given_embeddings():
+    graph = two_communities()
+    threats = make_threats(graph)
+    vectors = np.random.default_rng(0).normal(size=(graph.num_nodes, 3))
+    found = {
+        m.metric: m
+        for m in measure_pair_profile(threats.visible, threats.link, Context(Seed(0)), vectors)
+    }
+    by_kind = profile(threats.visible, threats)
+    for kind, items in by_kind.items():
+        for metric, m in items.items():
+            if metric != "pair_embedding_cosine":
+                assert found[f"{metric}_{kind}"].value == m.value
+    pairs = threats.link.hidden
+    expected = cosine_similarity(vectors)[pairs[:, 0], pairs[:, 1]].mean()
+    assert found["pair_embedding_cosine_hidden"].value == pytest.approx(expected)
+    assert set(found) < set(METRICS)
+    bare = measure_pair_profile(
+        replace(threats.visible, features=None), threats.link, Context(Seed(0))
+    )
+    assert {m.metric.rpartition("_")[0] for m in bare} == {"pair_path_length", "pair_disconnected"}
+
+
+def test_large_graphs_sample_fewer_pairs(monkeypatch):
+    graph = two_communities(400)
+    absent = np.stack(np.triu_indices(400, 200), 1)[:3000]
+    monkeypatch.setattr(pair_profile, "MAX_STEPS", 500 * (graph.adjacency.nnz + 400))
+    threat = LinkThreat(graph.edges, absent, 0.1)
+
+    def count():
+        found = measure_pair_profile(graph, threat, Context(Seed(0)))
+        return {m.n for m in found if m.metric == "pair_disconnected_absent"}
+
+    assert count() == {500}
+    monkeypatch.setattr(pair_profile, "MAX_STEPS", 1)
+    assert count() == {pair_profile.MIN_PAIRS}
 
 
 def test_cancelled():
