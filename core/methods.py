@@ -39,6 +39,7 @@ class MethodInfo:
     is_null   a null attacker: the baseline that a real attack must beat
     uses_gpu  trains something; gets a GPU worker where there is one
     version   raise it when results change, so that stored cells are not reused
+    claim_blind_spot  what a check of the promise cannot see in this method's releases
     """
 
     key: str
@@ -50,6 +51,7 @@ class MethodInfo:
     is_null: bool = False
     uses_gpu: bool = False
     version: int = 1
+    claim_blind_spot: str = ""
 
 
 class Method(BaseModel, ABC):
@@ -74,6 +76,11 @@ class Method(BaseModel, ABC):
         }
         settings = ", ".join(f"{name} = {value}" for name, value in changed.items())
         return f"{self.info.title} ({settings})" if settings else self.info.title
+
+    @property
+    def remark(self) -> str:
+        """What is worth knowing about just these settings; shown below their form."""
+        return ""
 
 
 class LinkAttack(Method):

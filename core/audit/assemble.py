@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
 from core.audit import files
+from core.audit.claims import list_claims
 from core.audit.describe import restore_guarantee
 from core.audit.execute import load_threats
 from core.audit.plan import MEASURE_METHOD, ORIGINAL
@@ -91,6 +92,7 @@ def assemble_view(
         rocs=_assemble_rocs(store, spec, groups),
         load_graph=lambda: (load_graph or store.load_graph)(row.graph_hash),
         load_release=load_release,
+        claims=list_claims(store, row.id),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from core.release import Release
 
 
 def describe_audit(view: AuditView) -> dict[str, Any]:
-    """`spec`, `provenance` and the flat list `results`; equal audits give equal results."""
+    """`spec`, `provenance`, what the releases promise, the checks of that, and the flat list
+    `results`; equal audits give equal results."""
     rows = view.results.astype(object).to_dict("records")
     results = [{name: _clean(value) for name, value in row.items()} for row in rows]
     return {
@@ -22,6 +24,14 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
         "provenance": {
             **view.provenance, "audit": view.summary.id, "created": view.summary.created,
         },
+        "guarantees": {
+            summary.id: asdict(summary.guarantee)
+            for summary in view.releases if summary.guarantee.is_private
+        },
+        "claim_checks": [
+            {"release": run.release, **run.check.describe()}
+            for run in view.claims if run.check is not None
+        ],
         "results": results,
     }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
+from core.audit.claims import ClaimRuns
 from core.audit.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.engine import Engine
 from core.audit.plan import plan_audit
@@ -45,6 +46,7 @@ class AuditService:
         self._lock = threading.RLock()
         self._runs: dict[str, AuditRun] = {}
         self._publishing: dict[str, PublishRun] = {}
+        self.claims = ClaimRuns(self._store, self._engine)
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
         self._views: OrderedDict[str, tuple[Any, AuditView]] = OrderedDict()
 
@@ -60,6 +62,7 @@ class AuditService:
             run.stop()
         for run in runs:
             run.join(timeout=5)
+        self.claims.close()
         self._engine.close()
         self._store.close()
 
@@ -131,6 +134,7 @@ class AuditService:
         self.cancel_audit(audit_id)
         if not self.wait(audit_id, timeout=30):
             raise InputError("audit", "must have stopped to be deleted", audit_id, "try again")
+        self.claims.cancel_all(audit_id)
         row = self._store.find_audit(audit_id)
         if find_state(row) in ("queued", "running"):
             raise InputError("audit", "runs in another process", audit_id, "wait until it stops")
@@ -179,7 +183,9 @@ class AuditService:
         """All that is known so far; assembled anew only when cells have finished since."""
         row = self._store.find_audit(audit_id)
         counts = self._store.count_cells(audit_id).get(audit_id, {})
-        fingerprint = (find_state(row), *sorted((s, n) for s, n in counts.items() if s in FINAL))
+        claims = tuple((c.id, c.state) for c in self.claims.list(audit_id) if not c.is_active)
+        finished = sorted((state, n) for state, n in counts.items() if state in FINAL)
+        fingerprint = (find_state(row), claims, *finished)
         with self._lock:
             known = self._views.get(audit_id)
         if known is not None and known[0] == fingerprint:

@@ -61,7 +61,7 @@ class Store:
         graph_hash = files.save_graph(self.home, graph)
         row = {
             "hash": graph_hash, "name": graph.name, "num_nodes": graph.num_nodes,
-            "num_edges": graph.num_edges, "created": _now(),
+            "num_edges": graph.num_edges, "created": make_timestamp(),
         }
         with self.write() as connection:
             _insert_missing(connection, GraphRow, [row])
@@ -80,7 +80,7 @@ class Store:
         with self.write() as connection:
             connection.execute(sa.insert(AuditRow).values(
                 id=audit_id, name=name, spec=spec.model_dump(mode="json"),
-                graph_hash=spec.graph_hash, state="queued", created=_now(), seconds=0.0,
+                graph_hash=spec.graph_hash, state="queued", created=make_timestamp(), seconds=0.0,
                 owner=describe_owner(), heartbeat=time.time(), note="", provenance=provenance,
             ))
             _insert_plan(connection, audit_id, cells)
@@ -380,5 +380,5 @@ def _delete_orphans(connection: Connection) -> list[str]:
     return keys
 
 
-def _now() -> str:
+def make_timestamp() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -13,6 +13,7 @@ import pandas as pd
 
 from core.audit.spec import AuditSpec
 from core.graph import Graph
+from core.privacy.claim_check import ClaimCheck
 from core.release import Guarantee, Release
 from core.results import Estimate
 
@@ -90,6 +91,28 @@ class AuditSummary:
 
 
 @dataclass(frozen=True)
+class ClaimRun:
+    """A check of what a release promises, by up to `trials` runs of its defense.
+
+    check  what came out, once `state` is "done";  fraction  0 to 1
+    """
+
+    id: str
+    release: str
+    trials: int
+    state: State
+    fraction: float
+    message: str
+    reason: str
+    seconds: float
+    check: ClaimCheck | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ("queued", "running")
+
+
+@dataclass(frozen=True)
 class AuditView:
     """Everything known about one audit so far.
 
@@ -97,6 +120,7 @@ class AuditView:
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
     load_graph    the original graph
     load_release  (release id, repeat) → the released graph of that repeat
+    claims   checks of what the releases promise, oldest first, whatever their state
     """
 
     summary: AuditSummary
@@ -110,6 +134,7 @@ class AuditView:
     rocs: dict[tuple[str, str], pd.DataFrame]
     load_graph: Callable[[], Graph]
     load_release: Callable[[str, int], Graph]
+    claims: tuple[ClaimRun, ...] = ()
 
     def estimate(self, release: str, method: str, metric: str) -> Estimate:
         """The estimate in one row of `results`; its reason where it has no value."""

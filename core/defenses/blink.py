@@ -48,6 +48,10 @@ class Blink(Defense):
         source="Zhu, Tan and Xiao, Blink, CCS 2023, Algorithms 1–3, §4.2.3",
         group="link-local DP",
         cost="seconds",
+        claim_blind_spot=(
+            "Blink publishes an estimate that hides much of what was reported: in this game even "
+            "half the noise goes unnoticed. The promise covers the reports, which it does not see."
+        ),
     )
     epsilon: float = Field(
         6.0, gt=0, le=100, title="Privacy budget ε",
@@ -61,6 +65,14 @@ class Blink(Defense):
         None, gt=0, lt=1, title="Degree share δ",
         description="Share of the budget spent on degrees; empty: 0.9 up to ε = 3, 0.1 above.",
     )
+
+    @property
+    def remark(self) -> str:
+        advised = recommend_delta(self.epsilon)
+        text = f"Recommended at ε = {self.epsilon:g}: degree share δ = {advised:g}"
+        if self.delta is None or self.delta == advised:
+            return f"{text}, which is used."
+        return f"{text}; chosen: {self.delta:g}."
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         delta = recommend_delta(self.epsilon) if self.delta is None else self.delta

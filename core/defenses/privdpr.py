@@ -37,6 +37,10 @@ class PrivDpr(Dpr):
         group="node DP",
         cost="minutes",
         uses_gpu=True,
+        claim_blind_spot=(
+            "PrivDPR's signal is so far below its noise that in this game even half the noise "
+            "goes unnoticed; only the number of links could give it away."
+        ),
     )
     epsilon: float = Field(
         3.2, gt=0, le=100, title="Privacy budget ε",
