@@ -33,7 +33,7 @@ class SymRR(Defense):
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         flip = compute_flip_probability(self.epsilon)
         check_release_fits(
-            "SymRR", graph.num_edges + graph.num_pairs * flip, context, "raise epsilon"
+            self.info.title, graph.num_edges + graph.num_pairs * flip, context, "raise epsilon"
         )
         kept, added = draw_flips(graph, flip, context.rng("flips"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
