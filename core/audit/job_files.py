@@ -23,7 +23,9 @@ class FileProgress(Progress):
         now = time.monotonic()
         if now - self._written >= WRITE_EVERY_S:
             self._written = now
-            (self._folder / "progress").write_text(f"{done / (total or 1):.4f} {message}")
+            temporary = self._folder / ".progress"
+            temporary.write_text(f"{done / (total or 1):.4f} {message}")
+            temporary.replace(self._folder / "progress")  # never read half written
 
     def check(self) -> None:
         if (self._folder / "cancel").exists():

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core.audit.advice_jobs import AdviceJobs
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
 from core.audit.claims import ClaimRuns
 from core.audit.coordinate import AuditRun, InFlight, clear_flag, raise_flag
@@ -47,6 +48,7 @@ class AuditService:
         self._runs: dict[str, AuditRun] = {}
         self._publishing: dict[str, PublishRun] = {}
         self.claims = ClaimRuns(self._store, self._engine)
+        self.advice = AdviceJobs(self._store, self._engine)
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
         self._views: OrderedDict[str, tuple[Any, AuditView]] = OrderedDict()
 

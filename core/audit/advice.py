@@ -1,0 +1,267 @@
+"""Advice for one person: which few links to hide, and what that changes for sure.
+
+A GCN trained on the known nodes proposes the links; the attack of the audit is then run again
+without them, on the same splits and seeds as with them. Splits that chose the links take no
+part in that. The node's own value only says which class is to become less likely: nobody is
+trained on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.audit.plan import (
+    ORIGINAL,
+    Cell,
+    draw_repeat,
+    make_cell_seed,
+    make_shared_seed,
+    prepare_graph,
+)
+from core.audit.spec import AuditSpec, MethodChoice
+from core.context import Context
+from core.data.splits import draw_attribute_threat
+from core.errors import InputError, UnsupportedError
+from core.graph import Attribute, Graph
+from core.measures.intervals import combine_measurements
+from core.methods import AttributeAttack
+from core.progress import PartProgress
+from core.release import Release
+from core.results import Estimate, Measurement
+from core.seeding import Seed
+from core.threats import AttributeThreat, Threats
+
+if TYPE_CHECKING:
+    from core.models.link_effects import LinkEffect
+
+NUM_MODELS = 3
+"""GCNs, each on a split of its own, that propose the links together."""
+
+MAX_DRAWS = 2000
+"""Splits drawn at most until the node was unknown to the adversary in enough of them."""
+
+
+class AdviceRequest(BaseModel):
+    """Whose risk is to fall, under which attack, and how hard to try."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    node: str = Field(description="Id of the node.")
+    attack: MethodChoice = Field(description="The attribute attack that must get worse.")
+    max_links: int = Field(3, ge=1, le=10, description="Links to hide at most.")
+    seeds: int = Field(5, ge=2, le=50, description="Repeats with and without the links.")
+
+
+class AdvisedLink(BaseModel):
+    """change: of the log-odds of the node's class when the link goes, as the GCNs see it."""
+
+    model_config = ConfigDict(frozen=True)
+    source: str
+    target: str
+    is_own: bool
+    change: float
+
+
+class Advice(BaseModel):
+    """What hiding the links does to one node's risk.
+
+    links    in the order of their choice
+    base     share of the node's class: the risk without any attack
+    risks    number of links hidden, the first ones of `links` → risk in each repeat
+    degree, num_links  of the node and of the whole graph, before
+    utility  what the release is good for, before and after, a value per repeat; none without a
+             useful column
+    """
+
+    model_config = ConfigDict(frozen=True)
+    request: AdviceRequest
+    base: float
+    links: tuple[AdvisedLink, ...]
+    risks: dict[int, tuple[float, ...]]
+    degree: int
+    num_links: int
+    utility_metric: str = ""
+    utility: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+
+    @property
+    def num_own(self) -> int:
+        return sum(link.is_own for link in self.links)
+
+    def estimate_risk(self, count: int) -> Estimate:
+        """Mean over the repeats with the first `count` links hidden; Student's t interval."""
+        estimate = _combine(np.array(self.risks[count]))
+        return replace(
+            estimate, low=max(estimate.low or 0.0, 0.0), high=min(estimate.high or 0.0, 1.0)
+        )
+
+    def estimate_change(self, count: int) -> Estimate:
+        """Of the paired differences: the splits and seeds of both sides are the same."""
+        return _combine(np.array(self.risks[count]) - np.array(self.risks[0]))
+
+    def estimate_utility_change(self) -> Estimate | None:
+        before, after = map(np.array, self.utility)
+        return _combine(after - before) if len(before) else None
+
+
+def compute_advice(
+    spec: AuditSpec, graph: Graph, request: AdviceRequest, context: Context
+) -> Advice:
+    """Choose the links and try them; `context` gives device, progress and memory.
+
+    The links hidden from the adversary by chance stay where they are: the advice is on the
+    graph as it would be published, less the sensitive links that the analyst named. Raises
+    InputError where nothing is at stake for the node, UnsupportedError where the attack
+    declines.
+    """
+    spec = spec.model_copy(update={"hide_links": None, "test_links": 0.0})
+    if spec.private is None:
+        raise InputError("advice", "needs a private column", remedy="choose one on the Data page")
+    graph = prepare_graph(spec, graph)
+    node, code = _find_node(graph, graph.attribute(spec.private), request.node)
+    attack = request.attack.make("attribute_attack")
+    assert isinstance(attack, AttributeAttack)
+    repeats = list(islice(_draw_at_stake(spec, graph, node), request.seeds))
+    if len(repeats) < request.seeds:
+        raise InputError("node", "must be unknown to the adversary in some repeats",
+                         request.node, "lower the share of people whose value is known")
+    visible = repeats[0][1].visible
+    reason = attack.supports(Release(visible), _attribute(repeats[0][1]))
+    if reason:
+        raise UnsupportedError(attack.label, f"cannot run here: {reason}")
+    has_utility = spec.utility is not None
+    total = NUM_MODELS + request.seeds * (request.max_links + 1 + 2 * has_utility)
+    effects = _choose_links(spec, visible, node, code, request, context, total)
+    ends = visible.edges[[effect.link for effect in effects]]
+    is_slow = attack.info.cost == "minutes"  # then the whole set only
+    counts = [0, len(ends)] if is_slow and len(ends) else list(range(len(ends) + 1))
+    step, risks = NUM_MODELS, {}
+    for count in counts:
+        tried = visible.without_edges(ends[:count])
+        values = []
+        for repeat, threats in repeats:
+            inner = _enter(spec, request, repeat, context, step, total)
+            values.append(_attack(attack, tried, _attribute(threats), node, inner))
+            step += 1
+        risks[count] = tuple(values)
+    return Advice(
+        request=request, base=float(_attribute(repeats[0][1]).attribute.shares[code]),
+        links=tuple(_describe(visible, node, effect) for effect in effects), risks=risks,
+        degree=int(visible.degrees[node]), num_links=visible.num_edges,
+        **_compare_utility(spec, request, repeats, visible.without_edges(ends), context, total),
+    )
+
+
+def _find_node(graph: Graph, private: Attribute, name: str) -> tuple[int, int]:
+    """Number of the node and code of its private value."""
+    if name not in graph.node_ids:
+        raise InputError("node", "must be in the graph", name)
+    node = graph.node_ids.index(name)
+    code = int(private.codes[node])
+    if code < 0:
+        raise InputError("node", "must have a private value", name, "choose another node")
+    return node, code
+
+
+def _draw_at_stake(
+    spec: AuditSpec, graph: Graph, node: int
+) -> Iterator[tuple[int, Threats]]:
+    """The audit's repeats, and further ones, in which the adversary does not know the node."""
+    for repeat in range(MAX_DRAWS):
+        threats = draw_repeat(spec, graph, repeat)
+        if _attribute(threats).hidden[node]:
+            yield repeat, threats
+
+
+def _choose_links(
+    spec: AuditSpec, graph: Graph, node: int, code: int, request: AdviceRequest,
+    context: Context, total: int,
+) -> list[LinkEffect]:
+    from core.models.link_effects import LinkEffects
+
+    assert spec.private is not None
+    seed = Seed(spec.root_seed).child("advice", request.node)
+    num_classes = graph.attribute(spec.private).num_classes
+    effects = LinkEffects(graph, num_classes, replace(context, seed=seed))
+    trained = 0
+    for draw in range(MAX_DRAWS):
+        threat = draw_attribute_threat(graph, spec.private, spec.known, seed.child("split", draw))
+        if not threat.hidden[node]:
+            continue
+        progress = PartProgress(context.progress, trained, total)
+        inner = replace(context, seed=seed.child("model", trained), progress=progress)
+        effects.train(threat.observed, inner)
+        trained += 1
+        if trained == NUM_MODELS:
+            break
+    return effects.choose_links(node, code, request.max_links)
+
+
+def _attack(
+    attack: AttributeAttack, graph: Graph, threat: AttributeThreat, node: int, context: Context
+) -> float:
+    """The node's calibrated risk, as the audit computes it."""
+    from core.measures.node_risk import compute_attribute_node_risk
+
+    found = attack.infer(Release(graph), threat, context)
+    risk = compute_attribute_node_risk(found, threat)
+    return float(risk.risk[np.searchsorted(risk.nodes, node)])
+
+
+def _compare_utility(
+    spec: AuditSpec, request: AdviceRequest, repeats: list[tuple[int, Threats]], after: Graph,
+    context: Context, total: int,
+) -> dict:
+    """The AUC of the useful column's classifier, its F1 where there are more classes."""
+    from core.measures.utility import measure_node_classification
+
+    if spec.utility is None:
+        return {}
+    step, rows = total - 2 * len(repeats), []
+    for graph in (repeats[0][1].visible, after):
+        row = []
+        for repeat, threats in repeats:
+            inner = _enter(spec, request, repeat, context, step, total)
+            found = measure_node_classification(graph, threats.utility, inner)
+            row.append({m.metric: m.value for m in found if m.value is not None})
+            step += 1
+        rows.append(row)
+    for metric in ("node_classification_auc", "node_classification_f1"):
+        if all(metric in found for row in rows for found in row):
+            values = tuple(tuple(found[metric] for found in row) for row in rows)
+            return {"utility_metric": metric, "utility": values}
+    return {}
+
+
+def _enter(
+    spec: AuditSpec, request: AdviceRequest, repeat: int, context: Context, step: int, total: int
+) -> Context:
+    """Seeds of the audit's own cell: without a link threat, its numbers come out again."""
+    cell = Cell("", "attack", ORIGINAL, request.attack.id, repeat)
+    return replace(
+        context, seed=make_cell_seed(spec, cell), shared_seed=make_shared_seed(spec, cell),
+        progress=PartProgress(context.progress, step, total),
+    )
+
+
+def _attribute(threats: Threats) -> AttributeThreat:
+    assert threats.attribute is not None
+    return threats.attribute
+
+
+def _describe(graph: Graph, node: int, effect: LinkEffect) -> AdvisedLink:
+    i, j = map(int, graph.edges[effect.link])
+    first, second = (j, i) if j == node else (i, j)
+    return AdvisedLink(
+        source=graph.node_ids[first], target=graph.node_ids[second], is_own=node in (i, j),
+        change=effect.change,
+    )
+
+
+def _combine(values: np.ndarray) -> Estimate:
+    items = [Measurement("advice", float(value), n=1) for value in values]
+    return combine_measurements(items)
