@@ -12,13 +12,10 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from core.data.findings import count_classes, find_warnings
 from core.data.loaded import LoadReport
 from core.graph import Attribute, Graph
 
-NEARLY_CONSTANT = 0.95
-MANY_MISSING = 0.2
-TINY_CLASS = 10
-DETERMINES = 0.99
 _TILE = 4_000_000
 
 
@@ -98,7 +95,7 @@ def compute_profile(
         attribute_table=_attribute_table(graph),
         class_table=_class_table(graph),
         dropped=_count_dropped(report),
-        warnings=list(_find_warnings(graph, report, private, utility)),
+        warnings=list(find_warnings(graph, report, private, utility)),
     )
 
 
@@ -207,14 +204,10 @@ def _class_table(graph: Graph) -> pd.DataFrame:
         {"column": name, "class": label, "nodes": int(count), "share": float(share)}
         for name, attribute in graph.attributes.items()
         for label, count, share in zip(
-            attribute.classes, _class_counts(attribute), attribute.shares, strict=True
+            attribute.classes, count_classes(attribute), attribute.shares, strict=True
         )
     ]
     return pd.DataFrame(rows, columns=["column", "class", "nodes", "share"])
-
-
-def _class_counts(attribute: Attribute) -> np.ndarray:
-    return np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
 
 
 def _count_dropped(report: LoadReport | None) -> dict[str, int]:
@@ -226,94 +219,3 @@ def _count_dropped(report: LoadReport | None) -> dict[str, int]:
         "links given in both directions": report.num_reciprocal,
         "rows skipped": report.num_rows_skipped,
     }
-
-
-def _find_warnings(
-    graph: Graph, report: LoadReport | None, private: str | None, utility: str | None
-) -> Iterator[str]:
-    chosen = [c for c in (private, utility) if c is not None]
-    for name in chosen or graph.attributes:
-        attribute = graph.attribute(name)
-        yield from _warn_attribute(attribute)
-        if name == private or private is None:
-            for column, share in find_determining(graph, attribute):
-                yield (
-                    f"Column '{column}' alone gives away '{name}' for {share:.0%} of the nodes: "
-                    f"no change of links protects '{name}' while '{column}' is released."
-                )
-    isolated = int((graph.degrees == 0).sum())
-    if isolated:
-        yield f"{isolated} nodes have no link: attacks on links say nothing about them."
-    if graph.num_edges < 50:
-        yield f"The graph has {graph.num_edges} links: results on so few are hardly resolved."
-    if not graph.attributes:
-        yield "No attribute: only attacks on links can be audited."
-    if report is not None and report.num_filled:
-        count = sum(report.num_filled.values())
-        yield f"{count} missing feature values were filled with their column's median."
-
-
-def _warn_attribute(attribute: Attribute) -> Iterator[str]:
-    name, counts = attribute.name, _class_counts(attribute)
-    present = int((counts > 0).sum())
-    missing = 1 - attribute.known.mean()
-    if present < 2:
-        yield f"Column '{name}' has {present} class: there is nothing to infer."
-    elif attribute.shares.max() >= NEARLY_CONSTANT:
-        label = attribute.classes[int(attribute.shares.argmax())]
-        yield (
-            f"Column '{name}' is nearly constant: {attribute.shares.max():.0%} are '{label}', so "
-            "that guessing it is right almost always."
-        )
-    if missing >= MANY_MISSING:
-        yield f"Column '{name}' is unknown for {missing:.0%} of the nodes."
-    tiny = [c for c, k in zip(attribute.classes, counts, strict=True) if 0 < k < TINY_CLASS]
-    if tiny and present >= 2:
-        shown = ", ".join(f"'{c}'" for c in tiny[:5]) + (" …" if len(tiny) > 5 else "")
-        yield (
-            f"Column '{name}' has {len(tiny)} classes of fewer than {TINY_CLASS} nodes ({shown}): "
-            "their results are hardly resolved."
-        )
-
-
-def find_determining(graph: Graph, attribute: Attribute) -> list[tuple[str, float]]:
-    """Columns whose value gives away `attribute` for 99 % of the known nodes, best first.
-
-    A column counts only if its values repeat, since distinct values say nothing about others,
-    and if it beats guessing the largest class.
-    """
-    known = attribute.known
-    codes, num_known = attribute.codes[known], int(known.sum())
-    if num_known < 10 or attribute.shares.max() >= NEARLY_CONSTANT:
-        return []
-    classes = attribute.num_classes
-    found: list[tuple[str, float]] = []
-
-    def consider(column: str, values: np.ndarray) -> None:
-        distinct, inverse = np.unique(values, return_inverse=True)
-        if len(distinct) <= max(2 * classes, num_known / 10):
-            table = np.bincount(inverse * classes + codes, minlength=len(distinct) * classes)
-            share = table.reshape(-1, classes).max(axis=1).sum() / num_known
-            if share >= DETERMINES:
-                found.append((column, float(share)))
-
-    for name, other in graph.attributes.items():
-        if name != attribute.name:
-            consider(name, other.codes[known])
-    features: Any = graph.features
-    if sparse.issparse(features):
-        onehot = sparse.csr_array(
-            (np.ones(num_known), (np.flatnonzero(known), codes)), shape=(graph.num_nodes, classes)
-        )
-        present = features.astype(bool).astype(np.float64)
-        with_it = (present.T @ onehot).toarray()
-        without = onehot.sum(axis=0) - with_it
-        shares = (with_it.max(axis=1) + without.max(axis=1)) / num_known
-        found += [
-            (graph.feature_names[i], float(shares[i]))
-            for i in np.flatnonzero(shares >= DETERMINES)
-        ]
-    elif features is not None:
-        for i, name in enumerate(graph.feature_names):
-            consider(name, features[known, i])
-    return sorted(found, key=lambda pair: -pair[1])

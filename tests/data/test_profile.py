@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.data import profile
+from core.data import findings, profile
 from core.data.loaded import LoadReport
 from core.data.profile import compute_assortativity, compute_profile, compute_triangles
 from core.graph import Attribute, Graph
@@ -113,7 +113,7 @@ def test_a_feature_that_gives_the_private_column_away_is_named(make):
         200, attributes={"team": attribute("team", codes)}, features=features,
         feature_names=("noise", "copy", "opposite", "nearly"),
     )
-    found = profile.find_determining(graph, graph.attribute("team"))
+    found = findings.find_determining(graph, graph.attribute("team"))
     assert {name for name, _ in found} == {"copy", "opposite", "nearly"}
     assert dict(found)["nearly"] == pytest.approx(0.995)
     warnings = compute_profile(graph, private="team").warnings
@@ -125,7 +125,7 @@ def test_a_column_of_distinct_values_is_not_said_to_give_anything_away():
         attributes={"team": attribute("team", [0, 1] * 30)},
         features=np.random.default_rng(0).normal(size=(60, 3)),
     )
-    assert profile.find_determining(graph, graph.attribute("team")) == []
+    assert findings.find_determining(graph, graph.attribute("team")) == []
 
 
 def test_isolated_nodes_and_few_links_are_mentioned():
