@@ -3,8 +3,8 @@
     python -m tests.benchmarks.ppgsl_scale [nodes …] [--k 1] [--steps 500] [--device cuda]
 
 Defaults of the defense (k = 1, μ = 50, 500 steps, each surrogate until its loss settles), 10 %
-of the links sensitive, no features. Each size runs in a process of its own; memory is its peak resident set.
-Memory on a GPU is torch's peak. Wall seconds need an idle machine; CPU seconds do not.
+of the links sensitive, no features. Each size runs in a process of its own; memory is its peak
+resident set, on a GPU torch's peak. Wall seconds need an idle machine; CPU seconds do not.
 """
 
 from __future__ import annotations
