@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 
-from core.figures.theme import INKS, OKABE_ITO, ORIGINAL_GREY, Theme, risk_color
+from core.figures.theme import (
+    INKS,
+    OKABE_ITO,
+    ORIGINAL_GREY,
+    REMOVED_RED,
+    Theme,
+    risk_color,
+)
 from core.graph import MISSING, Attribute, Graph
 
 MAX_NODES = 150
@@ -29,8 +36,13 @@ class EgoNetwork:
     num_left_out: int
 
 
-def compute_ego(graph: Graph, node: int, max_nodes: int = MAX_NODES) -> EgoNetwork:
-    """The centre and its neighbours, those with most common neighbours first under the cap."""
+def compute_ego(
+    graph: Graph, node: int, max_nodes: int = MAX_NODES, extra: Sequence[int] = ()
+) -> EgoNetwork:
+    """The centre and its neighbours, those with most common neighbours first under the cap.
+
+    `extra` nodes are shown in any case.
+    """
     adjacency = graph.adjacency
     neighbors = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
     chosen = neighbors
@@ -39,7 +51,8 @@ def compute_ego(graph: Graph, node: int, max_nodes: int = MAX_NODES) -> EgoNetwo
         ties.data[:] = 1
         common = np.asarray(ties[neighbors] @ ties[[node]].toarray().ravel()).ravel()
         chosen = neighbors[np.argsort(-common, kind="stable")[: max_nodes - 1]]
-    nodes = np.concatenate([[node], np.sort(chosen)]).astype(int)
+    others = np.union1d(chosen, np.asarray(extra, int))
+    nodes = np.concatenate([[node], others[others != node]]).astype(int)
     inside = np.isin(graph.edges, nodes).all(axis=1)
     part = nx.Graph()
     part.add_nodes_from(nodes.tolist())
@@ -49,7 +62,8 @@ def compute_ego(graph: Graph, node: int, max_nodes: int = MAX_NODES) -> EgoNetwo
     else:
         placed = {int(node): np.zeros(2)}
     positions = np.array([placed[int(i)] for i in nodes])
-    return EgoNetwork(nodes, positions - positions[0], len(neighbors) - len(chosen))
+    num_left_out = len(np.setdiff1d(neighbors, nodes))
+    return EgoNetwork(nodes, positions - positions[0], num_left_out)
 
 
 def render_ego_html(
@@ -60,9 +74,11 @@ def render_ego_html(
     theme: Theme = "light",
     max_nodes: int = MAX_NODES,
     height: int = 460,
+    hide: Sequence[tuple[int, int]] = (),
 ) -> str:
     """A complete HTML page of the ego network of node number `node`.
 
+    hide: links to be hidden, as pairs of node numbers; dashed red, whether in the graph or not.
     Fill: the node's risk (node number → [0, 1]) on the risk scale, grey where it has none; shape
     and border: its class of `attribute`; the centre is larger. The layout is computed here and
     physics is off. Names stand in the page as escaped JSON only (no "<", ">" or "&") and are drawn
@@ -70,7 +86,8 @@ def render_ego_html(
     """
     from pyvis.network import Network
 
-    ego = compute_ego(graph, node, max_nodes)
+    ego = compute_ego(graph, node, max_nodes, [end for pair in hide for end in pair])
+    hidden = {(min(pair), max(pair)) for pair in hide}
     ink = INKS[theme]
     network = Network(height=f"{height}px", width="100%", bgcolor=ink.surface,
                       font_color=ink.text, cdn_resources="in_line")
@@ -82,7 +99,11 @@ def render_ego_html(
             physics=False, **_style(index, index == node, attribute, risks, ink.text),
         )
     inside = np.isin(graph.edges, ego.nodes).all(axis=1)
+    for i, j in sorted(hidden):
+        network.add_edge(i, j, width=3, physics=False, color=REMOVED_RED, dashes=[6, 5])
     for i, j in graph.edges[inside].tolist():
+        if (i, j) in hidden:
+            continue
         at_center = node in (i, j)
         network.add_edge(i, j, width=1.6 if at_center else 0.8, physics=False,
                          color=ORIGINAL_GREY if at_center else ink.grid)

@@ -9,6 +9,7 @@ from core.figures import ego, node_card
 from core.figures.labels import ORIGINAL, release_title
 from core.figures.tables import list_releases
 from pages.ui import cache, session
+from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
@@ -36,6 +37,7 @@ def show_node(view: AuditView, node: str) -> None:
             _show_neighbors(view, graph, number)
         with right:
             _show_ego(view, node, number)
+        show_advice(view, node)
 
 
 def _show_risks(view: AuditView, node: str) -> None:
@@ -73,8 +75,10 @@ def _show_ego(view: AuditView, node: str, number: int) -> None:
     graph = cache.load_release(view, release)
     attribute = graph.attributes.get(view.spec.private) if view.spec.private else None
     risks = cache.number_risks(view, release)
+    advised = _number_advised(view, node) if release == ORIGINAL else []
     st.iframe(
-        ego.render_ego_html(graph, number, attribute, risks, current_theme(), height=EGO_HEIGHT),
+        ego.render_ego_html(graph, number, attribute, risks, current_theme(), height=EGO_HEIGHT,
+                            hide=advised),
         height=EGO_HEIGHT + 10, alt=f"Neighbourhood of node {node}",
     )
     parts = ["Fill: risk, light is low and dark is high; grey: nothing at stake."]
@@ -84,4 +88,14 @@ def _show_ego(view: AuditView, node: str, number: int) -> None:
             for name, shape, _ in ego.class_legend(attribute)
         )
         parts.append(f"{escape(attribute.name)}: {classes}.")
+    if advised:
+        parts.append("Dashed red: links that the advice hides.")
     st.caption(" ".join(parts))
+
+
+def _number_advised(view: AuditView, node: str) -> list[tuple[int, int]]:
+    advice = load_advice(view, node)
+    if advice is None:
+        return []
+    numbers = cache.number_nodes(view.spec.graph_hash)
+    return [(numbers[link.source], numbers[link.target]) for link in advice.links]

@@ -1,0 +1,33 @@
+"""The advice in the node panel, without a cluster: what is stored is shown, and nothing else."""
+
+from __future__ import annotations
+
+from core.audit.advice import Advice, AdviceRequest, AdvisedLink
+from core.audit.spec import MethodChoice
+from tests.pages.conftest import OpenApp
+from tests.pages.test_pages import texts
+
+NODE = "34"
+
+
+def test_advice_is_offered_for_the_private_attribute(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("risk", audit=audit_id, node=NODE)
+    box = app.selectbox(key=f"advice-attack-{NODE}")
+    assert box.options == ["Label propagation"]  # no null attackers, no link attacks
+    assert app.button(key="advice-start").label == "Look for links to hide"
+
+
+def test_stored_advice_survives_a_reload(open_app: OpenApp, audited, audit_id: str) -> None:
+    advice = Advice(
+        request=AdviceRequest(node="33", attack=MethodChoice(key="label_propagation"), seeds=2),
+        base=0.5, links=(AdvisedLink(source="33", target="34", is_own=True, change=-1.0),),
+        risks={0: (0.9, 0.92), 1: (0.5, 0.52)}, degree=12, num_links=78,
+    )
+    folder = audited[0].advice._find_folder(audit_id, "33")
+    folder.mkdir(parents=True)
+    (folder / "advice.json").write_text(advice.model_dump_json())
+    app = open_app("risk", audit=audit_id, node="33")
+    assert "**Hide this link: 0.91" in texts(app)
+    assert "1 of 78 links" in texts(app)
+    assert "Dashed red: links that the advice hides." in texts(app)
+    assert app.button(key="advice-start").label == "Look again"
