@@ -1,7 +1,7 @@
-"""The command line: `python -m core methods | audit | publish`.
+"""The command line: `python -m core methods | audit | check-claim | publish`.
 
-Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results);
-2 bad input, with one line `error: …`; 130 cancelled.
+Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
+differential privacy was refuted; 2 bad input, with one line `error: …`; 130 cancelled.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.audit.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.errors import AuditError, InputError, RunCancelled
+from core.progress import Progress
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
+    from core.audit.view import AuditView
 
+DEFAULT_TRIALS = 2000
 
 class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
@@ -73,12 +76,25 @@ def build_parser() -> Parser:
                        help="an attack, or 'all'; may be repeated")
     audit.add_argument("--defense", action="append", metavar="KEY[:name=value,…]",
                        help="a defense, or 'all'; may be repeated")
+    audit.add_argument("--no-twins", action="store_true",
+                       help="leave out the data-free twins of syntheses")
+    audit.add_argument("--check-claims", type=int, nargs="?", const=DEFAULT_TRIALS, metavar="N",
+                       help=f"try to refute what private releases promise, by N trials each "
+                            f"({DEFAULT_TRIALS:,})")
     audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
     audit.add_argument("--report", action="store_true", help="write report.pdf as well")
     audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     audit.set_defaults(run=run_audit)
+
+    check = commands.add_parser("check-claim", help="try to refute what a defense promises")
+    check.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
+    check.add_argument("--trials", type=int, default=DEFAULT_TRIALS, metavar="N",
+                       help=f"runs of the defense ({DEFAULT_TRIALS:,})")
+    check.add_argument("--root-seed", type=int, default=0, metavar="N")
+    check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")
+    check.set_defaults(run=run_check_claim)
 
     publish = commands.add_parser("publish", help="make one release to be handed over")
     _add_graph(publish, required=True)
@@ -138,6 +154,10 @@ def run_audit(options: argparse.Namespace) -> int:
             note = service.get_progress(audit_id).note
             return say(f"{view.summary.state}: {note}; run the same command again to resume",
                        code=130 if view.summary.state == "cancelled" else 1)
+        refuted = 0
+        if options.check_claims is not None:
+            refuted = _check_claims(service, view, options.check_claims)
+            view = service.get_view(audit_id)
         write_audit(view, options.out)
         if options.report:
             from core.report import write_report
@@ -145,9 +165,23 @@ def run_audit(options: argparse.Namespace) -> int:
             write_report(view, options.out / "report.pdf")
         failed = view.summary.cells_failed
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
-        return 1 if failed else 0
+        return 1 if failed or refuted else 0
     finally:
         service.close()
+
+
+def run_check_claim(options: argparse.Namespace) -> int:
+    from core.audit.claims import play_claim
+    from core.audit.spec import MethodChoice
+
+    choice = MethodChoice.parse(options.defense, "defense")
+    if options.out is not None:
+        _check_folder(options.out.parent)
+    check = play_claim(choice, options.trials, options.root_seed, _MeterProgress())
+    if options.out is not None:
+        text = json.dumps(check.describe(), indent=1, ensure_ascii=False)
+        options.out.write_text(text + "\n", encoding="utf-8")
+    return say(check.verdict, code=1 if check.is_refuted else 0)
 
 
 def run_publish(options: argparse.Namespace) -> int:
@@ -180,6 +214,24 @@ def _check_folder(folder: Path) -> None:
     except OSError as error:
         raise InputError("output folder", "must be one that can be written", str(folder),
                          error.strerror or "") from None
+
+
+def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
+    """Check what each private release promises; the number of refuted claims."""
+    promising = [summary.id for summary in view.releases if summary.guarantee.is_private]
+    ids = [service.claims.start(view.summary.id, release, trials) for release in promising]
+    show = _make_meter()
+    try:
+        for number, (claim_id, release) in enumerate(zip(ids, promising, strict=True)):
+            while not service.claims.wait(claim_id, 0.2):
+                show(f"{number}/{len(ids)} claims", release)
+    except KeyboardInterrupt:
+        service.claims.cancel_all(view.summary.id)
+        raise RunCancelled("cancelled; run the same command again to resume") from None
+    runs = [run for run in service.claims.list(view.summary.id) if run.id in ids]
+    for run in runs:
+        say(f"{run.release}: {run.check.verdict if run.check else run.reason}")
+    return sum(run.check is not None and run.check.is_refuted for run in runs)
 
 
 # -- output -----------------------------------------------------------------------------------
@@ -217,6 +269,14 @@ def _make_meter() -> Callable[[str, str], None]:
         last = count
 
     return show
+
+
+class _MeterProgress(Progress):
+    def __init__(self) -> None:
+        self._show = _make_meter()
+
+    def update(self, done: float, total: float, message: str = "") -> None:
+        self._show(f"{10 * int(10 * done / (total or 1))} %", message)
 
 
 def say(text: str, code: int = 0) -> int:

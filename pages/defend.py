@@ -12,6 +12,7 @@ from core.figures.labels import ORIGINAL, method_title, release_title
 from core.figures.tables import list_threats
 from core.methods import Method, list_methods
 from pages.ui import cache, page, rail, session
+from pages.ui.guarantee_card import show_guarantees
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.text import count_noun
 from pages.ui.theme import current_theme
@@ -33,8 +34,8 @@ PROMISES = {
     ),
     "node DP": (
         "Node differential privacy",
-        "Whoever sees the release can hardly tell whether any one person was there at all. The "
-        "strongest promise, at the highest cost.",
+        "Whoever sees the release can hardly tell what links any one person has. The strongest "
+        "promise, at the highest cost.",
     ),
 }
 
@@ -100,7 +101,11 @@ def _show_card(method: type[Method]) -> list[MethodChoice]:
             return []
         if not list_fields(method):
             return [MethodChoice(key=info.key)]
-        return show_settings(method, f"defense.{info.key}", sweep=True)
+        choices = show_settings(method, f"defense.{info.key}", sweep=True)
+        for remark in dict.fromkeys(choice.make("defense").remark for choice in choices):
+            if remark:
+                st.caption(remark)
+        return choices
 
 
 def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:
@@ -133,6 +138,7 @@ def _show_results(view: AuditView) -> None:
     if view.summary.state in rail.ACTIVE:
         rail.show_live_curves(view.summary.id)
     _show_details(view)
+    show_guarantees(view)
 
 
 def _show_details(view: AuditView) -> None:

@@ -27,6 +27,7 @@ Say = Callable[[str], object]
 def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> AuditSpec:
     """The spec of a file and the options; the graph is stored under its hash."""
     from core.audit.spec import AuditSpec
+    from core.audit.twins import add_twins
 
     fields = _load_spec(options.spec) if options.spec else {}
     names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
@@ -37,7 +38,10 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         attacks = _parse_attacks(options.attack, fields)
         fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
     if options.defense:
-        fields["defenses"] = [c.model_dump() for c in _parse_choices(options.defense, "defense")]
+        defenses = _parse_choices(options.defense, "defense")
+        if not options.no_twins:
+            defenses = add_twins(defenses)
+        fields["defenses"] = [choice.model_dump() for choice in defenses]
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
         loaded = load_input(options, say)

@@ -30,6 +30,7 @@ class DpgGan(LinkSgdSynthesis):
         group="edge DP",
         cost="minutes",
         uses_gpu=True,
+        version=2,
     )
 
     def _train(self, data: Graph, plan: LinkSgd, context: Context) -> np.ndarray:

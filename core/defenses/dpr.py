@@ -33,10 +33,12 @@ class Dpr(Defense):
         group="empirical",
         cost="minutes",
         uses_gpu=True,
+        version=2,
     )
     data_free: bool = Field(
         False, title="Data-free twin",
-        description="Run the same method on no links at all: what it shows owes the data nothing.",
+        description="Run the same method on no links at all, but for their number: what it shows "
+                    "owes the data nothing else.",
     )
     num_links: int | None = Field(
         None, ge=0, title="Number of links",
@@ -63,7 +65,7 @@ class Dpr(Defense):
         from core.models.synthesis import draw_links
 
         data = graph.with_edges(np.empty((0, 2), np.int64)) if self.data_free else graph
-        wanted = self._choose_num_links(data, context)
+        wanted = self._choose_num_links(graph, context)
         check_release_fits(self.info.title, wanted, context, "set the number of links")
         plan, multiplier = self.make_plan(graph.num_nodes), self.compute_noise_multiplier(graph)
         vectors, facts = train_vectors(data, plan, multiplier, context)

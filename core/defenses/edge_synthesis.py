@@ -12,7 +12,7 @@ from core.context import Context
 from core.graph import Graph
 from core.methods import Defense
 from core.privacy.accounting import calibrate_sampled, compute_sampled_epsilon
-from core.privacy.guarantees import make_edge_guarantee
+from core.privacy.guarantees import describe_data_use, make_edge_guarantee
 from core.privacy.mechanisms import add_discrete_laplace, check_release_fits
 from core.release import Release
 from core.threats import Threats
@@ -34,7 +34,8 @@ class EdgeSynthesis(Defense):
     )
     data_free: bool = Field(
         False, title="Data-free twin",
-        description="Run the same method on no links at all: what it shows owes the data nothing.",
+        description="Run the same method on no links at all, but for their number: what it shows "
+                    "owes the data nothing else.",
     )
     num_links: int | None = Field(
         None, ge=0, title="Number of links",
@@ -52,18 +53,16 @@ class EdgeSynthesis(Defense):
         count_epsilon = self.epsilon * self.count_share if self.num_links is None else 0.0
         wanted = self.num_links
         if wanted is None:
-            count = np.array([data.num_edges])
+            count = np.array([graph.num_edges])
             wanted = int(add_discrete_laplace(count, 1 / count_epsilon, context, "links")[0])
         wanted = int(np.clip(wanted, 0, graph.num_pairs))
         check_release_fits(self.info.title, wanted, context, "set the number of links")
         links, accountant, naive = self._synthesize(
             data, wanted, self.epsilon - count_epsilon, context
         )
-        note = "No data was used." if self.data_free else ""
-        if self.num_links is not None:
-            note = f"The number of links was given as public. {note}".strip()
-        else:
+        if self.num_links is None:
             accountant += f" + Laplace for the number of links (ε = {count_epsilon:g})"
+        note = describe_data_use(self.data_free, self.num_links is not None)
         guarantee = make_edge_guarantee(
             self.epsilon, accountant, self.delta, naive + count_epsilon, note
         )

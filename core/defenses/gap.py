@@ -30,6 +30,7 @@ class Gap(EdgeSynthesis):
         source="Sajadmanesh et al., GAP, USENIX Security 2023, §4; as used in PrivDPR §6",
         group="edge DP",
         cost="seconds",
+        version=2,
     )
     hops: int = Field(2, ge=1, le=5, description="Rounds of noisy aggregation; each costs budget.")
     temperature: float = Field(

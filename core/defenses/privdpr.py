@@ -12,7 +12,7 @@ from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.accounting import calibrate_gaussian, compute_naive_epsilon
 from core.privacy.edge_count import estimate_num_links
-from core.privacy.guarantees import make_node_guarantee
+from core.privacy.guarantees import describe_data_use, make_node_guarantee
 from core.release import Guarantee
 
 
@@ -41,6 +41,7 @@ class PrivDpr(Dpr):
             "PrivDPR's signal is so far below its noise that in this game even half the noise "
             "goes unnoticed; only the number of links could give it away."
         ),
+        version=2,
     )
     epsilon: float = Field(
         3.2, gt=0, le=100, title="Privacy budget ε",
@@ -74,10 +75,9 @@ class PrivDpr(Dpr):
         accountant = f"{steps:,} Gaussian steps, composed exactly (μ-GDP)"
         if counted:
             accountant += f" + Laplace for the number of links (ε = {self._count_epsilon:g})"
-        note = "" if counted else "The number of links was given as public. "
-        note += (
-            "No data was used." if self.data_free else
-            "The noise is far above the signal: compare with the data-free twin."
+        note = describe_data_use(
+            self.data_free, not counted,
+            "The noise is far above the signal: compare with the data-free twin.",
         )
         return make_node_guarantee(
             self.epsilon, accountant, self.delta, naive + self._count_epsilon, note

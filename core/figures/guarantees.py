@@ -7,15 +7,20 @@ From prior odds p/(1−p) that leads to at most σ(ε + ln p/(1−p)).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from core.audit.view import ClaimRun
 from core.figures.theme import format_number
 from core.methods import find_method
 from core.release import Guarantee
+from core.results import Estimate
 
 MODERATE, WEAK, VOID = 1.0, 3.0, 6.0
 """ε above which a promise is called moderate (even odds become 73 %), weak (95 %) and next to
 nothing (99.8 %)."""
+
+TINY_SIGNAL = 1e-3
+"""Gradient over noise below which a training cannot have learnt from the data."""
 
 UNIT_TITLES = {
     "none": "nothing that could be proven",
@@ -92,6 +97,19 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
     text = f"{text}. {_judge(epsilon)}"
     if promise.unit != "node":
         text += " Patterns of many links, and what follows from them, are not hidden."
+    return text
+
+
+def explain_signal(facts: Mapping[str, Estimate]) -> str:
+    """How far the data was below the noise, where a method trained by noisy gradients tells."""
+    signal, noise = (facts.get(name) for name in ("gradient_norm", "noise_norm"))
+    if signal is None or noise is None or not signal.value or not noise.value:
+        return ""
+    ratio = signal.value / noise.value
+    text = f"In this audit the gradient of the data was {ratio:.0e} of the noise on it."
+    if ratio < TINY_SIGNAL:
+        text += (" The release carries next to nothing of the data: compare it with its data-free "
+                 "twin, and owe to the data only what exceeds that.")
     return text
 
 

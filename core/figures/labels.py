@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from core.errors import InputError
 from core.measures.metrics import METRICS
@@ -93,9 +93,17 @@ def method_title(method_id: str) -> str:
     for name, value in method.config.items():
         default = type(method).model_fields[name].get_default(call_default_factory=True)
         if value != default or (method.kind == "defense" and name in STRENGTHS):
-            text = f"{value:g}" if isinstance(value, float) else str(value)
-            shown.append(f"{_SYMBOLS.get(name, name.replace('_', ' '))} = {text}")
+            shown.append(_describe_setting(method, name, value))
     return f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
+
+
+def _describe_setting(method: Method, name: str, value: Any) -> str:
+    """"ε = 6"; a switch that is on is named by its title alone."""
+    if value is True:
+        title = type(method).model_fields[name].title or name.replace("_", " ")
+        return title[0].lower() + title[1:]
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{_SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
 
 
 def release_title(release_id: str) -> str:

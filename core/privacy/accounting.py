@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from scipy.special import log_ndtr
 
@@ -64,6 +65,7 @@ def compute_advanced_epsilon(noise_multiplier: float, steps: int, delta: float) 
     return math.sqrt(2 * steps * math.log(2 / delta)) * one + steps * one * math.expm1(one)
 
 
+@lru_cache(maxsize=256)
 def compute_sampled_epsilon(
     noise_multiplier: float, sampling_rate: float, steps: int, delta: float
 ) -> float:
@@ -82,6 +84,7 @@ def compute_sampled_epsilon(
     return float(accountant.compose(step, steps).get_epsilon(delta))
 
 
+@lru_cache(maxsize=256)
 def calibrate_sampled(
     epsilon: float, delta: float, sampling_rate: float, steps: int
 ) -> float:

@@ -31,3 +31,14 @@ def make_node_guarantee(
         unit="node", relation=NODE_RELATION, epsilon=epsilon, delta=delta, accountant=accountant,
         trust="central", epsilon_naive=epsilon_naive, not_covered=NOT_COVERED, note=note,
     )
+
+
+def describe_data_use(data_free: bool, is_count_public: bool, otherwise: str = "") -> str:
+    """Note on a synthesis: what of the data it used, where it is a twin or was told the number
+    of links; `otherwise` is what its own releases say."""
+    used = otherwise
+    if data_free:
+        used = ("No data was used." if is_count_public else
+                "Of the data, only the number of links was used.")
+    public = "The number of links was given as public." if is_count_public else ""
+    return f"{used} {public}".strip()

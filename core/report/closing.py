@@ -1,14 +1,11 @@
-"""Last part of the report: guarantees, what is missing, sources, provenance, sign-off."""
+"""Last part of the report: what is missing, sources, provenance, sign-off."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
-from core.audit.view import ReleaseSummary
 from core.figures.labels import (
-    ORIGINAL,
     is_null,
     method_source,
     method_title,
@@ -16,99 +13,13 @@ from core.figures.labels import (
     release_title,
 )
 from core.figures.tables import RELEASE, describe_missing
-from core.figures.theme import ORIGINAL_GREY, format_number
 from core.methods import find_method
-from core.release import Guarantee
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.material import Material
 from core.report.text import clean_text
 
 MAX_MISSING = 24
-MAX_WIDE_CARDS = 3
-"""More guarantee cards than this stand in two columns."""
-
-MEANINGS = {
-    "edge": "Whatever is released, it changes anyone's odds that a given link was in the graph by "
-            "a factor of at most {factor}{exception}. Patterns of many links, and what follows "
-            "from them, are not hidden.",
-    "link": "Each person randomises their own list before it leaves them. What they report changes "
-            "anyone's odds on one entry by a factor of at most {factor}{exception}. Patterns over "
-            "many people remain.",
-    "node": "Whatever is released, it changes anyone's odds that a given person, with all of their "
-            "links, was in the graph by a factor of at most {factor}{exception}.",
-}
-WEAK_FACTOR = 20
-"""Odds may change twentyfold, from 5 % to even, before a promise is called weak (ε about 3)."""
-
-UNIT_TITLES = {
-    "edge": "one link", "link": "one entry of one person's list of links",
-    "node": "one person with all of their links",
-}
-TRUST_TITLES = {
-    "central": "a trusted curator sees the graph", "local": "nobody but the people themselves",
-    "": "not stated",
-}
-
-
-def build_guarantees(material: Material) -> list[Block]:
-    defended = [summary for summary in material.releases if summary.id != ORIGINAL]
-    if not defended:
-        return [blocks.paragraph("Only the original was audited. It promises nothing.")]
-    private = [summary for summary in defended if summary.guarantee.is_private]
-    empirical = [summary for summary in defended if not summary.guarantee.is_private]
-    cards = [_build_card(summary, material.colors[summary.id]) for summary in private]
-    result = [{"kind": "cards", "items": cards}] if len(cards) > MAX_WIDE_CARDS else cards
-    if empirical:
-        result.append(blocks.card(
-            "Releases without a formal guarantee", "empirical only", ORIGINAL_GREY,
-            [("Releases", "; ".join(release_title(summary.id) for summary in empirical))],
-            "What protects here is what this audit measured: the attacks that ran did so well and "
-            "no better. A stronger attacker, or one who knows more, may do better.",
-        ))
-    return result
-
-
-def _build_card(summary: ReleaseSummary, color: str) -> Block:
-    promise = summary.guarantee
-    rows = [
-        ("Protects", UNIT_TITLES[promise.unit]),
-        ("Neighbouring", promise.relation or "not stated"),
-        ("Budget", _describe_budget(promise)),
-        ("Accountant", promise.accountant or "not stated"),
-        ("Trust", TRUST_TITLES[promise.trust]),
-        ("Not covered", ", ".join(promise.not_covered) or "nothing stated"),
-    ]
-    text = " ".join(filter(None, (_explain(promise), promise.note)))
-    return blocks.card(release_title(summary.id), promise.label, color, rows, text)
-
-
-def _explain(promise: Guarantee) -> str:
-    """The promise as a bound on odds, and whether that is worth much."""
-    if promise.epsilon is None:
-        return "The budget is not stated, so the promise cannot be put in numbers."
-    factor = math.exp(min(promise.epsilon, 700.0))
-    text = MEANINGS[promise.unit].format(
-        factor=format_number(factor) if factor < 1e6 else f"e to the power of {promise.epsilon:g}",
-        exception=f", but for a chance of {promise.delta:g}" if promise.delta else "",
-    )
-    if factor > WEAK_FACTOR:
-        text += " At this budget the promise alone is weak: rely on what the attacks reached."
-    return text
-
-
-def _describe_budget(promise: Guarantee) -> str:
-    parts = [f"ε = {promise.epsilon:g}" if promise.epsilon is not None else "ε not stated"]
-    if promise.delta:
-        parts.append(f"δ = {promise.delta:g}")
-    if promise.epsilon_transcript is not None:
-        parts.append(
-            f"ε = {promise.epsilon_transcript:g} for a link against someone who sees both ends' "
-            "reports"
-        )
-    if promise.epsilon_naive is not None:
-        parts.append(f"naive composition would claim ε = {promise.epsilon_naive:g}")
-    return "; ".join(parts)
 
 
 def build_limits(material: Material) -> list[Block]:

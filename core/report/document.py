@@ -13,7 +13,6 @@ import typst
 from core.audit.view import AuditView
 from core.report.blocks import Block
 from core.report.closing import (
-    build_guarantees,
     build_limits,
     build_provenance,
     build_signoff,
@@ -29,6 +28,7 @@ from core.report.findings import (
 from core.report.material import Material
 from core.report.opening import build_graph, build_summary, build_threats
 from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
+from core.report.promises import build_guarantees
 from core.report.text import clean_text, escape_uncovered, needs_more_fonts
 
 TEMPLATE = Path(__file__).parents[2] / "assets" / "report" / "report.typ"

@@ -14,12 +14,14 @@ import pandas as pd
 import pytest
 
 import core.__main__ as command
-from core.audit.arguments import load_input
+from core.audit.arguments import build_spec, load_input
 from core.audit.run import run_inline
-from core.audit.spec import AuditSpec
+from core.audit.service import AuditService
+from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store import Store
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
 from core.data.catalogue import load_dataset
+from tests.oracles.broken import make_half_noise
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["--graph", "karate", "--attack", "common_neighbors", "--seeds", "1"]
@@ -68,6 +70,8 @@ def nodes_file(tmp_path):
         (["audit", "--attack", "all", "--out", "OUT"], "--graph"),
         (["audit", "--spec", "SPEC", "--out", "OUT"], "spec"),
         (["audit", *QUICK, "--out", "FILE"], "output folder"),
+        (["check-claim", "--defense", "random_deletion"], "differential privacy"),
+        (["check-claim", "--defense", "edge_rand", "--trials", "9"], "at least 40"),
         (["publish", "--graph", "karate", "--defense", "nope", "--out", "OUT/a.csv"], "nope"),
         (["publish", "--graph", "karate", "--defense", "edge_rand", "--out", "OUT/a.exe"], ".csv"),
     ],
@@ -167,6 +171,40 @@ def test_interrupting_cancels_and_says_how_to_go_on(audit_home, tmp_path):
     assert "run the same command again to resume" in err.splitlines()[-1]
     assert store.list_audits()[0].state == "cancelled"
     store.close()
+
+
+def test_a_claim_is_checked_and_a_broken_one_is_the_exit_code(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "out" / "check.json"
+    arguments = ["check-claim", "--defense", "edge_rand:epsilon=1", "--trials"]
+    code, out, err = run(*arguments, 200, "--out", path, capsys=capsys)
+    check = json.loads(path.read_text())
+    assert (code, out) == (0, "")
+    assert err.splitlines()[-1] == check["verdict"]
+    assert 0 <= check["lower_bound"] <= check["claimed"] == 1
+    sound = MethodChoice.make
+    monkeypatch.setattr(MethodChoice, "make", lambda *args: make_half_noise(sound(*args)))
+    code, _, err = run(*arguments, 800, capsys=capsys)
+    assert code == 1
+    assert "does not hold" in err.splitlines()[-1]
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_an_audit_adds_twins_and_checks_the_claims_of_its_releases(audit_home, tmp_path, capsys):
+    arguments = ["audit", *QUICK, "--defense", "gap:epsilon=1,dimensions=4,hops=1",
+                 "--test-links", "0", "--check-claims", "100", "--out", tmp_path / "a"]
+    code, _, err = run(*arguments, capsys=capsys)
+    assert code == 0
+    described = json.loads((tmp_path / "a" / "audit.json").read_text())
+    releases = list(described["guarantees"])
+    assert len(releases) == 2
+    assert "data_free=True" in releases[1]
+    assert [check["release"] for check in described["claim_checks"]] == releases
+    assert [check["trials"] for check in described["claim_checks"]] == [100, 100]
+    assert sum("not refuted" in line for line in err.splitlines()) == 2
+    options = command.build_parser().parse_args([*map(str, arguments), "--no-twins"])
+    service = AuditService(audit_home)
+    assert [choice.id for choice in build_spec(options, service, print).defenses] == releases[:1]
+    service.close()
 
 
 def test_publishing_writes_a_release_and_its_provenance(audit_home, tmp_path, capsys):

@@ -65,6 +65,18 @@ def test_data_free_twin_gives_the_same_release_for_any_graph():
         np.testing.assert_array_equal(first.graph.edges, other.graph.edges)
 
 
+def test_data_free_twin_has_as_many_links_as_its_release_and_nothing_else_of_the_data():
+    """The number costs the same share of ε in both, from the same noise."""
+    graph = two_communities()
+    release, twin = (
+        publish(PrivDpr(epsilon=9.0, data_free=is_free, **QUICK), graph)
+        for is_free in (False, True)
+    )
+    assert release.graph.num_edges == twin.graph.num_edges > 0
+    assert "only the number of links" in twin.guarantee.note
+    assert publish(Dpr(data_free=True, **QUICK), graph).graph.num_edges == graph.num_edges
+
+
 def test_without_noise_the_release_depends_on_the_graph_and_keeps_its_number_of_links():
     left, right = two_communities(40, seed=0), two_communities(40, seed=9)
     releases = [publish(Dpr(**QUICK), graph) for graph in (left, right)]

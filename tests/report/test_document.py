@@ -14,11 +14,13 @@ import pytest
 from core.audit.view import AuditView
 from core.errors import InputError
 from core.graph import Graph
+from core.privacy.guarantees import make_edge_guarantee
 from core.release import Guarantee
 from core.report import SECTIONS, ReportOptions, render_preview, write_report
 from core.report.charts import draw_ranking
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
+from tests.figures.test_guarantees import make_check, make_run
 from tests.oracles.graphs import two_communities
 
 needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
@@ -138,16 +140,38 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
     releases = (view.releases[0], replace(view.releases[1], guarantee=promise), view.releases[2])
     content, _ = build_content(replace(view, releases=releases),
                                ReportOptions(sections=("guarantees",)))
-    cards = content["sections"][0]["blocks"]
+    cards = [b for b in content["sections"][0]["blocks"] if b["kind"] == "card"]
     assert [card["badge"] for card in cards] == ["link-local DP, ε = 6, δ = 1e-05",
                                                  "empirical only"]
     rows = {row["name"]: row["value"] for row in cards[0]["rows"]}
     assert rows["Protects"] == "one entry of one person's list of links"
-    assert "ε = 12 for a link against someone who sees both ends' reports" in rows["Budget"]
+    assert "2ε = 12 for the link itself, against whoever sees the reports" in rows["Budget"]
     assert rows["Not covered"] == "node features"
     text = "".join(span["text"] for span in cards[0]["spans"])
-    assert "a factor of at most 403, but for a chance of 1e-05" in text  # exp(6) = 403.4
-    assert "the promise alone is weak" in text
+    assert "by a factor of at most e^12 = 162,755, but for a chance of 1e-05" in text
+    assert "next to nothing" in text
+    assert "Not checked: Random deletion (strength = 0.5)." in str(content)
+
+
+def test_checks_of_claims_are_told_with_bound_trials_and_what_they_do_not_prove(view):
+    promise = make_edge_guarantee(1.0)
+    releases = tuple(replace(r, guarantee=promise) for r in view.releases)
+    runs = (
+        make_run(make_check(), RELEASES[1]),
+        make_run(make_check(lower_bound=1.5), RELEASES[2]),
+        replace(make_run(make_check(), RELEASES[1]), check=None, state="cancelled"),
+    )
+    content, _ = build_content(replace(view, releases=releases, claims=runs),
+                               ReportOptions(sections=("guarantees",)))
+    parts = content["sections"][0]["blocks"]
+    (table,) = [block for block in parts if block["kind"] == "table"]
+    assert "95 % confidence" in table["caption"]
+    assert [row[1:] for row in table["rows"]] == [
+        ["1", "0.70", "500", "not refuted"], ["1", "1.50", "500", "refuted"]]
+    text = str(parts)
+    assert "does not prove the claim" in text
+    assert "Do not publish with this mechanism" in text
+    assert "Not checked" not in text
 
 
 def test_equal_reasons_share_a_row(view):

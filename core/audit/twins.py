@@ -1,0 +1,39 @@
+"""Data-free twins: the same synthesis run on no links at all, but for their number.
+
+A synthesis can look useful although it carries nothing of the data. What it does better than
+its twin came from the links; the rest is the method's own doing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.audit.spec import MethodChoice
+
+SETTING = "data_free"
+
+
+def find_twin(choice: MethodChoice) -> MethodChoice | None:
+    """The data-free twin of a synthesis; None for other defenses and for a twin itself."""
+    config = choice.make("defense").config
+    if config.get(SETTING) is not False:
+        return None
+    return MethodChoice(key=choice.key, config={**config, SETTING: True})
+
+
+def add_twins(choices: Iterable[MethodChoice]) -> list[MethodChoice]:
+    """Each synthesis is followed by its twin; none is listed twice."""
+    found: dict[str, MethodChoice] = {}
+    for choice in choices:
+        twin = find_twin(choice)
+        for each in (choice, twin) if twin is not None else (choice,):
+            found.setdefault(each.id, each)
+    return list(found.values())
+
+
+def pair_twins(choices: Iterable[MethodChoice]) -> dict[str, str]:
+    """Release id → id of its twin, of those that are both among the defenses."""
+    choices = list(choices)
+    known = {choice.id for choice in choices}
+    pairs = ((choice.id, find_twin(choice)) for choice in choices)
+    return {release: twin.id for release, twin in pairs if twin is not None and twin.id in known}

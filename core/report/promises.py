@@ -1,0 +1,102 @@
+"""Guarantees in the report: a card a release, the checks of what they claim, the twins."""
+
+from __future__ import annotations
+
+from core.audit.twins import pair_twins
+from core.audit.view import ReleaseSummary
+from core.figures.guarantees import (
+    EMPIRICAL,
+    explain_claim,
+    explain_promise,
+    explain_signal,
+    list_promise_rows,
+)
+from core.figures.labels import ORIGINAL, release_title
+from core.figures.theme import ORIGINAL_GREY, format_number, format_percent
+from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
+from core.privacy.claim_check import CONFIDENCE
+from core.report import blocks
+from core.report.blocks import Block
+from core.report.material import Material
+
+MAX_WIDE_CARDS = 3
+"""More guarantee cards than this stand in two columns."""
+
+
+def build_guarantees(material: Material) -> list[Block]:
+    defended = [summary for summary in material.releases if summary.id != ORIGINAL]
+    if not defended:
+        return [blocks.paragraph("Only the original was audited. It promises nothing.")]
+    private = [summary for summary in defended if summary.guarantee.is_private]
+    empirical = [summary for summary in defended if not summary.guarantee.is_private]
+    cards = [_build_card(summary, material) for summary in private]
+    result = [{"kind": "cards", "items": cards}] if len(cards) > MAX_WIDE_CARDS else cards
+    if empirical:
+        result.append(blocks.card(
+            "Releases without a formal guarantee", "empirical only", ORIGINAL_GREY,
+            [("Releases", "; ".join(release_title(summary.id) for summary in empirical))],
+            EMPIRICAL,
+        ))
+    return [*result, *_build_checks(material, private), *_build_twins(material)]
+
+
+def _build_card(summary: ReleaseSummary, material: Material) -> Block:
+    promise = summary.guarantee
+    explained = explain_promise(promise, material.graph.density)
+    text = " ".join(filter(None, (explained, promise.note, explain_signal(summary.facts))))
+    return blocks.card(
+        release_title(summary.id), promise.label, material.colors[summary.id],
+        list_promise_rows(promise), text,
+    )
+
+
+def _build_checks(material: Material, private: list[ReleaseSummary]) -> list[Block]:
+    """The checks that were played to an end, and which claims nobody has put to the test."""
+    if not private:
+        return []
+    runs = [
+        run for run in material.view.claims
+        if run.check is not None and run.release in material.ids
+    ]
+    result: list[Block] = [blocks.heading("Were the claims put to the test?")]
+    if runs:
+        rows = [
+            [release_title(run.release), f"{run.check.claimed:g}",
+             format_number(run.check.lower_bound), f"{run.check.trials:,}",
+             "refuted" if run.check.is_refuted else "not refuted"]
+            for run in runs if run.check is not None
+        ]
+        result.append(blocks.table(
+            ["Release", "Claimed ε", "Shown at least", "Trials", "Verdict"], rows,
+            "Distinguishing game on neighbouring graphs: lower bounds on ε with "
+            f"{format_percent(CONFIDENCE)} confidence each (Clopper–Pearson).",
+            numeric=(1, 2, 3), widths=[2.2, 0.8, 0.9, 0.7, 0.9],
+        ))
+        texts = dict.fromkeys(f"**{release_title(r.release)}.** {explain_claim(r)}" for r in runs)
+        result.append(blocks.bullets(texts))
+    checked = {run.release for run in runs}
+    left = [release_title(summary.id) for summary in private if summary.id not in checked]
+    if left:
+        result.append(blocks.note(f"Not checked: {'; '.join(left)}."))
+    return result
+
+
+def _build_twins(material: Material) -> list[Block]:
+    pairs = {
+        release: twin for release, twin in pair_twins(material.view.spec.defenses).items()
+        if release in material.ids and twin in material.ids
+    }
+    table = compute_twin_table(material.results, pairs)
+    if table.empty:
+        return []
+    shown = show_twin_table(table)
+    return [
+        blocks.heading("Did the data make the difference?"),
+        *(blocks.paragraph(sentence) for sentence in answer_twins(table)),
+        blocks.table(
+            list(shown.columns), shown.to_numpy().tolist(),
+            "Every synthesis beside its data-free twin: the same method run on no links at all, "
+            "but for their number. Only what exceeds the twin came from the data.",
+            numeric=(2, 3, 4), widths=[1.7, 1.2, 1, 1, 0.8, 0.8],
+        ),
+    ]

@@ -1,0 +1,135 @@
+"""What a release promises, and the check of that promise: a section of the Defend page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.view import AuditView, ClaimRun, ReleaseSummary
+from core.errors import AuditError
+from core.figures.claim import draw_claim
+from core.figures.guarantees import (
+    explain_claim,
+    explain_promise,
+    explain_signal,
+    list_promise_rows,
+)
+from core.figures.labels import ORIGINAL, release_title
+from core.figures.theme import format_number
+from core.release import Guarantee
+from pages.ui import page, service
+from pages.ui.text import escape, show_seconds
+from pages.ui.theme import current_theme
+
+TRIALS = {500: "500, a first look", 2000: "2,000", 10_000: "10,000, thorough"}
+POLL_S = 0.7
+
+
+def show_guarantees(view: AuditView) -> None:
+    """The card of one release of the audit at a time, and the check of its claim beside it."""
+    made = [s for s in view.releases if s.id != ORIGINAL and s.facts]
+    if not made:
+        return
+    st.subheader("What a release promises", anchor=False)
+    private = [summary for summary in made if summary.guarantee.is_private]
+    start = made.index(private[0]) if private else 0
+    summary = st.selectbox(
+        "Release", made, start, format_func=lambda s: release_title(s.id),
+        key=f"promise-{view.summary.id}", persist_state="session",
+    )
+    if not summary.guarantee.is_private:
+        show_card(summary.guarantee, view)
+        return
+    left, right = st.columns([1, 1], gap="medium")
+    with left:
+        show_card(summary.guarantee, view, summary)
+    with right:
+        _show_check(view, summary.id)
+
+
+def show_card(
+    promise: Guarantee, view: AuditView, summary: ReleaseSummary | None = None
+) -> None:
+    """Rows of the promise, what it means, and what must be known besides."""
+    with st.container(border=True):
+        if promise.is_private:
+            st.badge(promise.label, icon=":material/verified_user:", color="blue")
+        else:
+            st.badge("empirical only", icon=":material/science:", color="gray")
+        st.markdown("  \n".join(
+            f"**{name}:** {escape(value, 400)}" for name, value in list_promise_rows(promise)
+        ))
+        nodes, links = view.summary.num_nodes, view.summary.num_edges
+        density = links / max(nodes * (nodes - 1) / 2, 1)
+        st.markdown(escape(explain_promise(promise, density), 900))
+        signal = explain_signal(summary.facts) if summary is not None else ""
+        for text in filter(None, (signal, promise.note)):
+            st.caption(escape(text, 400))
+
+
+def _show_check(view: AuditView, release: str) -> None:
+    st.markdown("**Check this claim**", help=(
+        "The defense runs many times on two tiny graphs that differ as the promise says, and an "
+        "attacker guesses which of them a release came from. How often it is right bounds ε from "
+        "below, with 95 % confidence."
+    ))
+    claims = [
+        run for run in service.open_service().claims.list(view.summary.id)
+        if run.release == release
+    ]
+    running = next((run for run in claims if run.is_active), None)
+    if running is not None:
+        st.fragment(_show_running, run_every=POLL_S)(view.summary.id, running.id)
+    else:
+        _show_start(view.summary.id, release)
+    done = [run for run in claims if run.check is not None]
+    if done:
+        _show_outcome(max(done, key=lambda run: run.trials), len(done))
+    for run in claims:
+        if run.state in ("failed", "cancelled", "interrupted"):
+            st.caption(f"The check of {run.trials:,} trials was not finished: "
+                       f"{escape(run.reason or run.state, 200)}")
+
+
+def _show_start(audit_id: str, release: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        trials = st.selectbox(
+            "Trials", list(TRIALS), 1, format_func=TRIALS.get, key="claim-trials",
+            persist_state="session", help="Larger claims need more trials to be put to the test.",
+        )
+        pressed = st.button("Check the claim", key="claim-start", icon=":material/gavel:")
+    if pressed:
+        try:
+            service.open_service().claims.start(audit_id, release, trials)
+        except AuditError as error:
+            page.show_error(error)
+            return
+        st.rerun()
+
+
+def _show_running(audit_id: str, claim_id: str) -> None:
+    claims = service.open_service().claims
+    run = next((run for run in claims.list(audit_id) if run.id == claim_id), None)
+    if run is None or not run.is_active:
+        st.rerun(scope="app")  # ends the polling and shows the outcome
+        return
+    text = run.message or "waiting for a worker"
+    st.progress(min(run.fraction, 1.0), text=f"{run.trials:,} trials: {escape(text)}")
+    if st.button("Cancel the check", key="claim-cancel", icon=":material/stop_circle:"):
+        claims.cancel(claim_id)
+
+
+def _show_outcome(run: ClaimRun, num_done: int) -> None:
+    check = run.check
+    assert check is not None
+    text = escape(explain_claim(run), 900)
+    if check.is_refuted:
+        st.error(text, icon=":material/gpp_bad:")
+    claimed, shown = st.columns(2)
+    claimed.metric("Claimed ε", f"{check.claimed:g}")
+    shown.metric("Shown by the game, at least", format_number(check.lower_bound),
+                 help="Lower bound with 95 % confidence; above the claim it refutes it.")
+    if not check.is_refuted:
+        st.markdown(text)
+    page.show_chart(draw_claim(check, current_theme()), f"claim-{run.id}")
+    others = f", the largest of {num_done} checks" if num_done > 1 else ""
+    st.caption(f"{check.trials:,} of {run.trials:,} trials in {show_seconds(run.seconds)}{others}.")

@@ -1,0 +1,148 @@
+"""Promises in words, the claim's region, twins: against closed forms and by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from core.audit.view import ClaimRun
+from core.figures.claim import compute_claim_region, draw_claim
+from core.figures.guarantees import (
+    bound_chance,
+    explain_claim,
+    explain_promise,
+    explain_signal,
+    list_promise_rows,
+)
+from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
+from core.privacy.claim_check import ClaimCheck
+from core.privacy.guarantees import make_edge_guarantee, make_node_guarantee
+from core.privacy.link_local import make_local_guarantee
+from core.release import Guarantee
+from core.results import Estimate
+from tests.figures.conftest import RELEASES, make_results, result_row
+
+
+def make_check(**fields) -> ClaimCheck:
+    base = {
+        "defense": "edge_rand", "config": {"epsilon": 1.0}, "unit": "edge", "claimed": 1.0,
+        "delta": 0.0, "lower_bound": 0.7, "resolution": 3.0, "trials": 500, "planned": 500,
+        "statistic": "links in question", "roc": np.array([[0, 0], [0.27, 0.73], [1, 1]]),
+    }
+    return ClaimCheck(**{**base, **fields})
+
+
+def make_run(check: ClaimCheck, release: str = "edge_rand:epsilon=1.0") -> ClaimRun:
+    return ClaimRun("c", release, 500, "done", 1.0, "", "", 1.0, check)
+
+
+def test_bound_is_bayes_rule_for_the_worst_output():
+    """Randomised response at ε: an output e^ε times likelier under the secret's presence."""
+    for prior, epsilon in ((0.5, 1.0), (0.01, 2.0), (0.3, 8.0)):
+        yes, no = math.exp(epsilon) * prior, 1 - prior
+        assert bound_chance(prior, epsilon) == pytest.approx(yes / (yes + no))
+
+
+def test_promise_is_told_as_what_may_still_be_learnt():
+    text = explain_promise(make_edge_guarantee(2.0, delta=1e-5), density=0.01)
+    for part in ("e^2 = 7.39", "chance of 1e-05", "88 % sure", "7 % instead of 1 %",
+                 "moderate", "any one pair is linked"):
+        assert part in text, part
+    assert "next to nothing" in explain_promise(make_edge_guarantee(8.0))
+    assert "strong" in explain_promise(make_edge_guarantee(0.5))
+    assert "any one person" in explain_promise(make_node_guarantee(1.0, "exact"), density=0.01)
+    assert "no better" in explain_promise(Guarantee())
+
+
+def test_two_reports_of_a_link_are_held_to_twice_the_budget():
+    twice, once = make_local_guarantee(2.0, 2), make_local_guarantee(2.0, 1)
+    assert "e^4 = 55" in explain_promise(twice)
+    assert "e^2 = 7.39" in explain_promise(once)
+    budget = dict(list_promise_rows(twice))["Budget"]
+    assert budget.startswith("ε = 2; 2ε = 4")
+    assert dict(list_promise_rows(once))["Budget"] == "ε = 2"
+    assert dict(list_promise_rows(twice))["Not covered"].startswith("node set")
+
+
+def test_a_gradient_far_below_its_noise_is_said():
+    def facts(signal):
+        return {name: Estimate(value, None, None, 1, 1)
+                for name, value in (("gradient_norm", signal), ("noise_norm", 1e4))}
+
+    assert "1e-10 of the noise" in explain_signal(facts(1e-6))
+    assert "next to nothing of the data" in explain_signal(facts(1e-6))
+    assert "next to nothing" not in explain_signal(facts(1e3))
+    assert explain_signal({}) == ""
+
+
+def test_a_passed_check_says_what_it_does_not_prove():
+    passed = explain_claim(make_run(make_check()))
+    assert "was not refuted" in passed
+    assert "does not prove" in passed
+    for key in ("blink", "privdpr"):
+        assert "half the noise" in explain_claim(make_run(make_check(defense=key)))
+    refuted = explain_claim(make_run(make_check(lower_bound=1.2)))
+    assert "does not hold" in refuted
+    assert "Do not publish" in refuted
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (2.0, 0.1), (0.5, 0.3)])
+def test_region_holds_every_rule_of_a_mechanism_that_keeps_its_claim(epsilon, delta):
+    """The extreme (ε, δ) mechanism touches the border; a Gaussian one stays inside."""
+    region = compute_claim_region(epsilon, delta)
+    assert (region.low <= region.high + 1e-12).all()
+    grow = math.exp(epsilon)
+    # Outcomes: "surely first" δ, then the two answers of randomised response, "surely second" δ.
+    keep = (1 - delta) * grow / (1 + grow)
+    first = np.array([delta, keep, 1 - delta - keep, 0.0])
+    second = first[::-1]
+    q, p = np.cumsum(second), np.cumsum(first)
+    high = np.interp(q, region.false, region.high)
+    low = np.interp(q, region.false, region.low)
+    np.testing.assert_allclose(p[:2], high[:2], atol=1e-9)
+    assert (p <= high + 1e-9).all()
+    assert (p >= low - 1e-9).all()
+    if epsilon and delta:
+        from core.privacy.accounting import calibrate_gaussian
+
+        mu = 1 / calibrate_gaussian(epsilon, delta)
+        rates = np.linspace(0.001, 0.999, 50)
+        power = stats.norm.cdf(stats.norm.ppf(rates) + mu)
+        assert (power <= np.interp(rates, region.false, region.high) + 1e-6).all()
+
+
+def test_chart_has_the_games_rates_and_says_how_it_came_about():
+    chart = draw_claim(make_check(), "dark")
+    assert chart.table.to_numpy().tolist() == [[0, 0], [0.27, 0.73], [1, 1]]
+    assert "500 releases" in chart.note
+    assert any("allowed by ε = 1" in (trace.name or "") for trace in chart.figure.data)
+
+
+def test_a_synthesis_owes_to_the_data_what_exceeds_its_twin():
+    results = make_results()  # F1: 0.82 and 0.60, ± 0.02
+    good, poor = RELEASES[1], RELEASES[2]
+    table = compute_twin_table(results, {good: poor, poor: good})
+    f1 = table[table.metric == "node_classification_f1"].set_index("release")
+    assert f1.verdict.to_dict() == {good: "from the data", poor: "none"}
+    assert f1.gain[good] == pytest.approx(0.22)
+    assert f1.twin[good] == "0.60 [0.58, 0.62]"
+    sentences = answer_twins(table)
+    assert "exceeds its data-free twin" in sentences[0]
+    assert "Node classification F1 by 0.22" in sentences[0]
+    assert "owes the data nothing" in sentences[1]
+    shown = show_twin_table(table)
+    assert set(shown["Owed to"]) >= {"the data", "nothing clear"}
+
+
+def test_without_intervals_a_twin_decides_nothing():
+    rows = [result_row(r, "release", "node_classification_f1", v, None)
+            for r, v in ((RELEASES[1], 0.9), (RELEASES[2], 0.1))]
+    table = compute_twin_table(
+        pd.DataFrame(rows, columns=make_results().columns), {RELEASES[1]: RELEASES[2]}
+    )
+    assert list(table.verdict) == ["unsure"]
+    assert "too few repeats" in answer_twins(table)[0]
