@@ -6,8 +6,9 @@ import streamlit as st
 
 from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
+from core.audit.twins import add_twins, find_twin, pair_twins
 from core.audit.view import AuditView
-from core.figures import answers, release_table, releases, roc
+from core.figures import answers, release_table, releases, roc, twins
 from core.figures.labels import ORIGINAL, method_title, release_title
 from core.figures.tables import list_threats
 from core.methods import Method, list_methods
@@ -72,6 +73,12 @@ def _show_form(view: AuditView | None) -> None:
         for index, method in enumerate(groups[group]):
             with columns[index % 2]:
                 choices += _show_card(method)
+    if any(map(find_twin, choices)) and st.checkbox(
+        "Add the data-free twins of syntheses", True, key="add-twins", persist_state="session",
+        help="The same method on no links at all, but for their number: only what a synthesis "
+             "does better than its twin came from the data.",
+    ):
+        choices = add_twins(choices)
     kept = view.spec.defenses if view is not None else ()
     if kept and not st.checkbox(
         f"Keep the {count_noun(len(kept), 'release')} of this audit", True, key="keep-releases"
@@ -138,7 +145,23 @@ def _show_results(view: AuditView) -> None:
     if view.summary.state in rail.ACTIVE:
         rail.show_live_curves(view.summary.id)
     _show_details(view)
+    _show_twins(view)
     show_guarantees(view)
+
+
+def _show_twins(view: AuditView) -> None:
+    table = twins.compute_twin_table(view.results, pair_twins(view.spec.defenses))
+    if table.empty:
+        return
+    st.subheader("Did the data make the difference?", anchor=False)
+    for sentence in twins.answer_twins(table):
+        st.markdown(sentence)
+    shown = twins.show_twin_table(table)
+    st.dataframe(shown, hide_index=True)
+    with st.container(horizontal=True, wrap=False):
+        st.caption("A data-free twin is the same method run on no links at all, but for their "
+                   "number: only what exceeds it came from the data.", width="stretch")
+        page.download_table(shown, "twins")
 
 
 def _show_details(view: AuditView) -> None:

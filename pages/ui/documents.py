@@ -33,12 +33,14 @@ def make_json(view: AuditView) -> bytes:
 
 def render_pages(view: AuditView, options: ReportOptions) -> list[bytes]:
     """PNG images of the report's pages."""
-    return _render_pages(view.summary.id, view.summary.cells_done, repr(options), view, options)
+    num_claims = sum(run.check is not None for run in view.claims)
+    state = (view.summary.cells_done, num_claims)
+    return _render_pages(view.summary.id, state, repr(options), view, options)
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
 def _render_pages(
-    audit_id: str, cells_done: int, key: str, _view: AuditView, _options: ReportOptions
+    audit_id: str, state: tuple[int, int], key: str, _view: AuditView, _options: ReportOptions
 ) -> list[bytes]:
     return render_preview(_view, _options)
 

@@ -66,6 +66,15 @@ def show_card(
             st.caption(escape(text, 400))
 
 
+def describe_checks(view: AuditView, release: str) -> str:
+    """One line on how a release's claim fared."""
+    done = [run for run in view.claims if run.release == release and run.check is not None]
+    if not done:
+        return "Nobody has put this claim to the test; the Defend page can."
+    verdicts = (run.check.verdict for run in done if run.check is not None)
+    return escape(" ".join(dict.fromkeys(verdicts)), 600)
+
+
 def _show_check(view: AuditView, release: str) -> None:
     st.markdown("**Check this claim**", help=(
         "The defense runs many times on two tiny graphs that differ as the promise says, and an "

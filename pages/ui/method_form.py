@@ -33,6 +33,11 @@ class FieldForm:
     def is_number(self) -> bool:
         return self.kind in ("integer", "number")
 
+    @property
+    def is_share(self) -> bool:
+        """Whether the bounds are 0 and 1, be they inside or not."""
+        return self.kind == "number" and self.low in (0, 1e-6) and self.high in (1, 1 - 1e-6)
+
 
 def list_fields(method: type[Method]) -> list[FieldForm]:
     """The settings of a method in the order in which it declares them."""
@@ -122,7 +127,7 @@ def _show_number(field: FieldForm, keep: dict[str, Any]) -> float | int | None:
 def _find_step(field: FieldForm) -> float:
     """A tenth of the default's magnitude: 0.3 → 0.05, 6 → 0.5, 1e-3 → 1e-4."""
     default = abs(float(field.default or 0))
-    if field.low == 0 and field.high == 1 and default >= 0.05:
+    if field.is_share and (field.default is None or default >= 0.05):
         return 0.05
     if default == 0:
         return 0.1
@@ -162,7 +167,7 @@ def _show_sweep(
 
 def propose_values(field: FieldForm) -> list[float]:
     """Five values around the default, inside the bounds."""
-    if field.low == 0 and field.high == 1 and float(field.default or 0) >= 0.05:
+    if field.is_share and (field.default is None or float(field.default) >= 0.05):
         values = [0.1, 0.3, 0.5, 0.7, 0.9]
     else:
         default = float(field.default or 1)

@@ -9,6 +9,7 @@ from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
 from core.figures.labels import release_title
 from pages.ui import documents, page, service
+from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.text import escape
 
 FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
@@ -78,17 +79,20 @@ def _show_run(view: AuditView, run_id: str, _audit_id: str, choice: MethodChoice
     if progress.release is None:
         st.error(f"{title} was not made: {escape(progress.reason, 300)}")
         return
-    _show_release(view, progress, title)
+    _show_release(view, progress, choice)
 
 
-def _show_release(view: AuditView, progress: PublishProgress, title: str) -> None:
-    release = progress.release
+def _show_release(view: AuditView, progress: PublishProgress, choice: MethodChoice) -> None:
+    release, title = progress.release, release_title(choice.id)
     assert release is not None
     with st.container(border=True):
         st.markdown(
             f"**{title}** is ready: {release.graph.num_edges:,} links, {release.guarantee.label}. "
             "It is not stored: what you do not download now is gone with this server."
         )
+        show_card(release.guarantee, view)
+        if release.guarantee.is_private:
+            st.caption(describe_checks(view, choice.id))
         left, middle, right = st.columns(3)
         formats = left.multiselect("Formats", list(FORMATS), ["csv"], format_func=FORMATS.get,
                                    key="publish-formats")

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import pytest
 from pydantic import Field
 
-from core.methods import Defense, MethodInfo, list_methods
+from core.methods import Defense, MethodInfo, find_method, list_methods
 from pages.ui.method_form import list_fields, propose_values
 
 
@@ -54,3 +54,9 @@ def test_every_method_has_a_form(method) -> None:
         assert field.kind in ("integer", "number", "boolean", "choice", "text")
         if field.kind == "text":
             assert isinstance(field.default, str | None)
+
+
+def test_the_share_of_blinks_budget_is_studied_over_its_whole_range() -> None:
+    (field,) = (f for f in list_fields(find_method("blink", "defense")) if f.name == "delta")
+    assert field.optional
+    assert propose_values(field) == [0.1, 0.3, 0.5, 0.7, 0.9]
