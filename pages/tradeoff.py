@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.figures import answers, tradeoff
+from core.figures import answers, tradeoff, transfer
 from core.figures.labels import Threat, method_title, metric_title
 from core.figures.tables import RELEASE, list_metrics, list_threats, select_results
 from pages.ui import page
@@ -35,8 +35,8 @@ def main() -> None:
     page.show_chart(chart, "tradeoff")
     if not view.spec.defenses:
         st.caption("Only the original is here: add defenses on the Defend page to compare them.")
-    transfer = tradeoff.transfer_matrix(view.results, risk, threat, current_theme())
-    page.show_chart(transfer, "transfer", "Every attack on every release")
+    matrix = transfer.transfer_matrix(view.results, risk, threat, current_theme())
+    page.show_chart(matrix, "transfer", "Every attack on every release")
     page.show_next("report", "Hand it over: Report")
 
 

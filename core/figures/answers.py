@@ -20,6 +20,7 @@ from core.figures.tables import (
 )
 from core.figures.theme import format_interval, format_number, format_percent
 from core.figures.tradeoff import compute_admissible, find_best_release
+from core.figures.turned import describe_turned, explain_turned, name_strength, turn_round
 
 HIGH_RISK = 0.8
 """Risk from which a node is called exposed: the attacker is right four times in five."""
@@ -37,16 +38,15 @@ def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
     real = rows[~rows.is_null] if len(rows) else rows
     if metric is None or real.empty:
         return f"No attack that could {AIMS[threat]} has finished yet."
+    rows = turn_round(rows)
+    real, nulls = rows[~rows.is_null], rows[rows.is_null]
     best = real.loc[real.value.idxmax()]
-    nulls = rows[rows.is_null]
-    start = (
-        f"To {AIMS[threat]}, **{method_title(best.method)}** does best: "
-        f"{metric_title(metric)} {_interval(best)}"
-    )
+    result = explain_turned(best) if best.is_turned else f"{metric_title(metric)} {_interval(best)}"
+    start = f"To {AIMS[threat]}, **{method_title(best.method)}** does best: {result}"
     if nulls.empty:
         return f"{start}. No null attacker was run to compare it with."
     null = nulls.loc[nulls.value.idxmax()]
-    other = f"the best null attacker, {method_title(null.method)} ({_interval(null)})"
+    other = f"the best null attacker, {method_title(null.method)} ({_strength(null)})"
     gap = best.value - null.value
     if gap <= 0:
         return f"{start}. It **did not beat** {other}."
@@ -78,16 +78,16 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
         return ""
     best_id, before = defended.value.idxmin(), worst.loc[ORIGINAL]
     best = defended.loc[best_id]
-    verb = "brings" if best.value < before.value else "does not lower"
-    change = (
-        f"{verb} it to {_interval(best)} (by {method_title(best.method)})"
-        if best.value < before.value
-        else f"{verb} it ({_interval(best)})"
-    )
-    return (
+    change = f"does not lower it ({_strength(best)})"
+    if best.value < before.value:
+        change = f"brings it to {_strength(best)} (by {method_title(best.method)})"
+        if pd.notna(best.high) and pd.notna(before.low) and best.high >= before.low:
+            change += ", but their intervals overlap"
+    text = (
         f"The strongest attempt to {AIMS[threat]} reaches {metric_title(metric)} "
-        f"{_interval(before)} on the original; **{release_title(str(best_id))}** {change}."
+        f"{_strength(before)} on the original; **{release_title(str(best_id))}** {change}."
     )
+    return " ".join(filter(None, (text, describe_turned(worst.reset_index()))))
 
 
 def answer_risk(nodes: pd.DataFrame) -> str:
@@ -184,12 +184,13 @@ def answer_tradeoff(table: pd.DataFrame, limit: float, risk: str, utility: str) 
             f"included; the safest is **{release_title(safest.release)}** with {_risk(safest)}."
         )
     best = table[table.release == best_id].iloc[0]
+    turned = " (that attack is clearly wrong, and counts turned round)" * bool(best.is_turned)
     useful = format_interval(best.utility, best.utility_low, best.utility_high)
     return (
         f"{int(compute_admissible(table, limit).sum())} of {len(table)} releases keep "
         f"{metric_title(risk)} at or below {format_number(limit)}, interval included; the most "
         f"useful of them is **{release_title(best_id)}**: {metric_title(utility)} {useful} at a "
-        f"risk of {_risk(best)}."
+        f"risk of {_risk(best)}{turned}."
     )
 
 
@@ -206,6 +207,10 @@ def find_best_defense(results: pd.DataFrame) -> str | None:
 
 def _interval(row: pd.Series) -> str:
     return format_interval(row.value, row.low, row.high)
+
+
+def _strength(row: pd.Series) -> str:
+    return name_strength(row.value, row.low, row.high, row.is_turned)
 
 
 def _risk(row: pd.Series) -> str:

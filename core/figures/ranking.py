@@ -21,6 +21,7 @@ from core.figures.theme import (
     release_color,
     style_figure,
 )
+from core.figures.turned import turn_round
 
 UNITS = {"link": "pair", "attribute": "node"}
 
@@ -50,9 +51,10 @@ def attack_ranking(
     for column, metric in enumerate(metrics, start=1):
         rows = table[table.metric == metric]
         _add_bars(figure, rows, metric, color, ink.text, column)
+        _add_turned(figure, rows[rows.is_turned], color, ink.muted, column)
         nulls = rows[rows.is_null]
         if not nulls.empty:
-            figure.add_vline(x=nulls.value.max(), line={"dash": "dash", "width": 1.5,
+            figure.add_vline(x=nulls.strength.max(), line={"dash": "dash", "width": 1.5,
                              "color": ink.text}, row=1, col=column)
         if chance_level(metric) is not None:
             figure.add_vline(x=chance_level(metric), line={"dash": "dot", "width": 1,
@@ -62,24 +64,32 @@ def attack_ranking(
     style_figure(figure, theme, height=110 + 34 * len(order), bargap=0.35)
     figure.update_yaxes(categoryorder="array", categoryarray=order[::-1], showgrid=False,
                         tickfont={"color": ink.text})
-    note = describe_sample(table, UNITS[threat])
-    return Chart(figure, table, f"{note} Dashed: best null attacker; dotted: chance.")
+    note = f"{describe_sample(table, UNITS[threat])} Dashed: best null attacker; dotted: chance."
+    if table.is_turned.any():
+        note += " Clearly below one half: ranked by the diamond, its strength turned round."
+    return Chart(figure, table, note)
 
 
 def compute_ranking(
     results: pd.DataFrame, threat: Threat, release: str, metrics: Sequence[str]
 ) -> pd.DataFrame:
-    """Rows attack × metric, ordered by the first metric, best attack first."""
+    """Rows attack × metric, ordered by the first metric, strongest attack first.
+
+    Values are the attacks' own; `strength` has those that are clearly wrong turned round.
+    """
     parts = []
     for metric in metrics:
         rows = attack_rows(results, metric, threat)
+        turned = turn_round(rows)
+        rows = rows.assign(strength=turned.value, is_turned=turned.is_turned)
         parts.append(rows[rows.release == release])
-    columns = ["method", "title", "metric", "value", "low", "high", "n", "seeds", "is_null"]
+    columns = ["method", "title", "metric", "value", "low", "high", "n", "seeds", "is_null",
+               "strength", "is_turned"]
     if not parts or all(part.empty for part in parts):
         return pd.DataFrame(columns=columns)
     table = pd.concat(parts, ignore_index=True)
     table["title"] = table.method.map(method_title)
-    rank = table.drop_duplicates("method").set_index("method").value
+    rank = table.drop_duplicates("method").set_index("method").strength
     table["rank"] = -table.method.map(rank)
     table["metric"] = pd.Categorical(table.metric, list(metrics))
     table = table.sort_values(["metric", "rank", "method"])
@@ -114,4 +124,19 @@ def _add_bars(
         hovertemplate="%{y}<br>%{customdata[0]}<extra></extra>",
         showlegend=False,
         row=1, col=column,
+    )
+
+
+def _add_turned(
+    figure: go.Figure, rows: pd.DataFrame, color: str, ink: str, column: int
+) -> None:
+    """A diamond where an attack that is clearly wrong stands once it is turned round."""
+    if rows.empty:
+        return
+    figure.add_scatter(
+        x=rows.strength.to_numpy(), y=[escape_text(title) for title in rows.title],
+        mode="markers+text", text=["turned round"] * len(rows), textposition="middle right",
+        textfont={"color": ink, "size": 12}, showlegend=False, cliponaxis=False,
+        marker={"symbol": "diamond-open", "size": 10, "color": color, "line": {"width": 2}},
+        hovertemplate="%{y}<br>turned round %{x:.2f}<extra></extra>", row=1, col=column,
     )

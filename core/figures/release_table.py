@@ -23,6 +23,7 @@ from core.figures.tables import (
     select_results,
 )
 from core.figures.theme import format_interval
+from core.figures.turned import name_strength
 
 WORST_TITLES: dict[Threat, str] = {
     "link": "Worst case, links", "attribute": "Worst case, attribute",
@@ -45,7 +46,9 @@ def compute_release_table(
         if metric is not None:
             worst = compute_worst_attacks(results, metric, threat)
             title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
-            columns[title] = dict(zip(worst.release, _texts(worst), strict=True))
+            texts = [name_strength(row.value, row.low, row.high, row.is_turned)
+                     for row in worst.itertuples()]
+            columns[title] = dict(zip(worst.release, texts, strict=True))
     for metric in _choose_utilities(results):
         columns[metric_title(metric)] = _release_texts(results, metric)
     guarantees = {summary.id: summary.guarantee.label for summary in releases}

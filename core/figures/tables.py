@@ -16,6 +16,7 @@ from core.figures.labels import (
     is_attack_metric,
     is_null,
 )
+from core.figures.turned import turn_round
 
 RELEASE = "release"
 """`method` of the rows that measure a release itself."""
@@ -91,11 +92,12 @@ def attack_rows(
 def compute_worst_attacks(
     results: pd.DataFrame, metric: str, threat: Threat | None = None
 ) -> pd.DataFrame:
-    """One row a release: the attack with the highest value, null attackers included.
+    """One row a release: the strongest attack, null attackers included.
 
-    A defense is only as good as its worst case, and a null attacker may be it.
+    A defense is only as good as its worst case, and a null attacker may be it. An attack that is
+    clearly wrong counts turned round (`is_turned`, core.figures.turned).
     """
-    rows = attack_rows(results, metric, threat)
+    rows = turn_round(attack_rows(results, metric, threat))
     worst = rows.loc[rows.groupby("release", sort=False).value.idxmax()]
     order = {release: i for i, release in enumerate(list_releases(results))}
     return worst.sort_values("release", key=lambda r: r.map(order)).reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Usefulness against risk, a point a release; and how attacks carry over between releases."""
+"""Usefulness against risk, a point a release."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
+from core.figures.label_places import place_labels
 from core.figures.labels import (
     ORIGINAL,
     Threat,
@@ -19,7 +20,6 @@ from core.figures.labels import (
 )
 from core.figures.tables import (
     RELEASE,
-    attack_rows,
     compute_worst_attacks,
     describe_sample,
     list_releases,
@@ -27,22 +27,30 @@ from core.figures.tables import (
 )
 from core.figures.theme import (
     INKS,
+    Ink,
     Theme,
     escape_text,
     format_interval,
     make_empty_figure,
     release_color,
     release_symbol,
-    risk_colorscale,
     style_figure,
 )
+from core.figures.turned import MARK, name_strength, turn_round
+
+ROOM = 0.06
+"""Empty share of an axis beyond the data on either side."""
+
+HEIGHT = 480
+PLOT_SIZES = ((600.0, 400.0), (1000.0, 400.0))
+"""Pixels of the plot in a narrow and in a wide window."""
 
 MAX_NAMED = 9
 """Above this many points only the front, the original and the best carry their names."""
 
 COLUMNS = [
     "release", "title", "attack", "risk", "risk_low", "risk_high", "utility", "utility_low",
-    "utility_high", "is_pareto",
+    "utility_high", "is_pareto", "is_turned",
 ]
 
 
@@ -57,12 +65,13 @@ def compute_tradeoff(
 
     attack  one attack, or None for the worst case: the highest value over all attacks
     Columns release, title, attack (that does it), risk and utility with their intervals,
-    is_pareto: no other release is at least as safe and as useful, and better in one of them.
+    is_pareto: no other release is at least as safe and as useful, and better in one of them;
+    is_turned: the attack is clearly wrong, and `risk` is its strength turned round.
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
     else:
-        risk = select_results(results, attack_metric, method=attack)
+        risk = turn_round(select_results(results, attack_metric, method=attack))
     utility = select_results(results, utility_metric, method=RELEASE)
     both = risk.merge(utility, on="release", suffixes=("_risk", "_utility"))
     table = pd.DataFrame({
@@ -70,6 +79,7 @@ def compute_tradeoff(
         "attack": both.method_risk, "risk": both.value_risk, "risk_low": both.low_risk,
         "risk_high": both.high_risk, "utility": both.value_utility,
         "utility_low": both.low_utility, "utility_high": both.high_utility,
+        "is_turned": both.is_turned,
     })
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
     table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
@@ -148,28 +158,30 @@ def tradeoff(
     best = None if max_risk is None else find_best_release(table, max_risk, utility_metric)
     figure = go.Figure()
     _add_front(figure, table, ink.muted)
-    middle = (table.risk.min() + table.risk.max()) / 2
+    for index, row in enumerate(table.itertuples()):
+        _add_point(figure, row, colors[row.release], symbols[row.release],
+                   bool(admissible[index]), row.release == best, ink.text)
+    lines = [(max_risk, "solid"), (chance_level(attack_metric), "dot")]
+    for x, dash in lines:
+        if x is not None:
+            figure.add_vline(x=x, line={"dash": dash, "width": 1, "color": ink.muted})
+    ranges = _find_ranges(table, [x for x, _ in lines if x is not None])
     is_named = np.ones(len(table), bool)
     if len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
-    for index, row in enumerate(table.itertuples()):
-        side = "top right" if row.risk <= middle else "top left"
-        _add_point(figure, row, colors[row.release], symbols[row.release],
-                   bool(admissible[index]), row.release == best,
-                   ink.text, side if is_named[index] else None)
-    if max_risk is not None:
-        figure.add_vline(x=max_risk, line={"width": 1, "color": ink.muted})
-    level = chance_level(attack_metric)
-    if level is not None:
-        figure.add_vline(x=level, line={"dash": "dot", "width": 1, "color": ink.muted})
-    style_figure(figure, theme, 480, showlegend=False, clickmode="event+select")
+    _add_names(figure, table, best, is_named, admissible, ranges, ink)
+    style_figure(figure, theme, HEIGHT, showlegend=False, clickmode="event+select")
     who = "worst attack" if attack is None else method_title(attack)
-    figure.update_xaxes(title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"))
+    figure.update_xaxes(title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"),
+                        range=list(ranges[0]))
     hint = "↑ more useful" if is_higher_useful(utility_metric) else "↓ more useful"
-    figure.update_yaxes(title_text=f"{metric_title(utility_metric)}   {hint}")
+    figure.update_yaxes(title_text=f"{metric_title(utility_metric)}   {hint}",
+                        range=list(ranges[1]))
     rows = select_results(results, utility_metric, method=RELEASE)
     repeats = describe_sample(rows.assign(n=0), "value")
     note = f"{repeats} Line: Pareto front. Dotted: chance. Grey: the original."
+    if table.is_turned.any():
+        note += f" {MARK} clearly below one half: counted turned round, as far above it."
     return Chart(figure, table, note)
 
 
@@ -183,17 +195,12 @@ def _add_front(figure: go.Figure, table: pd.DataFrame, color: str) -> None:
 
 def _add_point(
     figure: go.Figure, row, color: str, symbol: str, is_admissible: bool, is_best: bool, ink: str,
-    side: str | None,
 ) -> None:
-    risk = format_interval(row.risk, row.risk_low, row.risk_high)
+    risk = name_strength(row.risk, row.risk_low, row.risk_high, row.is_turned)
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
     title = escape_text(row.title)
-    label = f"<b>{title}</b>" if is_best else title
     figure.add_scatter(
-        x=[row.risk], y=[row.utility], name=title,
-        mode="markers" if side is None else "markers+text",
-        text=[label], textposition=side or "top right", cliponaxis=False,
-        textfont={"size": 12, "color": ink},
+        x=[row.risk], y=[row.utility], name=title, mode="markers", cliponaxis=False,
         opacity=1.0 if is_admissible else 0.25,
         marker={"color": color, "symbol": symbol, "size": 15 if is_best else 11,
                 "line": {"width": 2 if is_best else 0, "color": ink}},
@@ -205,80 +212,69 @@ def _add_point(
     )
 
 
+def _find_ranges(
+    table: pd.DataFrame, lines: list[float]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Ends of both axes: every whisker and line, with room for names on each side."""
+    columns = ("", "_low", "_high")
+    x = np.concatenate([*(table[f"risk{c}"].to_numpy(float) for c in columns), lines])
+    y = np.concatenate([table[f"utility{c}"].to_numpy(float) for c in columns])
+    return _widen(x), _widen(y)
+
+
+def _widen(values: np.ndarray) -> tuple[float, float]:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    room = ROOM * max(high - low, 0.02)
+    return low - room, high + room
+
+
+def _add_names(
+    figure: go.Figure, table: pd.DataFrame, best: str | None, is_named: np.ndarray,
+    admissible: np.ndarray, ranges: tuple[tuple[float, float], tuple[float, float]], ink: Ink,
+) -> None:
+    """Names beside their points, with a leader line where there is no room right there.
+
+    A name without any room is left to the hover. The best release and the front choose first.
+    """
+    turn = np.lexsort((~table.is_pareto, table.release != best))
+    texts = [f"{row.title}{MARK * row.is_turned}" if is_named[i] else ""
+             for i, row in enumerate(table.itertuples())]
+    charts = [_to_pixels(table.iloc[turn], ranges, size) for size in PLOT_SIZES]
+    places = place_labels([points for points, _ in charts], [texts[i] for i in turn], PLOT_SIZES,
+                          [whiskers for _, whiskers in charts])
+    for index, place in zip(turn, places, strict=True):
+        if place is None:
+            continue
+        row, text = table.iloc[index], escape_text(texts[index])
+        figure.add_annotation(
+            x=row.risk, y=row.utility, ax=place.dx, ay=place.dy, yanchor="middle",
+            text=f"<b>{text}</b>" if row.release == best else text,
+            xanchor={1: "left", 0: "center", -1: "right"}[place.side],
+            showarrow=True, arrowhead=0, arrowwidth=1, standoff=7, borderpad=0,
+            arrowcolor=ink.muted if place.needs_leader else "rgba(0,0,0,0)",
+            font={"size": 12}, opacity=1.0 if admissible[index] else 0.5,
+        )
+
+
+def _to_pixels(
+    table: pd.DataFrame, ranges: tuple[tuple[float, float], tuple[float, float]],
+    size: tuple[float, float],
+) -> tuple[np.ndarray, np.ndarray]:
+    """(k, 2) pixels of the points from the upper left, and (k, 4) of their whiskers' ends."""
+    (left, right), (bottom, top) = ranges
+
+    def place(values: pd.Series, low: float, high: float, length: float) -> np.ndarray:
+        return (values.to_numpy(float) - low) / (high - low) * length
+
+    x, x0, x1 = (place(table[c].fillna(table.risk), left, right, size[0])
+                 for c in ("risk", "risk_low", "risk_high"))
+    y, y0, y1 = (size[1] - place(table[c].fillna(table.utility), bottom, top, size[1])
+                 for c in ("utility", "utility_low", "utility_high"))
+    return np.stack([x, y], axis=1), np.stack([x0, y1, x1, y0], axis=1)
+
+
 def _whisker(value: float, low: float, high: float, color: str) -> dict:
     above = 0.0 if high != high else max(high - value, 0.0)
     below = 0.0 if low != low else max(value - low, 0.0)
     return {"type": "data", "array": [above], "arrayminus": [below], "color": color,
             "thickness": 1.2, "width": 3}
-
-
-def transfer_matrix(
-    results: pd.DataFrame, metric: str, threat: Threat | None = None, theme: Theme = "light"
-) -> Chart:
-    """Attacks (rows) × releases (columns), the original first; values in the cells.
-
-    Table: attack, title, then one column a release (NaN: no value).
-    """
-    table = compute_transfer(results, metric, threat)
-    if table.empty:
-        return Chart(make_empty_figure("No finished attack yet.", theme), table, "")
-    releases = [c for c in table.columns if c not in ("attack", "title")]
-    values = table[releases].to_numpy(float)
-    ink = INKS[theme]
-    low = chance_level(metric) or 0.0
-    if not metric.startswith(("auc", "accuracy")):
-        low, top = 0.0, max(float(np.nanmax(values)), 1e-9)
-    else:
-        top = 1.0
-    text = [["" if v != v else f"{v:.2f}" for v in row] for row in values]
-    long = sum(len(release_title(release)) for release in releases) > 70
-    hover = _transfer_hover(results, metric, table, releases)
-    figure = go.Figure(
-        go.Heatmap(
-            z=values, x=[escape_text(release_title(r)) for r in releases],
-            y=[escape_text(t) for t in table.title], zmin=low, zmax=top,
-            colorscale=risk_colorscale(), xgap=2, ygap=2, text=text, texttemplate="%{text}",
-            customdata=hover, hovertemplate="%{y} on %{x}<br>%{customdata}<extra></extra>",
-            colorbar={"title": {"text": metric_title(metric)}, "thickness": 12, "outlinewidth": 0},
-        )
-    )
-    style_figure(figure, theme, 150 + 34 * len(table))
-    figure.update_layout(plot_bgcolor=ink.empty)
-    figure.update_xaxes(side="top", showgrid=False, tickangle=-25 if long else 0,
-                        tickfont={"color": ink.text})
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
-    note = describe_sample(attack_rows(results, metric, threat), "pair or node")
-    return Chart(figure, table, note.replace("; bars and whiskers show 95 % intervals.", "."))
-
-
-def compute_transfer(
-    results: pd.DataFrame, metric: str, threat: Threat | None = None
-) -> pd.DataFrame:
-    """attack, title, one column a release; attacks by their value on the original."""
-    rows = attack_rows(results, metric, threat)
-    if rows.empty:
-        return pd.DataFrame(columns=["attack", "title"])
-    wide = rows.pivot_table("value", "method", "release", sort=False)
-    wide = wide[[release for release in list_releases(results) if release in wide.columns]]
-    wide = wide.sort_values(wide.columns[0], ascending=False, kind="stable").reset_index()
-    wide.columns.name = None
-    wide = wide.rename(columns={"method": "attack"})
-    wide.insert(1, "title", wide.attack.map(method_title))
-    return wide
-
-
-def _transfer_hover(
-    results: pd.DataFrame, metric: str, table: pd.DataFrame, releases: list[str]
-) -> list[list[str]]:
-    rows = select_results(results, metric).set_index(["method", "release"])
-    rows = rows[~rows.index.duplicated()]
-    texts = {key: format_interval(r.value, r.low, r.high)
-             for key, r in zip(rows.index, rows.itertuples(), strict=True)}
-    return [[texts.get((attack, release), "no value") for release in releases]
-            for attack in table.attack]
-
-
-def has_utility(results: pd.DataFrame) -> bool:
-    """Whether any release has a utility number, so that a trade-off can be drawn."""
-    rows = select_results(results, method=RELEASE)
-    return bool((rows.release != ORIGINAL).any())

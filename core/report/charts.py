@@ -34,6 +34,7 @@ from core.figures.labels import (
 )
 from core.figures.ranking import interval_lengths
 from core.figures.theme import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, format_number
+from core.figures.turned import MARK
 
 TEXT_FONT = "Libertinus Serif"
 LAYOUT_FONT = "STIXGeneral"
@@ -84,7 +85,10 @@ def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
                           elinewidth=0.8, capsize=2)
             nulls = rows[rows.is_null]
             if len(nulls):
-                axes.axvline(nulls.value.max(), color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+                axes.axvline(nulls.strength.max(), color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+            turned = rows[rows.is_turned]
+            axes.plot(turned.strength, turned.title.map(order.index), "D", color=color,
+                      markerfacecolor="none", markersize=4.5)
             if chance_level(metric) is not None:
                 axes.axvline(base, color=MUTED, linewidth=0.7, linestyle=":")
             axes.set_xlabel(axis_title(metric))
@@ -222,20 +226,24 @@ def draw_tradeoff(
     return draw(2.4, paint)
 
 
-def draw_transfer(table: pd.DataFrame, metric: str) -> str:
-    """A `compute_transfer` table: attacks × releases, the value in each cell."""
+def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> str:
+    """`compute_transfer` tables: attacks × releases, values as texts, strengths as colours.
+
+    A value that is clearly wrong, so that its strength differs, bears a mark.
+    """
     releases = [c for c in table.columns if c not in ("attack", "title")]
-    values = table[releases].to_numpy(float)
+    values, strong = (t[releases].to_numpy(float) for t in (table, strengths))
     low = chance_level(metric) or 0.0
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        axes.pcolormesh(values, cmap=RISK_MAP, vmin=low, vmax=1, edgecolors="white",
+        axes.pcolormesh(strong, cmap=RISK_MAP, vmin=low, vmax=1, edgecolors="white",
                         linewidth=1.2)
         for (i, j), value in np.ndenumerate(values):
             if value == value:
-                is_dark = (value - low) / max(1 - low, 1e-9) > 0.55
-                axes.text(j + 0.5, i + 0.5, format_number(value), ha="center", va="center",
+                is_dark = (strong[i, j] - low) / max(1 - low, 1e-9) > 0.55
+                text = format_number(value) + (MARK if strong[i, j] > value else "")
+                axes.text(j + 0.5, i + 0.5, text, ha="center", va="center",
                           color="white" if is_dark else INK, fontsize=8)
         axes.set_yticks(np.arange(len(table)) + 0.5, list(table.title))
         axes.set_xticks(np.arange(len(releases)) + 0.5, [_wrap(release_title(r)) for r in releases])

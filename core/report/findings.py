@@ -25,12 +25,18 @@ from core.figures.release_table import compute_release_table
 from core.figures.risk import compute_group_risk, compute_risk_shares
 from core.figures.tables import describe_sample, list_metrics, main_metric, select_results
 from core.figures.theme import format_interval, format_number
-from core.figures.tradeoff import compute_tradeoff, compute_transfer
+from core.figures.tradeoff import compute_tradeoff
+from core.figures.transfer import compute_transfer
+from core.figures.turned import MARK
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import MIN_CELL, Material
 
 TABLE_METRICS = ("auc", "accuracy", "tpr_at_fpr_0.01", "tpr_at_fpr_0.001", "named_pair_odds")
+TURNED_NOTE = (
+    f" {MARK} or diamond: clearly below one half, which leaks by inversion; counted and coloured "
+    "by its strength turned round."
+)
 NUM_EXPOSED = 15
 MAX_COLUMNS = 3
 THREAT_TITLES: dict[Threat, str] = {
@@ -58,7 +64,8 @@ def build_attacks(material: Material) -> list[Block]:
         sample = describe_sample(table, UNITS[threat])
         result.append(blocks.figure(
             image, alt, f"{metric_title(metrics[0])} by attack. Hollow: null attackers; dashed: "
-            f"the best of them; dotted: chance. {sample}",
+            f"the best of them; dotted: chance. {sample}"
+            f"{TURNED_NOTE * bool(table.is_turned.any())}",
         ))
         result.append(_build_attack_table(table, metrics, threat))
         if threat == "link":
@@ -71,6 +78,7 @@ def build_attacks(material: Material) -> list[Block]:
 def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat) -> Block:
     wide = {
         (row.method, row.metric): format_interval(row.value, row.low, row.high)
+        + MARK * row.is_turned
         for row in table.itertuples()
     }
     order = table.drop_duplicates("method")
@@ -269,7 +277,7 @@ def _build_tradeoff_chart(
     sample = describe_sample(select_results(material.results, utility).assign(n=0), "value")
     return [blocks.figure(
         image, alt, f"Risk against usefulness; the line joins the releases that no other one "
-        f"dominates. {sample}",
+        f"dominates. {sample}{TURNED_NOTE * bool(table.is_turned.any())}",
     )]
 
 
@@ -279,8 +287,9 @@ def _build_transfer(material: Material, threat: Threat, metric: str) -> list[Blo
     if table.empty or len(shown) < 2:
         return []
     table = table[["attack", "title", *shown]]
+    strengths = compute_transfer(material.results, metric, threat, "strength")[table.columns]
     image = material.add_image(
-        f"transfer_{threat}", lambda: charts.draw_transfer(table, metric))
+        f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric))
     alt = f"{metric_title(metric)} of each attack on each release. " + "; ".join(
         f"{row['title']}: " + ", ".join(format_number(row[r]) for r in shown)
         for _, row in table.iterrows()
@@ -289,7 +298,8 @@ def _build_transfer(material: Material, threat: Threat, metric: str) -> list[Blo
     more = f" {left_out} more releases are in the tables." if left_out > 0 else ""
     return [blocks.figure(
         image, alt, f"{metric_title(metric)} of every attack (rows) on every release (columns): a "
-        f"defense must hold against all of them.{more}",
+        f"defense must hold against all of them.{more}"
+        f"{TURNED_NOTE * (not strengths.equals(table))}",
     )]
 
 

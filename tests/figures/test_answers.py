@@ -54,8 +54,8 @@ def test_defense_names_the_safest_release() -> None:
 
 
 def test_defense_that_helps_nothing_is_said() -> None:
-    results = replace_value(make_results(), "common_neighbors", 0.4, 0.02)
-    results = replace_value(results, "degree_product", 0.4, 0.02)
+    results = replace_value(make_results(), "common_neighbors", 0.5, 0.02)
+    results = replace_value(results, "degree_product", 0.5, 0.02)
     assert "does not lower it" in answers.answer_defense(results, "link")
 
 

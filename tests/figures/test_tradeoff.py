@@ -12,11 +12,10 @@ from core.figures.tradeoff import (
     compute_admissible,
     compute_pareto,
     compute_tradeoff,
-    compute_transfer,
     find_best_release,
     tradeoff,
-    transfer_matrix,
 )
+from core.figures.transfer import compute_transfer, transfer_matrix
 
 from .conftest import RELEASES
 

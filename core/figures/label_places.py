@@ -1,0 +1,110 @@
+"""Where the names of points go, so that no two lie on each other; greedy, in pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+CHAR_WIDTH, LINE_HEIGHT = 6.4, 17.0
+"""A character and a line of text at 12 px; on the generous side."""
+
+MARKER = 9.0
+"""Half the side of the square that a marker takes."""
+
+NEAR = 12.0
+DISTANCES = (NEAR, 30.0, 54.0, 84.0, 120.0)
+"""Of a name from its point; beyond the first it needs a leader line."""
+
+DIRECTIONS = ((1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1), (0, 1))
+CROSSING_COST = 20.0
+"""Pixels that a name would rather move than lie on a whisker."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """dx, dy: the name's corner or side nearest to its point, in pixels, y downwards.
+
+    side  which way the name lies from there: −1 left, 0 centred, 1 right
+    """
+
+    dx: float
+    dy: float
+    side: int
+
+    @property
+    def needs_leader(self) -> bool:
+        return max(abs(self.dx), abs(self.dy)) > NEAR
+
+    def box(self, point: np.ndarray, width: float) -> np.ndarray:
+        """left, top, right, bottom of the name of a point."""
+        x, y = point[0] + self.dx, point[1] + self.dy
+        left = {1: x, -1: x - width, 0: x - width / 2}[self.side]
+        return np.array([left, y - LINE_HEIGHT / 2, left + width, y + LINE_HEIGHT / 2])
+
+
+PLACES = tuple(
+    Place(direction[0] * distance, direction[1] * distance, direction[0])
+    for distance in DISTANCES for direction in DIRECTIONS
+)
+
+
+def place_labels(
+    points: Sequence[np.ndarray], texts: Sequence[str], sizes: Sequence[tuple[float, float]],
+    whiskers: Sequence[np.ndarray],
+) -> list[Place | None]:
+    """A place for the name of each point, None where there is none; earlier points choose first.
+
+    A chart's width changes with its window, so there may be several: a place is free on all.
+    points    a chart each: (k, 2) pixels from the upper left
+    texts     names (k), "" for a point without
+    sizes     a chart each: width and height of the plot
+    whiskers  a chart each: (k, 4) left, top, right, bottom of the cross of each point's whiskers
+    """
+    taken: list[list[np.ndarray]] = [
+        [np.array([x - MARKER, y - MARKER, x + MARKER, y + MARKER]) for x, y in chart]
+        for chart in points
+    ]
+    found: list[Place | None] = []
+    for index, text in enumerate(texts):
+        best: Place | None = None
+        least = np.inf
+        for place in PLACES if text else ():
+            boxes = [place.box(chart[index], CHAR_WIDTH * len(text)) for chart in points]
+            charts = zip(boxes, taken, sizes, strict=True)
+            if not all(_is_free(box, boxed, size) for box, boxed, size in charts):
+                continue
+            crossed = sum(
+                _count_crossed(box, chart, cross)
+                for box, chart, cross in zip(boxes, points, whiskers, strict=True)
+            )
+            cost = max(abs(place.dx), abs(place.dy)) + CROSSING_COST * crossed / len(boxes)
+            if cost < least:
+                best, least = place, cost
+        found.append(best)
+        if best is not None:
+            for chart, boxed in zip(points, taken, strict=True):
+                boxed.append(best.box(chart[index], CHAR_WIDTH * len(text)))
+    return found
+
+
+def _is_free(box: np.ndarray, taken: list[np.ndarray], size: tuple[float, float]) -> bool:
+    inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
+    return bool(inside) and not _overlap(box, np.array(taken)).any()
+
+
+def _count_crossed(box: np.ndarray, points: np.ndarray, crosses: np.ndarray) -> int:
+    """Whiskers that run through the box: the horizontal and vertical bar of each cross."""
+    x, y = points.T
+    level = np.stack([crosses[:, 0], y, crosses[:, 2], y], axis=1)
+    upright = np.stack([x, crosses[:, 1], x, crosses[:, 3]], axis=1)
+    return int(_overlap(box, level).sum() + _overlap(box, upright).sum())
+
+
+def _overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(k,) bool: which of the boxes (k, 4) share a point with `box`."""
+    return (
+        (others[:, 0] < box[2]) & (others[:, 2] > box[0])
+        & (others[:, 1] < box[3]) & (others[:, 3] > box[1])
+    )

@@ -1,0 +1,108 @@
+"""How attacks carry over between releases: every attack on every release."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.chart import Chart
+from core.figures.labels import (
+    Threat,
+    chance_level,
+    method_title,
+    metric_title,
+    release_title,
+)
+from core.figures.tables import attack_rows, describe_sample, list_releases, select_results
+from core.figures.theme import (
+    INKS,
+    Theme,
+    escape_text,
+    format_interval,
+    make_empty_figure,
+    risk_colorscale,
+    style_figure,
+)
+from core.figures.turned import MARK, turn_round
+
+
+def transfer_matrix(
+    results: pd.DataFrame, metric: str, threat: Threat | None = None, theme: Theme = "light"
+) -> Chart:
+    """Attacks (rows) × releases (columns), the original first; values in the cells.
+
+    Table: attack, title, then one column a release (NaN: no value).
+    """
+    table = compute_transfer(results, metric, threat)
+    if table.empty:
+        return Chart(make_empty_figure("No finished attack yet.", theme), table, "")
+    releases = [c for c in table.columns if c not in ("attack", "title")]
+    values = table[releases].to_numpy(float)
+    strengths = compute_transfer(results, metric, threat, "strength")[releases].to_numpy(float)
+    ink = INKS[theme]
+    low = chance_level(metric) or 0.0
+    if not metric.startswith(("auc", "accuracy")):
+        low, top = 0.0, max(float(np.nanmax(values)), 1e-9)
+    else:
+        top = 1.0
+    marks = np.where(strengths > values, MARK, "")
+    text = [["" if v != v else f"{v:.2f}{mark}" for v, mark in zip(*row, strict=True)]
+            for row in zip(values, marks, strict=True)]
+    long = sum(len(release_title(release)) for release in releases) > 70
+    hover = _transfer_hover(results, metric, table, releases)
+    figure = go.Figure(
+        go.Heatmap(
+            z=strengths, x=[escape_text(release_title(r)) for r in releases],
+            y=[escape_text(t) for t in table.title], zmin=low, zmax=top,
+            colorscale=risk_colorscale(), xgap=2, ygap=2, text=text, texttemplate="%{text}",
+            customdata=hover, hovertemplate="%{y} on %{x}<br>%{customdata}<extra></extra>",
+            colorbar={"title": {"text": metric_title(metric)}, "thickness": 12, "outlinewidth": 0},
+        )
+    )
+    style_figure(figure, theme, 150 + 34 * len(table))
+    figure.update_layout(plot_bgcolor=ink.empty)
+    figure.update_xaxes(side="top", showgrid=False, tickangle=-25 if long else 0,
+                        tickfont={"color": ink.text})
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
+    note = describe_sample(attack_rows(results, metric, threat), "pair or node")
+    note = note.replace("; bars and whiskers show 95 % intervals.", ".")
+    if (strengths > values).any():
+        note += f" {MARK} clearly below one half: coloured by its strength turned round."
+    return Chart(figure, table, note)
+
+
+def compute_transfer(
+    results: pd.DataFrame, metric: str, threat: Threat | None = None,
+    of: Literal["value", "strength"] = "value",
+) -> pd.DataFrame:
+    """attack, title, one column a release; attacks by their strength on the original.
+
+    of  the attack's own value, or with those that are clearly wrong turned round
+    """
+    rows = attack_rows(results, metric, threat)
+    if rows.empty:
+        return pd.DataFrame(columns=["attack", "title"])
+    rows["strength"] = turn_round(rows).value
+    wide = rows.pivot_table([*{"strength", of}], "method", "release", sort=False)
+    first = next(r for r in list_releases(results) if r in wide["strength"].columns)
+    order = wide["strength"][first].sort_values(ascending=False, kind="stable").index
+    wide = wide[of].loc[order]
+    wide = wide[[r for r in list_releases(results) if r in wide.columns]].reset_index()
+    wide.columns.name = None
+    wide = wide.rename(columns={"method": "attack"})
+    wide.insert(1, "title", wide.attack.map(method_title))
+    return wide
+
+
+def _transfer_hover(
+    results: pd.DataFrame, metric: str, table: pd.DataFrame, releases: list[str]
+) -> list[list[str]]:
+    rows = select_results(results, metric).set_index(["method", "release"])
+    rows = rows[~rows.index.duplicated()]
+    texts = {key: format_interval(r.value, r.low, r.high)
+             for key, r in zip(rows.index, rows.itertuples(), strict=True)}
+    return [[texts.get((attack, release), "no value") for release in releases]
+            for attack in table.attack]
