@@ -66,7 +66,8 @@ def _show_link_threat(graph: Graph) -> None:
     ways = [way for way in WAYS if way != "given" or threats.way == "given"]
     way = st.selectbox(
         "Which links", ways, ways.index(threats.way), format_func=WAYS.get, key=f"way-{key}",
-        help="They are withheld from every release; the adversary tries to find them.",
+        help="They are taken out of the graph before anything is defended or released, and the "
+             "adversary tries to find them.",
     )
     if way == "none":
         session.set_threats(way=way, mode="none")
@@ -86,7 +87,8 @@ def _show_link_threat(graph: Graph) -> None:
     if pairs:
         first = ", ".join(f"{escape(a, 20)} and {escape(b, 20)}" for a, b in pairs[:3])
         st.caption(f"{count_noun(len(pairs), 'sensitive link')}, such as {first}. "
-                   "Every release withholds them.")
+                   "They are taken out before anything is defended; only a defense that flips "
+                   "pairs blindly, to deny any link, may draw one of them by chance.")
 
 
 def _ask_file(graph: Graph, key: str) -> Sequence[Pair]:

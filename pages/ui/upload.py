@@ -19,6 +19,8 @@ FORMATS = ("csv", "tsv", "txt", "gz", "parquet", "graphml", "gexf", "gml", "npz"
 LINKS, NODES, WORDS, TARGETS, UNUSED = (
     "Links", "People (node table)", "Word features", "Classes (targets)", "Not used"
 )
+TABLES = (NODES, TARGETS)
+"""What has a row a person, below a header."""
 PREVIEW_ROWS = 8
 SCAN_ROWS = 20_000
 """Rows that are looked at for values that may mean "unknown"."""
@@ -70,8 +72,9 @@ def _assign_parts(paths: list[Path]) -> dict[str, Path]:
     """Which file holds what: proposed from their content, corrected by the user."""
     choices = [LINKS, NODES, WORDS, TARGETS, UNUSED]
     parts: dict[str, Path] = {}
+    links = _find_links(paths)
     for path in paths:
-        proposal = _propose_part(path, parts, len(paths))
+        proposal = LINKS if path == links else _propose_part(path)
         with st.container(border=True):
             left, right = st.columns([3, 2], vertical_alignment="center")
             left.markdown(f"**{escape(path.name)}**")
@@ -79,7 +82,7 @@ def _assign_parts(paths: list[Path]) -> dict[str, Path]:
                 "holds", choices, choices.index(proposal), key=f"part-{path}",
                 label_visibility="collapsed",
             )
-            preview = readers.read_preview(path, PREVIEW_ROWS)
+            preview = readers.read_preview(path, PREVIEW_ROWS, part in TABLES)
             if not preview.empty:
                 st.dataframe(preview, hide_index=True, height=178)
         if part != UNUSED:
@@ -87,17 +90,22 @@ def _assign_parts(paths: list[Path]) -> dict[str, Path]:
     return parts
 
 
-def _propose_part(path: Path, taken: dict[str, Path], num_files: int) -> str:
-    kind = readers.detect_format(path)
-    if kind == "json":
+def _find_links(paths: list[Path]) -> Path | None:
+    """The file that most likely holds the links: in a list of links, first ends repeat."""
+    likely = [p for p in paths if readers.detect_format(p) not in ("text", "json", "parquet")]
+    texts = [path for path in paths if readers.detect_format(path) == "text"]
+    if len(paths) == 1:
+        likely += texts
+    for path in [] if likely else texts:
+        table = _scan(str(path), path.stat().st_mtime, False)
+        if "source" in readers.guess_roles(table).values():
+            likely.insert(0 if not table.iloc[:, 0].is_unique else len(likely), path)
+    return likely[0] if likely else None
+
+
+def _propose_part(path: Path) -> str:
+    if readers.detect_format(path) == "json":
         return WORDS
-    if kind == "parquet":
-        return NODES
-    if kind != "text" or num_files == 1:
-        return LINKS
-    roles = readers.guess_roles(readers.read_preview(path, PREVIEW_ROWS))
-    if "source" in roles.values() and LINKS not in taken:
-        return LINKS
     return TARGETS if "target" in path.stem.lower() else NODES
 
 
@@ -110,7 +118,7 @@ def _ask(parts: dict[str, Path]) -> dict[str, Any]:
     table_path = parts.get(NODES) or parts.get(TARGETS)
     if table_path is None:
         return options
-    table = _scan(str(table_path), table_path.stat().st_mtime)
+    table = _scan(str(table_path), table_path.stat().st_mtime, True)
     roles = readers.guess_roles(table)
     columns = [str(column) for column in table.columns]
     with st.container(horizontal=True):
@@ -128,8 +136,8 @@ def _ask(parts: dict[str, Path]) -> dict[str, Any]:
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _scan(path: str, _changed: float) -> pd.DataFrame:
-    return readers.read_preview(path, SCAN_ROWS)
+def _scan(path: str, _changed: float, is_nodes: bool) -> pd.DataFrame:
+    return readers.read_preview(path, SCAN_ROWS, is_nodes)
 
 
 def _choose_column(
