@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
+from core.defenses.privdpr import PrivDpr
 from core.privacy.accounting import (
     calibrate_gaussian,
     calibrate_sampled,
@@ -20,6 +21,8 @@ from core.privacy.accounting import (
     compute_sampled_epsilon,
     compute_tight_epsilon,
 )
+from core.privacy.mechanisms import compute_flip_probability
+from tests.oracles.graphs import two_communities
 
 budgets = st.floats(0.05, 20.0)
 deltas = st.sampled_from([1e-9, 1e-6, 1e-5, 1e-3])
@@ -81,6 +84,49 @@ def test_calibrated_sampled_noise_never_overshoots(epsilon, rate, steps):
     z = calibrate_sampled(epsilon, 1e-5, rate, steps)
     assert compute_sampled_epsilon(z, rate, steps, 1e-5) <= epsilon
     assert compute_sampled_epsilon(0.97 * z, rate, steps, 1e-5) > epsilon
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.floats(0.6, 8.0), st.sampled_from([0.01, 0.1, 0.5, 1.0]), st.integers(1, 60))
+def test_sampled_total_is_never_less_than_what_the_sum_of_the_steps_proves(z, rate, steps):
+    """Whoever sees only the sum of all steps tells N(0, T z²) from its shifts by Binomial(T, q).
+
+    δ(ε) of that pair is an integral, and no accountant of the steps may be below it.
+    """
+    epsilon = compute_sampled_epsilon(z, rate, steps, 1e-5)
+    deviation = z * math.sqrt(steps)
+    x = np.linspace(-14 * deviation, 14 * deviation + steps, 40_001)
+    shifts = np.arange(steps + 1)
+    chances = stats.binom.pmf(shifts, steps, rate)
+    without = stats.norm.pdf(x, 0, deviation)
+    mixed = sum(c * stats.norm.pdf(x, k, deviation)
+                for k, c in zip(shifts, chances, strict=True) if c > 1e-12)
+    for left, right in ((mixed, without), (without, mixed)):
+        proven = np.maximum(left - math.exp(epsilon) * right, 0).sum() * (x[1] - x[0])
+        assert proven <= 1e-5 * (1 + 1e-3)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.floats(0.05, 20.0), deltas, st.floats(0.01, 0.9), st.integers(1, 4))
+def test_no_part_of_a_synthesis_overshoots_its_budget(epsilon, delta, share, rounds):
+    """Noisy steps and the number of links together: PrivDPR's training and GAP's hops."""
+    graph = two_communities()
+    method = PrivDpr(epsilon=epsilon, delta=delta, count_share=share, epochs=rounds)
+    steps = method.make_plan(graph.num_nodes).steps
+    spent = compute_tight_epsilon(method.compute_noise_multiplier(graph), steps, delta)
+    assert spent + share * epsilon <= epsilon * (1 + 1e-8)
+    # As the release states it: never less than the parts, and naive addition never less than it.
+    promise = method.make_guarantee(graph)
+    assert promise.epsilon == epsilon
+    assert promise.epsilon_naive >= (spent + share * epsilon) * (1 - 1e-9)
+    hops = calibrate_gaussian(epsilon * (1 - share), delta, rounds)
+    assert compute_tight_epsilon(hops, rounds, delta) + share * epsilon <= epsilon * (1 + 1e-8)
+
+
+@given(st.floats(0.01, 30.0))
+def test_flips_cost_exactly_their_budget(epsilon):
+    flip = compute_flip_probability(epsilon)
+    assert math.log((1 - flip) / flip) == pytest.approx(epsilon, rel=1e-6)
 
 
 def test_noise_of_the_paper_s_formula_is_too_small_for_a_large_budget():
