@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.figures import answers, homophily
+from core.figures import answers, homophily, pair_profile
 from core.figures.labels import ORIGINAL, release_title
 from core.figures.tables import list_releases
 from pages.ui import page, session
@@ -21,14 +21,26 @@ MECHANISMS = (
 
 def main() -> None:
     page.open_page("Homophily", "Why does structure give people away?")
-    view = page.require_view("Homophily is measured when a private column is audited.")
-    if view.spec.private is None or view.profile.ghratio_combined.isna().all():
-        st.info("This audit has no private column, so there is no homophily to measure. "
-                "Choose one on the Data page and run the attacks again.")
-        return
-    answer = answers.answer_homophily(view.results)
+    view = page.require_view("Homophily and nearness are measured by an audit.")
+    has_homophily = view.spec.private is not None and view.profile.ghratio_combined.notna().any()
+    sentences = (
+        answers.answer_homophily(view.results) if has_homophily else "",
+        pair_profile.answer_pair_profile(view.results),
+    )
+    answer = " ".join(filter(None, sentences))
     if answer:
         page.show_answer(answer)
+    if has_homophily:
+        _show_homophily(view)
+    else:
+        st.info("This audit has no private column, so there is no homophily to measure. "
+                "Choose one on the Data page and run the attacks again.")
+    if view.spec.has_link_threat:
+        _show_pairs(view)
+    page.show_next("tradeoff", "Which release to choose: Trade-off")
+
+
+def _show_homophily(view: AuditView) -> None:
     for column, text in zip(st.columns(3, gap="medium"), MECHANISMS, strict=True):
         column.caption(text)
     releases = list_releases(view.profile)
@@ -36,7 +48,18 @@ def main() -> None:
     chart = homophily.ghratio_distributions(view.profile, chosen, current_theme())
     page.show_chart(chart, "ghratio", "How often peers share the private value")
     _show_scatter(view, releases)
-    page.show_next("tradeoff", "Which release to choose: Trade-off")
+
+
+def _show_pairs(view: AuditView) -> None:
+    chart = pair_profile.pair_profile(view.results, None, current_theme())
+    st.subheader("How near the ends of hidden links are", anchor=False)
+    st.caption(
+        "Link attacks look for pairs that are near: few steps apart, alike in their features, or "
+        "in the same part of the network. The line joins hidden links (filled) to pairs without "
+        "a link (hollow): where it is short, nearness no longer tells the two apart. A change of "
+        "links moves steps and embeddings, never features."
+    )
+    page.show_chart(chart, "pair-profile")
 
 
 def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:

@@ -90,6 +90,9 @@ def build_sources(material: Material) -> list[Block]:
         rows.append([title, info.summary, method_source(key)])
     rows.append(["Homophily ratios", "Share of like-valued neighbours and role peers.",
                  "Yuan et al., KDD 2024, Eq. 3–5"])
+    if spec.has_link_threat:
+        rows.append(["Pair profile", "How near hidden links are, beside pairs without a link.",
+                     "Wu et al., PPGSL, 2025, Table I"])
     return [blocks.table(["Method", "What it does", "Source"], rows,
                          "Methods of this audit.", widths=[1, 1.8, 1.6])]
 

@@ -20,12 +20,12 @@ from core.report.closing import (
 )
 from core.report.findings import (
     build_attacks,
-    build_homophily,
     build_releases,
     build_risk,
     build_tradeoff,
 )
 from core.report.material import Material
+from core.report.mechanisms import build_mechanisms
 from core.report.opening import build_graph, build_summary, build_threats
 from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
 from core.report.promises import build_guarantees
@@ -36,7 +36,7 @@ PDF_STANDARD = "ua-1"
 
 BUILDERS: dict[Section, Callable[[Material], list[Block]]] = {
     "threats": build_threats, "graph": build_graph, "attacks": build_attacks,
-    "releases": build_releases, "risk": build_risk, "homophily": build_homophily,
+    "releases": build_releases, "risk": build_risk, "homophily": build_mechanisms,
     "tradeoff": build_tradeoff, "guarantees": build_guarantees, "limits": build_limits,
     "sources": build_sources, "provenance": build_provenance, "signoff": build_signoff,
 }
@@ -70,7 +70,7 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
         {"title": SECTION_TITLES[section], "key": section, "blocks": BUILDERS[section](material)}
         for section in SECTIONS
         if section in options.sections
-        and (section != "homophily" or spec.private is not None)
+        and (section != "homophily" or spec.private is not None or spec.has_link_threat)
     ]
     content = {
         "title": clean_text(options.title, 120) or "Privacy audit",

@@ -7,11 +7,6 @@ from functools import partial
 import pandas as pd
 
 from core.figures import answers
-from core.figures.homophily import (
-    MECHANISMS,
-    compute_ghratio_histogram,
-    compute_reference_share,
-)
 from core.figures.labels import (
     ORIGINAL,
     Threat,
@@ -221,28 +216,6 @@ def _build_exposed(material: Material) -> list[Block]:
             "it accordingly."
         ))
     return result
-
-
-def build_homophily(material: Material) -> list[Block]:
-    table = compute_ghratio_histogram(material.profile, material.shown)
-    if table.empty:
-        return [blocks.paragraph("The audit has no private attribute, so there is no homophily "
-                                 "to measure.")]
-    share = compute_reference_share(material.profile)
-    image = material.add_image(
-        "ghratio", lambda: charts.draw_ghratios(table, material.colors, share))
-    original = material.profile[material.profile.release == ORIGINAL]
-    alt = "Distributions of three ratios. Mean on the original: " + "; ".join(
-        f"{title.lower()} {format_number(original[name].mean())}"
-        for name, title in MECHANISMS.items()
-    ) + f"; class share {format_number(share)}."
-    return [
-        *(blocks.paragraph(s) for s in answers.answer_mechanisms(material.results)),
-        blocks.figure(image, alt, "Share of a node's neighbours, of its role peers (nodes with "
-                      "about as many links), and of both, who have the node's own private value. "
-                      "Dashed: mean class share, what a graph would show whose links are blind to "
-                      "the attribute. First repeat's releases."),
-    ]
 
 
 def build_tradeoff(material: Material) -> list[Block]:

@@ -1,0 +1,166 @@
+"""How near the ends of hidden links are, beside those of links and of pairs without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from core.figures.chart import Chart
+from core.figures.labels import ORIGINAL, metric_title, release_title
+from core.figures.tables import RELEASE, describe_sample, list_releases, select_results
+from core.figures.theme import (
+    INKS,
+    Theme,
+    escape_text,
+    format_interval,
+    make_empty_figure,
+    release_color,
+    style_figure,
+)
+
+METRICS = (
+    "pair_path_length", "pair_disconnected", "pair_feature_cosine", "pair_embedding_cosine",
+)
+KINDS = {"hidden": "Hidden links", "absent": "Pairs without a link", "visible": "Links released"}
+COLUMNS = ["release", "title", "metric", "kind", "value", "low", "high", "n", "seeds"]
+
+MOVED_BY_LINKS = ("pair_path_length", "pair_embedding_cosine")
+"""What a change of links can change, nearest to what link attacks use first."""
+
+
+def compute_pair_table(
+    results: pd.DataFrame, releases: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Rows release × metric × kind ("hidden", "absent", "visible") with value and interval."""
+    rows = select_results(results, method=RELEASE)
+    rows = rows[rows.metric.str.startswith("pair_")]
+    rows = rows.assign(
+        metric=rows.metric.map(lambda key: key.rpartition("_")[0]),
+        kind=rows.metric.map(lambda key: key.rpartition("_")[2]),
+        title=rows.release.map(release_title),
+    )
+    if releases is not None:
+        rows = rows[rows.release.isin(list(releases))]
+    return rows[rows.metric.isin(METRICS) & rows.kind.isin(KINDS)][COLUMNS].reset_index(drop=True)
+
+
+def pair_profile(
+    results: pd.DataFrame, releases: Sequence[str] | None = None, theme: Theme = "light"
+) -> Chart:
+    """A panel a measure, a row a release: hidden links, pairs without a link, links released.
+
+    The line between hidden and absent pairs is what an attacker has to go by.
+    """
+    table = compute_pair_table(results, releases)
+    if table.empty:
+        return Chart(make_empty_figure("No pairs have been measured yet.", theme), table, "")
+    metrics = [metric for metric in METRICS if metric in set(table.metric)]
+    order = [r for r in list_releases(results) if r in set(table.release)]
+    colors, ink = release_color(list_releases(results)), INKS[theme]
+    figure = make_subplots(1, len(metrics), shared_yaxes=True, horizontal_spacing=0.04)
+    looks = {
+        "hidden": {"symbol": "circle", "size": 11}, "absent": {"symbol": "circle-open", "size": 11},
+        "visible": {"symbol": "line-ns-open", "size": 12},
+    }
+    for column, metric in enumerate(metrics, start=1):
+        wide = table[table.metric == metric].set_index(["release", "kind"])
+        for release in order:
+            _add_gap(figure, wide, release, colors[release], column)
+        for kind, look in looks.items():
+            rows = wide[wide.index.get_level_values("kind") == kind].reset_index()
+            figure.add_scatter(
+                x=rows.value.to_numpy(), y=[escape_text(title) for title in rows.title],
+                mode="markers", name=KINDS[kind], legendgroup=kind, showlegend=False,
+                marker={**look, "color": [colors[r] for r in rows.release], "line": {"width": 2}},
+                error_x={"type": "data", "array": (rows.high - rows.value).fillna(0).to_numpy(),
+                         "arrayminus": (rows.value - rows.low).fillna(0).to_numpy(),
+                         "thickness": 1.1, "width": 3, "color": ink.muted},
+                text=[format_interval(*v) for v in rows[["value", "low", "high"]].to_numpy()],
+                hovertemplate="%{y}<br>%{fullData.name}: %{text}<extra></extra>",
+                row=1, col=column,
+            )
+        figure.update_xaxes(title_text=metric_title(metric), row=1, col=column)
+    for kind, look in looks.items():  # the legend in ink: colours tell releases apart
+        figure.add_scatter(
+            x=[None], y=[None], mode="markers", name=KINDS[kind], legendgroup=kind,
+            marker={**look, "color": ink.text, "line": {"width": 2}},
+        )
+    style_figure(figure, theme, 150 + 38 * len(order))
+    figure.update_yaxes(
+        categoryorder="array", categoryarray=[escape_text(release_title(r)) for r in order[::-1]],
+        tickfont={"color": ink.text},
+    )
+    note = describe_sample(table, "pair").replace("; bars and whiskers", "; whiskers")
+    return Chart(figure, table, f"{note} Steps are means over the pairs that a path connects.")
+
+
+def _add_gap(
+    figure: go.Figure, wide: pd.DataFrame, release: str, color: str, column: int
+) -> None:
+    ends = [wide.value.get((release, kind)) for kind in ("hidden", "absent")]
+    if None in ends:
+        return
+    figure.add_scatter(
+        x=ends, y=[escape_text(release_title(release))] * 2, mode="lines", hoverinfo="skip",
+        line={"color": color, "width": 3}, opacity=0.5, showlegend=False, row=1, col=column,
+    )
+
+
+def answer_pair_profile(results: pd.DataFrame) -> str:
+    """Whether nearness gives hidden links away, before and after; "" where it is not known."""
+    table = compute_pair_table(results)
+    metric = next((m for m in MOVED_BY_LINKS if _find_gap(table, ORIGINAL, m) is not None), None)
+    if metric is None:
+        return ""
+    hidden, absent = (_find_row(table, ORIGINAL, metric, kind) for kind in ("hidden", "absent"))
+    noun = "steps apart" if metric == "pair_path_length" else "alike by their embeddings"
+    text = (
+        f"On the original, the ends of hidden links are {_text(hidden)} {noun}, those of pairs "
+        f"without a link {_text(absent)}"
+    )
+    gaps = {
+        release: gap for release in list_releases(table)
+        if (gap := _find_gap(table, release, metric)) is not None
+    }
+    if not _is_clear(table, ORIGINAL, metric):
+        return f"{text}: nearness does not tell them apart."
+    text += ": an attacker who looks for near pairs finds them."
+    others = {release: gap for release, gap in gaps.items() if release != ORIGINAL}
+    if not others:
+        return text
+    best = min(others, key=lambda release: abs(others[release]))
+    pair = [_text(_find_row(table, best, metric, kind)) for kind in ("hidden", "absent")]
+    verdict = (
+        "narrows the gap most" if abs(others[best]) < abs(gaps[ORIGINAL]) else "does not narrow it"
+    )
+    if not _is_clear(table, best, metric):
+        verdict = "closes the gap as far as the sample can tell"
+    name = release_title(best)
+    return f"{text} **{name}** {verdict}: {pair[0]} against {pair[1]}."
+
+
+def _find_row(table: pd.DataFrame, release: str, metric: str, kind: str) -> pd.Series | None:
+    rows = table[(table.release == release) & (table.metric == metric) & (table.kind == kind)]
+    return None if rows.empty else rows.iloc[0]
+
+
+def _find_gap(table: pd.DataFrame, release: str, metric: str) -> float | None:
+    """Absent less hidden."""
+    rows = [_find_row(table, release, metric, kind) for kind in ("absent", "hidden")]
+    return None if rows[0] is None or rows[1] is None else rows[0].value - rows[1].value
+
+
+def _is_clear(table: pd.DataFrame, release: str, metric: str) -> bool:
+    """Whether the intervals of hidden and absent pairs are apart."""
+    rows = [_find_row(table, release, metric, kind) for kind in ("absent", "hidden")]
+    if rows[0] is None or rows[1] is None:
+        return False
+    return bool(rows[0].low > rows[1].high or rows[1].low > rows[0].high)
+
+
+def _text(row: pd.Series | None) -> str:
+    assert row is not None
+    return format_interval(row.value, row.low, row.high)

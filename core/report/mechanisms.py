@@ -1,0 +1,78 @@
+"""Why structure gives people away: homophily of the private value, nearness of hidden links."""
+
+from __future__ import annotations
+
+from core.figures import answers
+from core.figures.homophily import (
+    MECHANISMS,
+    compute_ghratio_histogram,
+    compute_reference_share,
+)
+from core.figures.labels import ORIGINAL, metric_title, release_title
+from core.figures.pair_profile import (
+    KINDS,
+    METRICS,
+    answer_pair_profile,
+    compute_pair_table,
+)
+from core.figures.tables import describe_sample
+from core.figures.theme import format_interval, format_number
+from core.report import blocks, charts
+from core.report.blocks import Block
+from core.report.material import Material
+
+
+def build_mechanisms(material: Material) -> list[Block]:
+    return [*_build_homophily(material), *_build_pairs(material)] or [
+        blocks.paragraph("Nothing that explains the risk has been measured.")
+    ]
+
+
+def _build_homophily(material: Material) -> list[Block]:
+    table = compute_ghratio_histogram(material.profile, material.shown)
+    if table.empty:
+        return []
+    share = compute_reference_share(material.profile)
+    image = material.add_image(
+        "ghratio", lambda: charts.draw_ghratios(table, material.colors, share))
+    original = material.profile[material.profile.release == ORIGINAL]
+    alt = "Distributions of three ratios. Mean on the original: " + "; ".join(
+        f"{title.lower()} {format_number(original[name].mean())}"
+        for name, title in MECHANISMS.items()
+    ) + f"; class share {format_number(share)}."
+    return [
+        *(blocks.paragraph(s) for s in answers.answer_mechanisms(material.results)),
+        blocks.figure(image, alt, "Share of a node's neighbours, of its role peers (nodes with "
+                      "about as many links), and of both, who have the node's own private value. "
+                      "Dashed: mean class share, what a graph would show whose links are blind to "
+                      "the attribute. First repeat's releases."),
+    ]
+
+
+def _build_pairs(material: Material) -> list[Block]:
+    """The pair profile as a table: hidden links against pairs without a link."""
+    table = compute_pair_table(material.results, material.shown)
+    if table.empty:
+        return []
+    texts = {
+        (row.release, row.metric, row.kind): format_interval(row.value, row.low, row.high)
+        for row in table.itertuples()
+    }
+    metrics = [metric for metric in METRICS if metric in set(table.metric)]
+    rows = [
+        [release_title(release) if first else "", KINDS[kind],
+         *(texts.get((release, metric, kind), "–") for metric in metrics)]
+        for release in material.shown if release in set(table.release)
+        for first, kind in ((True, "hidden"), (False, "absent"))
+    ]
+    sample = describe_sample(table, "pair").replace("; bars and whiskers show", "; brackets are")
+    return [
+        blocks.heading("How near the ends of hidden links are"),
+        *(blocks.paragraph(s) for s in [answer_pair_profile(material.results)] if s),
+        blocks.table(
+            ["Release", "Pairs", *map(metric_title, metrics)], rows,
+            "Nearness of hidden links and of pairs without a link: what link attacks go by. "
+            f"{sample}", numeric=range(2, 2 + len(metrics)),
+            widths=[1.3, 1.1] + [1.0] * len(metrics),
+        ),
+    ]
