@@ -14,6 +14,7 @@ from core.figures.tables import list_threats
 from core.methods import Method, list_methods
 from pages.ui import cache, page, rail, session
 from pages.ui.guarantee_card import show_guarantees
+from pages.ui.learned_links import list_learned, show_learned_links
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.text import count_noun
 from pages.ui.theme import current_theme
@@ -168,7 +169,8 @@ def _show_details(view: AuditView) -> None:
     done = [summary for summary in view.releases if summary.id != ORIGINAL and summary.facts]
     if not done:
         return
-    before_after, curves, rocs = st.tabs(["Before and after", "Training", "ROC"])
+    names = ["Before and after", "Training", "Learned links", "ROC"]
+    before_after, curves, learned, rocs = st.tabs(names)
     with before_after:
         _show_before_after(view, [ORIGINAL, *(summary.id for summary in done)])
     with curves:
@@ -178,6 +180,8 @@ def _show_details(view: AuditView) -> None:
         for summary in trained:
             chart = releases.training_curves(summary.curves, current_theme())
             page.show_chart(chart, f"curves-{summary.id}", release_title(summary.id))
+    with learned:
+        show_learned_links(view, list_learned(view, [summary.id for summary in done]))
     with rocs:
         attacks = list(dict.fromkeys(attack for _, attack in view.rocs))
         if attacks:

@@ -79,6 +79,9 @@ def assemble_view(
             return visible
         return files.unpack_release(files.load_cell(store.home, keys[release, repeat]), visible)
 
+    def load_link_scores(release: str, repeat: int) -> np.ndarray | None:
+        return files.load_cell(store.home, keys[release, repeat]).get("link_scores")
+
     devices = sorted({cell.device for cell in cells if cell.device})
     return AuditView(
         summary=summarize(row, _count_states(cells)),
@@ -92,6 +95,7 @@ def assemble_view(
         rocs=_assemble_rocs(store, spec, groups),
         load_graph=lambda: (load_graph or store.load_graph)(row.graph_hash),
         load_release=load_release,
+        load_link_scores=load_link_scores,
         claims=list_claims(store, row.id),
     )
 

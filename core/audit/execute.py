@@ -163,7 +163,7 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     release = defense.publish(threats.visible, threats, context)
     result = describe_release(release)
     result["facts"] = {**count_changes(threats.visible, release.graph), **release.facts}
-    arrays = files.pack_release(release.graph, threats.visible)
+    arrays = files.pack_release(release.graph, threats.visible, release.link_scores)
     return Outcome(result, arrays, release.curves or None)
 
 

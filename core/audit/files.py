@@ -72,13 +72,19 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
     return graph
 
 
-def pack_release(graph: Graph, visible: Graph) -> Arrays:
-    """The links of a released graph, and its node data only where a defense changed them."""
+def pack_release(
+    graph: Graph, visible: Graph, link_scores: np.ndarray | None = None
+) -> Arrays:
+    """The links of a released graph, and its node data only where a defense changed them.
+
+    link_scores  (m,) what a defense learned of each link of `visible`, if anything
+    """
     nodes, before = _pack_nodes(graph), _pack_nodes(visible)
     same = nodes.keys() == before.keys() and all(
         np.array_equal(nodes[name], before[name]) for name in nodes
     )
-    return _pack_links(graph) if same else {**_pack_links(graph), **nodes}
+    learned = {} if link_scores is None else {"link_scores": link_scores}
+    return {**_pack_links(graph), **learned, **({} if same else nodes)}
 
 
 def unpack_release(arrays: Arrays, visible: Graph) -> Graph:

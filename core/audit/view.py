@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from core.audit.spec import AuditSpec
@@ -120,6 +121,8 @@ class AuditView:
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
     load_graph    the original graph
     load_release  (release id, repeat) → the released graph of that repeat
+    load_link_scores  (defense's release id, repeat) → (m,) what it learned of each link of the
+             graph that was defended, or None
     claims   checks of what the releases promise, oldest first, whatever their state
     """
 
@@ -135,6 +138,7 @@ class AuditView:
     load_graph: Callable[[], Graph]
     load_release: Callable[[str, int], Graph]
     claims: tuple[ClaimRun, ...] = ()
+    load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
 
     def estimate(self, release: str, method: str, metric: str) -> Estimate:
         """The estimate in one row of `results`; its reason where it has no value."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.candidates import sample_candidates
 from core.errors import UnsupportedError
-from core.graph import Graph
+from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
 from core.release import Release
 from core.threats import Threats
@@ -129,13 +129,16 @@ class Ppgsl(Defense):
         else:
             keep = weights > MIN_WEIGHT
             release = graph.with_edges(pairs[keep], weights[keep] * top)
-        is_link = start > 0
+        is_link = np.isin(pair_codes(pairs, graph.num_nodes), graph.edge_codes)
         facts = {
             "links_removed": float((is_link & ~keep).sum()),
             "links_added": float((~is_link & keep).sum()),
             "distortion": 2.0 * float(((weights - start) ** 2).sum()),
         }
-        return Release(release, self.info.key, self.config, curves=curves, facts=facts)
+        return Release(
+            release, self.info.key, self.config, curves=curves, facts=facts,
+            link_scores=weights[is_link].astype(np.float64),
+        )
 
     def _make_pairs(
         self, graph: Graph, threats: Threats, top: float, context: Context

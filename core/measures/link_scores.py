@@ -1,0 +1,157 @@
+"""What a defense learned of each link, by degree and by small sub-structure (GPS, Fig. 6).
+
+The eight connected graphs of three and four nodes, as induced sub-graphs. There are far too many
+to list, so occurrences are drawn uniformly: a wedge by its centre, a path of three links by its
+middle link (Jha, Seshadhri and Pinar, Path sampling, WWW 2015), a star by its centre. Each
+occurrence of one kind holds the same number of such wedges, paths or stars, so that among the
+draws of that kind all occurrences are equally likely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph import Graph, pair_codes
+from core.measures.intervals import combine_measurements, measure_mean
+from core.results import Estimate
+
+SUBSTRUCTURES = (
+    "wedge", "triangle", "path of 4", "star of 4", "tailed triangle", "cycle of 4",
+    "chordal cycle", "clique of 4",
+)
+"""The eight kinds, sparse to dense among those of equal size."""
+
+NUM_DRAWS = 100_000
+"""Draws of each of the three ways."""
+
+MIN_DRAWS = 30
+"""Fewer occurrences of a kind say nothing about its mean."""
+
+DEGREE_BINS = (1, 2, 3, 6, 11, 21, 51, 101)
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """Mean score of the links in one group; n: links, or occurrences that were drawn."""
+
+    group: str
+    mean: Estimate
+
+
+def compute_degree_means(graph: Graph, scores: np.ndarray) -> list[GroupMean]:
+    """Mean score of the links at nodes of each degree range; a link counts at both its ends."""
+    degrees, values = graph.degrees[graph.edges].ravel(), np.repeat(scores, 2)
+    groups = []
+    for low, high in zip(DEGREE_BINS, (*DEGREE_BINS[1:], np.inf), strict=True):
+        chosen = values[(degrees >= low) & (degrees < high)]
+        if len(chosen):
+            last = "+" if high == np.inf else "" if high == low + 1 else f"–{int(high) - 1}"
+            groups.append(GroupMean(f"{low}{last}", _estimate(chosen)))
+    return groups
+
+
+def compute_substructure_means(
+    graph: Graph, scores: np.ndarray, rng: np.random.Generator, num_draws: int = NUM_DRAWS
+) -> list[GroupMean]:
+    """Per kind: over its occurrences, the mean of the mean score of an occurrence's links.
+
+    scores (m,) in the order of `graph.edges`. The interval is that of drawing occurrences; a
+    kind that was hardly drawn has no value, and its reason says so.
+    """
+    found: dict[str, list[np.ndarray]] = {name: [] for name in SUBSTRUCTURES}
+    for nodes, names in (
+        (_draw_stars(graph, 2, num_draws, rng), ("wedge", "triangle")),
+        (_draw_paths(graph, num_draws, rng), SUBSTRUCTURES[2:]),
+        (_draw_stars(graph, 3, num_draws, rng), ("star of 4",)),
+    ):
+        if len(nodes):
+            kinds, means = _classify(graph, scores, nodes)
+            for name in names:
+                if name != "star of 4" or len(names) == 1:
+                    found[name].append(means[kinds == SUBSTRUCTURES.index(name)])
+    return [
+        GroupMean(name, _estimate(np.concatenate(found[name] or [np.zeros(0)]), MIN_DRAWS))
+        for name in SUBSTRUCTURES
+    ]
+
+
+def _classify(
+    graph: Graph, scores: np.ndarray, nodes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Kind of each connected induced sub-graph (k, 3 or 4 nodes), and its links' mean score."""
+    size = nodes.shape[1]
+    left, right = np.triu_indices(size, 1)
+    codes = pair_codes(np.stack([nodes[:, left], nodes[:, right]], axis=2), graph.num_nodes)
+    codes = codes.reshape(len(nodes), -1)
+    place = np.minimum(np.searchsorted(graph.edge_codes, codes), graph.num_edges - 1)
+    is_link = graph.edge_codes[place] == codes
+    count = is_link.sum(axis=1)
+    means = np.where(is_link, scores[place], 0.0).sum(axis=1) / count
+    if size == 3:
+        return count - 2, means
+    degrees = np.zeros((len(nodes), 4), np.int64)
+    for pair, (a, b) in enumerate(zip(left, right, strict=True)):
+        degrees[:, a] += is_link[:, pair]
+        degrees[:, b] += is_link[:, pair]
+    has_hub = degrees.max(axis=1) == 3  # tells star from path, and tailed triangle from cycle
+    kinds = np.select(
+        [count == 3, count == 4, count == 5],
+        [np.where(has_hub, 3, 2), np.where(has_hub, 4, 5), np.full(len(nodes), 6)], 7,
+    )
+    return kinds, means
+
+
+def _draw_stars(graph: Graph, leaves: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """(count, 1 + leaves) nodes of uniform stars, their leaves linked or not; none if there is
+    none in the graph."""
+    degrees = graph.degrees.astype(float)
+    weights = np.ones(graph.num_nodes)
+    for taken in range(leaves):
+        weights *= np.maximum(degrees - taken, 0)
+    if not weights.any():
+        return np.zeros((0, 1 + leaves), np.int64)
+    centers = rng.choice(graph.num_nodes, count, p=weights / weights.sum())
+    places = np.zeros((count, 0), np.int64)
+    for taken in range(leaves):
+        place = (rng.random(count) * (graph.degrees[centers] - taken)).astype(np.int64)
+        for other in np.sort(places, axis=1).T:  # step over what is taken, lowest first
+            place += place >= other
+        places = np.column_stack([places, place])
+    return np.column_stack([centers, *(_find_neighbors(graph, centers, p) for p in places.T)])
+
+
+def _draw_paths(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
+    """(k ≤ count, 4) nodes of uniform paths of three links; walks that close are left out."""
+    i, j = graph.edges.T
+    room = (graph.degrees[i] - 1.0) * (graph.degrees[j] - 1.0)
+    if not room.any():
+        return np.zeros((0, 4), np.int64)
+    middle = rng.choice(graph.num_edges, count, p=room / room.sum())
+    ends = []
+    for here, there in ((i[middle], j[middle]), (j[middle], i[middle])):
+        place = (rng.random(count) * (graph.degrees[here] - 1)).astype(np.int64)
+        place += place >= _find_place(graph, here, there)
+        ends.append(_find_neighbors(graph, here, place))
+    nodes = np.column_stack([ends[0], i[middle], j[middle], ends[1]])
+    return nodes[ends[0] != ends[1]]
+
+
+def _find_neighbors(graph: Graph, nodes: np.ndarray, places: np.ndarray) -> np.ndarray:
+    adjacency = graph.adjacency
+    return adjacency.indices[adjacency.indptr[nodes] + places].astype(np.int64)
+
+
+def _find_place(graph: Graph, nodes: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
+    """(k,) position of each neighbour in its node's sorted list."""
+    adjacency, n = graph.adjacency, graph.num_nodes
+    rows = np.repeat(np.arange(n), np.diff(adjacency.indptr))
+    codes = rows * n + adjacency.indices
+    return np.searchsorted(codes, nodes * n + neighbors) - adjacency.indptr[nodes]
+
+
+def _estimate(values: np.ndarray, least: int = 1) -> Estimate:
+    if len(values) < least:
+        return Estimate(None, None, None, len(values), 1, "too few of them in this graph")
+    return combine_measurements([measure_mean("link_score", values)])
