@@ -158,7 +158,8 @@ def _show_twins(view: AuditView) -> None:
     for sentence in twins.answer_twins(table):
         st.markdown(sentence)
     shown = twins.show_twin_table(table)
-    st.dataframe(shown, hide_index=True)
+    st.dataframe(shown, hide_index=True, column_config={
+        "Release": st.column_config.TextColumn(width="small")})
     with st.container(horizontal=True, wrap=False):
         st.caption("A data-free twin is the same method run on no links at all, but for their "
                    "number: only what exceeds it came from the data.", width="stretch")

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.figures.labels import ORIGINAL, Threat, method_title, metric_title, release_title
+from core.figures.labels import (
+    ORIGINAL,
+    Threat,
+    is_twin,
+    method_title,
+    metric_title,
+    release_title,
+)
 from core.figures.risk import compute_worst_case
 from core.figures.tables import (
     RELEASE,
@@ -73,7 +80,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
     if metric is None:
         return ""
     worst = compute_worst_attacks(results, metric, threat).set_index("release")
-    defended = worst.drop(index=ORIGINAL, errors="ignore")
+    defended = worst[[r != ORIGINAL and not is_twin(str(r)) for r in worst.index]]
     if defended.empty or ORIGINAL not in worst.index:
         return ""
     best_id, before = defended.value.idxmin(), worst.loc[ORIGINAL]
@@ -106,7 +113,7 @@ def answer_risk(nodes: pd.DataFrame) -> str:
         f"nodes ({format_percent(row.exposed / row['count'])}) have a risk of {HIGH_RISK} or "
         f"more; the mean worst case is {_mean(row)}"
     )
-    others = stats.drop(index=first)
+    others = stats[[r != first and not is_twin(str(r)) for r in stats.index]]
     if others.empty:
         return f"{text}."
     best = others["mean"].idxmin()
@@ -196,12 +203,12 @@ def answer_tradeoff(table: pd.DataFrame, limit: float, risk: str, utility: str) 
 
 def find_best_defense(results: pd.DataFrame) -> str | None:
     """The release with the lowest worst case in the first threat; None without defenses."""
-    releases = [r for r in list_releases(results) if r != ORIGINAL]
+    releases = [r for r in list_releases(results) if r != ORIGINAL and not is_twin(r)]
     metrics = list_metrics(results, "attack")
     if not releases or not metrics:
         return releases[0] if releases else None
     worst = compute_worst_attacks(results, metrics[0])
-    worst = worst[worst.release != ORIGINAL]
+    worst = worst[worst.release.isin(releases)]
     return str(worst.loc[worst.value.idxmin()].release) if len(worst) else releases[0]
 
 

@@ -30,7 +30,7 @@ UNIT_TITLES = {
 }
 SECRETS = {
     "edge": "whether any one pair is linked",
-    "link": "one entry of one person's list",
+    "link": "whether any one pair is linked",
     "node": "which links any one person has",
 }
 TRUST_TITLES = {
@@ -132,8 +132,10 @@ def explain_claim(run: ClaimRun) -> str:
     if check.is_refuted:
         return f"{check.verdict} Do not publish with this mechanism."
     found = find_method(check.defense, "defense").info
+    is_double = check.unit == "link" and check.claimed == 2 * check.config.get("epsilon", 0)
     return " ".join(filter(None, (
         check.verdict,
+        "Both ends report a link, so the game is held to 2ε." if is_double else "",
         "That does not prove the claim: a better attacker, another pair of neighbouring graphs "
         "or more trials may show more.",
         found.claim_blind_spot,

@@ -121,6 +121,12 @@ def is_null(method_id: str) -> bool:
     return method is not None and method.info.is_null
 
 
+def is_twin(release_id: str) -> bool:
+    """Whether a release is a synthesis without data, made for comparison only."""
+    method = _parse(release_id)
+    return method is not None and getattr(method, "data_free", False)
+
+
 def attack_threat(method_id: str) -> Threat | None:
     """Which threat the attack belongs to; None for rows on the release itself."""
     method = _parse(method_id)

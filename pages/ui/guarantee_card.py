@@ -135,7 +135,7 @@ def _show_outcome(run: ClaimRun, num_done: int) -> None:
         st.error(text, icon=":material/gpp_bad:")
     claimed, shown = st.columns(2)
     claimed.metric("Claimed ε", f"{check.claimed:g}")
-    shown.metric("Shown by the game, at least", format_number(check.lower_bound),
+    shown.metric("Game shows ε ≥", format_number(check.lower_bound),
                  help="Lower bound with 95 % confidence; above the claim it refutes it.")
     if not check.is_refuted:
         st.markdown(text)

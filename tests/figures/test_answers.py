@@ -8,7 +8,8 @@ import pytest
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
 from core.figures import answers
 from core.figures.tradeoff import compute_tradeoff
-from tests.figures.conftest import RELEASES, make_results, result_row
+from tests.figures.conftest import RELEASES, make_nodes, make_results, result_row
+from tests.oracles.graphs import two_communities
 
 
 def replace_value(results: pd.DataFrame, method: str, value: float, half: float) -> pd.DataFrame:
@@ -102,3 +103,15 @@ def test_best_defense_has_the_lowest_worst_case() -> None:
     assert answers.find_best_defense(make_results()) == RELEASES[2]
     only = make_results()
     assert answers.find_best_defense(only[only.release == "original"]) is None
+
+
+def test_a_data_free_twin_is_never_the_best_defense() -> None:
+    """It is there to compare with, not to be published."""
+    twin = "gap:data_free=True"
+    results = make_results().replace({"release": {RELEASES[2]: twin}})
+    assert answers.find_best_defense(results) == RELEASES[1]
+    text = answers.answer_defense(results, "link")
+    assert "strength = 0.5" in text
+    assert "twin" not in text
+    nodes = make_nodes(two_communities()).replace({"release": {RELEASES[2]: twin}})
+    assert "twin" not in answers.answer_risk(nodes)

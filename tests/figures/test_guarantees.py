@@ -85,6 +85,9 @@ def test_a_passed_check_says_what_it_does_not_prove():
     assert "does not prove" in passed
     for key in ("blink", "privdpr"):
         assert "half the noise" in explain_claim(make_run(make_check(defense=key)))
+    double = make_check(defense="blink", unit="link", config={"epsilon": 1.0}, claimed=2.0)
+    assert "held to 2ε" in explain_claim(make_run(double))
+    assert "2ε" not in passed
     refuted = explain_claim(make_run(make_check(lower_bound=1.2)))
     assert "does not hold" in refuted
     assert "Do not publish" in refuted
