@@ -71,9 +71,16 @@ def _show_heatmap(view: AuditView, release: str) -> None:
 
 
 def _open_clicked(key: str) -> None:
+    """Open the node of the cell. A second click on a cell lets go of it in Plotly, so that
+    nothing is selected: with the panel closed, that means the same node again."""
     points = st.session_state[key].selection.points
     if points:
-        session.open_node(points[0]["customdata"][0])
+        st.session_state[f"clicked-{key}"] = points[0]["customdata"][0]
+    elif "node" in st.session_state:
+        return
+    node = st.session_state.get(f"clicked-{key}")
+    if node is not None:
+        session.open_node(node)
 
 
 def _show_search(view: AuditView) -> None:

@@ -147,7 +147,19 @@ def _find_exposed(page: Page) -> str:
     assert driver.read_estimates(text) or "seen in one repeat" in text
     expect(panel.locator("iframe").first).to_be_visible()
     expect(page).to_have_url(re.compile("node="))
+    _reopen(page, heading)
     return heading.removeprefix("Node ").strip()
+
+
+def _reopen(page: Page, heading: str) -> None:
+    """The same cell opens the same node again once its panel is closed."""
+    panel = page.locator(".st-key-node-panel")
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_have_count(0)
+    driver.settle(page)
+    driver.click_heatmap(page)
+    expect(panel.get_by_role("heading").first).to_have_text(heading)
+    driver.settle(page)
 
 
 def _compare(page: Page) -> None:
