@@ -30,7 +30,7 @@ class LocalDpGcn(Defense):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="l_dpgcn",
         title="L-DpGCN",
-        summary="Noisy lists of numbers; the server keeps the largest entries.",
+        summary="Noisy lists of numbers; the server keeps the pairs with the largest sums.",
         source="Wu et al., LinkTeller, IEEE S&P 2022 (DpGCN); local form of Blink §5.1",
         group="link-local DP",
     )
