@@ -12,6 +12,7 @@ from core.figures.labels import ORIGINAL, attack_threat
 from core.methods import Method, list_methods
 from pages.ui import cache, page, rail, session
 from pages.ui.method_form import list_fields, show_settings
+from pages.ui.study_panel import show_studies
 from pages.ui.text import count_noun
 from pages.ui.theme import current_theme
 
@@ -39,6 +40,7 @@ def main() -> None:
     with st.expander("Attacks", expanded=view is None, icon=":material/tune:"):
         _show_form(view)
     if view is not None:
+        show_studies(view)
         page.show_next("defend", "What can be done about it: Defend")
 
 

@@ -49,7 +49,7 @@ def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
         cells_done=sum(counts.get(state, 0) for state in FINAL),
         cells_total=sum(counts.values()), cells_failed=counts.get("failed", 0),
         threats=threats, attacks=tuple(c.id for c in spec.attacks),
-        defenses=tuple(c.id for c in spec.defenses),
+        defenses=tuple(c.id for c in spec.defenses), study=row.provenance.get("study"),
     )
 
 

@@ -96,9 +96,12 @@ class AuditService:
 
     # -- audits -----------------------------------------------------------------------------
 
-    def start_audit(self, spec: AuditSpec, name: str | None = None) -> str:
+    def start_audit(
+        self, spec: AuditSpec, name: str | None = None, marks: dict[str, Any] | None = None
+    ) -> str:
         """Plan the audit and compute it in the background; returns its id at once.
 
+        marks  more to keep with its provenance, such as the study that it is a point of.
         Cells that any earlier audit computed are taken from the store. Raises InputError where
         the threats cannot be drawn on the graph.
         """
@@ -107,7 +110,8 @@ class AuditService:
         self._store.save_graph(graph)
         cells = plan_audit(spec, graph)
         audit_id = new_audit_id()
-        self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
+        provenance = {**describe_run(spec), **(marks or {})}
+        self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance)
         self._run(audit_id)
         return audit_id
 

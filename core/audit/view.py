@@ -72,7 +72,7 @@ class ReleaseSummary:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """One row of the history."""
+    """One row of the history; `study` where it is a point of one (core.audit.studies)."""
 
     id: str
     name: str
@@ -89,6 +89,7 @@ class AuditSummary:
     threats: tuple[str, ...]
     attacks: tuple[str, ...]
     defenses: tuple[str, ...]
+    study: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

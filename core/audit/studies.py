@@ -1,0 +1,221 @@
+"""Studies: one circumstance of the attack varied, an ordinary audit of the original a point.
+
+All points of a study carry its id in their provenance; nothing else ties them together, so that
+each can be opened, resumed and deleted like any audit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.audit.plan import prepare_graph
+from core.audit.run import new_audit_id
+from core.audit.spec import AuditSpec
+from core.audit.view import AuditSummary
+from core.errors import InputError
+from core.graph import Graph
+from core.methods import find_method
+from core.seeding import Seed
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
+
+ACTIVE = ("queued", "running")
+
+MAX_COMMUNITIES = 12
+"""The largest communities that a smaller graph is put together from."""
+
+
+@dataclass(frozen=True)
+class StudyKind:
+    """key; what is varied, in words and as a title of its axis; the shares that are tried."""
+
+    key: str
+    title: str
+    summary: str
+    axis: str
+    shares: tuple[float, ...]
+
+
+STUDIES = (
+    StudyKind(
+        "known", "What the adversary knows",
+        "The same attacks by adversaries who know the private value of few or of many people.",
+        "Share of people whose value the adversary knows",
+        (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
+    ),
+    StudyKind(
+        "features", "Masked features",
+        "A random share of the feature values is blanked: the column's mean, 0 in sparse tables.",
+        "Share of the feature values that are blanked", (0.0, 0.2, 0.4, 0.6, 0.8),
+    ),
+    StudyKind(
+        "size", "Size of the graph",
+        "Whole Louvain communities are left out, until about so many people remain.",
+        "Share of the people that remain", (0.2, 0.4, 0.7, 1.0),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that was started: its points as (share, audit), lowest share first."""
+
+    id: str
+    kind: StudyKind
+    points: tuple[tuple[float, AuditSummary], ...]
+
+    @property
+    def is_active(self) -> bool:
+        return any(audit.state in ACTIVE for _, audit in self.points)
+
+    @property
+    def cells_done(self) -> int:
+        return sum(audit.cells_done for _, audit in self.points)
+
+    @property
+    def cells_total(self) -> int:
+        return sum(audit.cells_total for _, audit in self.points)
+
+
+def find_kind(key: str) -> StudyKind:
+    for kind in STUDIES:
+        if kind.key == key:
+            return kind
+    raise InputError("study", "must be a known key", key,
+                     "known: " + ", ".join(kind.key for kind in STUDIES))
+
+
+def find_obstacle(key: str, spec: AuditSpec, graph: Graph) -> str | None:
+    """Why a study cannot be made of this audit, for its user; None where it can."""
+    if key == "known" and spec.private is None:
+        return "needs a private column"
+    if key == "known" and not _list_attribute_attacks(spec):
+        return "needs an attribute attack"
+    if key == "features" and prepare_graph(spec, graph).features is None:
+        return "this graph has no features"
+    if key == "size" and _keep_links(spec, graph) == () and spec.private is None:
+        return "needs a private column or links that are drawn"
+    return None
+
+
+def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[AuditSpec, Graph]:
+    """Spec and graph of one point; usefulness is not measured and no defense is run.
+
+    Raises InputError where the point cannot be made.
+    """
+    fields: dict[str, Any] = {"defenses": (), "utility": None, "test_links": 0.0}
+    seed = Seed(spec.root_seed).child("study", key, share)
+    graph = prepare_graph(spec, graph)
+    if key == "known":
+        fields |= {"known": share, "hide_links": None, "sensitive_links": None,
+                   "attacks": _list_attribute_attacks(spec)}
+    elif key == "features":
+        graph = mask_features(graph, share, seed)
+    elif key == "size":
+        graph = shrink_graph(graph, share, seed)
+        fields["sensitive_links"] = _keep_links(spec, graph) or None
+    fields["graph_hash"] = graph.content_hash
+    return AuditSpec.check_spec(spec.model_copy(update=fields).model_dump()), graph
+
+
+def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
+    """Start an audit a point, the attacks and repeats being those of `spec`; returns an id.
+
+    Points that cannot be made are left out, such as a part of the graph with one class only.
+    Raises InputError if that is all of them, or where `find_obstacle` names a reason.
+    """
+    kind, graph = find_kind(key), service.load_graph(spec.graph_hash)
+    obstacle = find_obstacle(key, spec, graph)
+    if obstacle:
+        raise InputError("study", obstacle)
+    study_id, started, reason = new_audit_id(), 0, ""
+    for share in kind.shares:
+        mark = {"id": study_id, "key": key, "share": share, "graph_hash": spec.graph_hash}
+        try:
+            point, variant = make_point(key, share, spec, graph)
+            service.save_graph(variant)
+            service.start_audit(point, f"{kind.title}: {share:.0%}", {"study": mark})
+            started += 1
+        except InputError as error:
+            reason = str(error)
+    if not started:
+        raise InputError("study", "must have a point that can be made", remedy=reason)
+    return study_id
+
+
+def list_studies(service: AuditService, graph_hash: str) -> list[Study]:
+    """The studies of a graph, newest first."""
+    points: dict[str, list[tuple[float, AuditSummary]]] = {}
+    for audit in service.list_audits():
+        if audit.study is not None and audit.study["graph_hash"] == graph_hash:
+            points.setdefault(audit.study["id"], []).append((audit.study["share"], audit))
+    return [
+        Study(study_id, find_kind(found[0][1].study["key"]),  # type: ignore[index]
+              tuple(sorted(found, key=lambda point: point[0])))
+        for study_id, found in points.items()
+    ]
+
+
+def cancel_study(service: AuditService, study: Study) -> None:
+    for _, audit in study.points:
+        service.cancel_audit(audit.id)
+
+
+def mask_features(graph: Graph, share: float, seed: Seed) -> Graph:
+    """A random `share` of all feature values becomes the column's mean; 0 in sparse features."""
+    features: Any = graph.features
+    if features is None or share == 0:
+        return graph
+    rng = seed.rng("mask")
+    if isinstance(features, np.ndarray):
+        hidden = rng.random(features.shape) < share
+        return replace(graph, features=np.where(hidden, features.mean(axis=0), features))
+    masked = features.copy()
+    masked.data[rng.random(len(masked.data)) < share] = 0.0
+    masked.eliminate_zeros()
+    return replace(graph, features=masked)
+
+
+def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
+    """The set of Louvain communities whose size is nearest to `share` of the nodes."""
+    from core.measures.communities import find_communities
+
+    if share >= 1:
+        return graph
+    labels = find_communities(graph, seed.rng("communities"))
+    sizes = np.bincount(labels)
+    count = min(len(sizes), MAX_COMMUNITIES)
+    chosen = (np.arange(1, 2**count)[:, None] >> np.arange(count)) & 1
+    distance = np.abs(chosen @ sizes[:count] - share * graph.num_nodes)
+    best = int(np.lexsort((chosen.sum(axis=1), distance))[0])
+    keep = np.flatnonzero(np.isin(labels, np.flatnonzero(chosen[best])))
+    place = np.full(graph.num_nodes, -1)
+    place[keep] = np.arange(len(keep))
+    is_inside = (place[graph.edges] >= 0).all(axis=1)
+    features: Any = graph.features
+    return Graph(
+        place[graph.edges[is_inside]], tuple(graph.node_ids[i] for i in keep),
+        {name: replace(a, codes=a.codes[keep]) for name, a in graph.attributes.items()},
+        None if features is None else features[keep], graph.feature_names,
+        None if graph.weights is None else graph.weights[is_inside], graph.name,
+    )
+
+
+def _list_attribute_attacks(spec: AuditSpec) -> tuple:
+    kinds = ("link_attack", "attribute_attack")
+    return tuple(
+        choice for choice in spec.attacks
+        if find_method(choice.key, *kinds).kind == "attribute_attack"  # type: ignore[arg-type]
+    )
+
+
+def _keep_links(spec: AuditSpec, graph: Graph) -> tuple[tuple[str, str], ...] | None:
+    """The analyst's own sensitive links that the graph still holds; None where they are drawn."""
+    if spec.sensitive_links is None:
+        return None
+    present = set(graph.node_ids)
+    return tuple(pair for pair in spec.sensitive_links if present.issuperset(pair))

@@ -1,0 +1,77 @@
+"""Studies on the Attack page: a click runs the audit's attacks over a range of circumstances."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit import studies
+from core.audit.studies import Study, StudyKind
+from core.audit.view import AuditView
+from core.errors import AuditError
+from core.figures import study as study_figures
+from core.figures.tables import list_threats
+from pages.ui import cache, page, service
+from pages.ui.text import count_noun
+from pages.ui.theme import current_theme
+
+POLL_S = 1.5
+
+
+def show_studies(view: AuditView) -> None:
+    newest: dict[str, Study] = {}
+    for study in studies.list_studies(service.open_service(), view.spec.graph_hash):
+        newest.setdefault(study.kind.key, study)
+    with st.expander("Studies", expanded=bool(newest), icon=":material/show_chart:"):
+        st.caption(
+            f"Each runs the {count_noun(len(view.spec.attacks), 'attack')} of this audit, "
+            f"{count_noun(view.spec.seeds, 'repeat')} each, on the original."
+        )
+        tabs = st.tabs([kind.title for kind in studies.STUDIES])
+        for kind, tab in zip(studies.STUDIES, tabs, strict=True):
+            with tab:
+                _show_study(view, kind, newest.get(kind.key))
+
+
+def _show_study(view: AuditView, kind: StudyKind, study: Study | None) -> None:
+    obstacle = studies.find_obstacle(kind.key, view.spec, cache.load_graph(view.spec.graph_hash))
+    st.caption(kind.summary if obstacle is None else f"{kind.summary} Not here: {obstacle}.")
+    if study is not None and study.is_active:
+        st.fragment(_show_running, run_every=POLL_S)(view.spec.graph_hash, study.id)
+    elif st.button("Run the study" if study is None else "Run the study again",
+                   key=f"study-{kind.key}", disabled=obstacle is not None,
+                   icon=":material/play_arrow:"):
+        try:
+            studies.start_study(service.open_service(), kind.key, view.spec)
+        except AuditError as error:
+            page.show_error(error)
+            return
+        st.rerun()
+    if study is not None:
+        _show_result(kind, study)
+
+
+def _show_running(graph_hash: str, study_id: str) -> None:
+    found = studies.list_studies(service.open_service(), graph_hash)
+    study = next((study for study in found if study.id == study_id), None)
+    if study is None or not study.is_active:
+        st.rerun(scope="app")
+        return
+    st.progress(study.cells_done / max(study.cells_total, 1),
+                text=f"{study.cells_done} of {study.cells_total} parts are done")
+    if st.button("Cancel the study", key=f"study-cancel-{study.kind.key}",
+                 icon=":material/stop_circle:"):
+        studies.cancel_study(service.open_service(), study)
+
+
+def _show_result(kind: StudyKind, study: Study) -> None:
+    points = [(share, cache.load_view(audit.id)) for share, audit in study.points]
+    table = study_figures.compute_study(points)
+    for threat in list_threats(table):
+        sentence = study_figures.describe_study(table, threat, kind)
+        if sentence:
+            st.markdown(sentence)
+        chart = study_figures.study_lines(table, threat, kind, current_theme())
+        page.show_chart(chart, f"study-{kind.key}-{threat}")
+    stopped = [audit for _, audit in study.points if audit.state not in ("done", *studies.ACTIVE)]
+    if stopped:
+        st.caption(f"{count_noun(len(stopped), 'point')} stopped early; the history can resume it.")
