@@ -49,8 +49,8 @@ class Blink(Defense):
         group="link-local DP",
         cost="seconds",
         claim_blind_spot=(
-            "Blink publishes an estimate that hides much of what was reported: in this game even "
-            "half the noise goes unnoticed. The promise covers the reports, which it does not see."
+            "Blink publishes an estimate that hides much of what was reported: at small budgets "
+            "even half the noise goes unnoticed here. The promise covers the reports themselves."
         ),
     )
     epsilon: float = Field(

@@ -44,6 +44,12 @@ EMPIRICAL = (
 )
 
 
+NOT_PROVEN = (
+    "That does not prove the claim: a better attacker, another pair of neighbouring graphs or more "
+    "trials may show more."
+)
+
+
 def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
     """Name and value of everything that a guarantee states."""
     if not promise.is_private:
@@ -69,7 +75,7 @@ def describe_budget(promise: Guarantee) -> str:
             "reports of both ends"
         )
     if promise.epsilon_naive is not None:
-        parts.append(f"naive composition would claim ε = {promise.epsilon_naive:g}")
+        parts.append(f"naive composition would claim ε = {promise.epsilon_naive:.3g}")
     return "; ".join(parts)
 
 
@@ -126,19 +132,23 @@ def bound_chance(prior: float, epsilon: float) -> float:
 
 def explain_claim(run: ClaimRun) -> str:
     """What a finished check says, and what it does not."""
+    if run.check is None or run.check.is_refuted:
+        return describe_outcome(run)
+    return f"{describe_outcome(run)} {NOT_PROVEN}"
+
+
+def describe_outcome(run: ClaimRun) -> str:
+    """The verdict, and what is particular to this method."""
     check = run.check
     if check is None:
         return ""
     if check.is_refuted:
         return f"{check.verdict} Do not publish with this mechanism."
-    found = find_method(check.defense, "defense").info
     is_double = check.unit == "link" and check.claimed == 2 * check.config.get("epsilon", 0)
     return " ".join(filter(None, (
         check.verdict,
         "Both ends report a link, so the game is held to 2ε." if is_double else "",
-        "That does not prove the claim: a better attacker, another pair of neighbouring graphs "
-        "or more trials may show more.",
-        found.claim_blind_spot,
+        find_method(check.defense, "defense").info.claim_blind_spot,
     )))
 
 

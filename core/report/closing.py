@@ -7,6 +7,7 @@ from typing import Any
 
 from core.figures.labels import (
     is_null,
+    is_twin,
     method_source,
     method_title,
     metric_title,
@@ -131,7 +132,7 @@ def build_provenance(material: Material) -> list[Block]:
 
 def build_signoff(material: Material) -> list[Block]:
     options = material.options
-    choices = [release_title(summary.id) for summary in material.releases]
+    choices = [release_title(s.id) for s in material.releases if not is_twin(s.id)]
     return [{
         "kind": "signoff",
         "lead": "Decision on the release of this graph. Tick one and strike out the others.",

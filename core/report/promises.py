@@ -6,12 +6,13 @@ from core.audit.twins import pair_twins
 from core.audit.view import ReleaseSummary
 from core.figures.guarantees import (
     EMPIRICAL,
-    explain_claim,
+    NOT_PROVEN,
+    describe_outcome,
     explain_promise,
     explain_signal,
     list_promise_rows,
 )
-from core.figures.labels import ORIGINAL, release_title
+from core.figures.labels import ORIGINAL, is_twin, release_title
 from core.figures.theme import ORIGINAL_GREY, format_number, format_percent
 from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
 from core.privacy.claim_check import CONFIDENCE
@@ -24,7 +25,10 @@ MAX_WIDE_CARDS = 3
 
 
 def build_guarantees(material: Material) -> list[Block]:
-    defended = [summary for summary in material.releases if summary.id != ORIGINAL]
+    defended = [
+        summary for summary in material.releases
+        if summary.id != ORIGINAL and not is_twin(summary.id)
+    ]
     if not defended:
         return [blocks.paragraph("Only the original was audited. It promises nothing.")]
     private = [summary for summary in defended if summary.guarantee.is_private]
@@ -72,8 +76,11 @@ def _build_checks(material: Material, private: list[ReleaseSummary]) -> list[Blo
             f"{format_percent(CONFIDENCE)} confidence each (Clopper–Pearson).",
             numeric=(1, 2, 3), widths=[2.2, 0.8, 0.9, 0.7, 0.9],
         ))
-        texts = dict.fromkeys(f"**{release_title(r.release)}.** {explain_claim(r)}" for r in runs)
-        result.append(blocks.bullets(texts))
+        result.append(blocks.bullets(
+            f"**{release_title(run.release)}.** {describe_outcome(run)}" for run in runs
+        ))
+        if not all(run.check.is_refuted for run in runs if run.check is not None):
+            result.append(blocks.paragraph(f"**Not refuted.** {NOT_PROVEN}"))
     checked = {run.release for run in runs}
     left = [release_title(summary.id) for summary in private if summary.id not in checked]
     if left:

@@ -13,7 +13,7 @@ from core.figures.guarantees import (
     explain_signal,
     list_promise_rows,
 )
-from core.figures.labels import ORIGINAL, release_title
+from core.figures.labels import ORIGINAL, is_twin, release_title
 from core.figures.theme import format_number
 from core.release import Guarantee
 from pages.ui import page, service
@@ -26,7 +26,9 @@ POLL_S = 0.7
 
 def show_guarantees(view: AuditView) -> None:
     """The card of one release of the audit at a time, and the check of its claim beside it."""
-    made = [s for s in view.releases if s.id != ORIGINAL and s.facts]
+    made = [
+        s for s in view.releases if s.id != ORIGINAL and s.facts and not is_twin(s.id)
+    ]
     if not made:
         return
     st.subheader("What a release promises", anchor=False)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.errors import InputError
 from core.graph import Graph
@@ -247,3 +248,24 @@ def test_charts_repeat_their_bytes_and_name_no_layout_font(view):
     assert svg == draw_ranking(table)
     assert "STIX" not in svg
     assert "Common neighbours" in svg  # text stays text
+
+
+def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
+    twin = "gap:data_free=True"
+    names = {RELEASES[1]: "gap", RELEASES[2]: twin}
+    promise = make_edge_guarantee(1.0)
+    renamed = replace(
+        view, results=view.results.replace({"release": names}),
+        releases=tuple(
+            replace(r, id=names.get(r.id, r.id), guarantee=promise) for r in view.releases),
+        spec=view.spec.model_copy(
+            update={"defenses": tuple(map(MethodChoice.parse, names.values()))}),
+    )
+    content, _ = build_content(renamed, ReportOptions(sections=("guarantees", "signoff")))
+    parts = content["sections"][0]["blocks"]
+    assert [block["title"] for block in parts if block["kind"] == "card"] == ["GAP (ε = 3.2)"]
+    (table,) = [block for block in parts if block["kind"] == "table"]
+    assert ["GAP (ε = 3.2)", "Node classification F1", "0.82 [0.80, 0.84]", "0.60 [0.58, 0.62]",
+            "0.22", "the data"] in table["rows"]
+    assert "exceeds its data-free twin" in str(parts)
+    assert "twin" not in str(content["sections"][1])
