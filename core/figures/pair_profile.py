@@ -127,7 +127,9 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
     }
     if not _is_clear(table, ORIGINAL, metric):
         return f"{text}: nearness does not tell them apart."
-    text += ": an attacker who looks for near pairs finds them."
+    is_far = (gaps[ORIGINAL] < 0) == (metric == "pair_path_length")
+    way = "farther" if is_far else "nearer"
+    text += f": hidden links are {way}, which is what link attacks go by."
     others = {release: gap for release, gap in gaps.items() if release != ORIGINAL}
     if not others:
         return text

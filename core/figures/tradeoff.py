@@ -37,6 +37,7 @@ from core.figures.theme import (
     style_figure,
 )
 from core.figures.turned import MARK, name_strength, turn_round
+from core.figures.twins import add_twin_lines
 
 ROOM = 0.06
 """Empty share of an axis beyond the data on either side."""
@@ -158,6 +159,7 @@ def tradeoff(
     best = None if max_risk is None else find_best_release(table, max_risk, utility_metric)
     figure = go.Figure()
     _add_front(figure, table, ink.muted)
+    has_twins = add_twin_lines(figure, table, ink.muted)
     for index, row in enumerate(table.itertuples()):
         _add_point(figure, row, colors[row.release], symbols[row.release],
                    bool(admissible[index]), row.release == best, ink.text)
@@ -180,6 +182,8 @@ def tradeoff(
     rows = select_results(results, utility_metric, method=RELEASE)
     repeats = describe_sample(rows.assign(n=0), "value")
     note = f"{repeats} Line: Pareto front. Dotted: chance. Grey: the original."
+    if has_twins:
+        note += " Dashes join a synthesis to its data-free twin: that far the data made it differ."
     if table.is_turned.any():
         note += f" {MARK} clearly below one half: counted turned round, as far above it."
     return Chart(figure, table, note)
@@ -252,7 +256,7 @@ def _add_names(
             xanchor={1: "left", 0: "center", -1: "right"}[place.side],
             showarrow=True, arrowhead=0, arrowwidth=1, standoff=7, borderpad=0,
             arrowcolor=ink.muted if place.needs_leader else "rgba(0,0,0,0)",
-            font={"size": 12}, opacity=1.0 if admissible[index] else 0.5,
+            font={"size": 12}, opacity=1.0 if admissible[index] else 0.65,
         )
 
 

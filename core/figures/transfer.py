@@ -16,6 +16,7 @@ from core.figures.labels import (
     metric_title,
     release_title,
 )
+from core.figures.ranking import UNITS
 from core.figures.tables import attack_rows, describe_sample, list_releases, select_results
 from core.figures.theme import (
     INKS,
@@ -67,7 +68,8 @@ def transfer_matrix(
     figure.update_xaxes(side="top", showgrid=False, tickangle=-25 if long else 0,
                         tickfont={"color": ink.text})
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
-    note = describe_sample(attack_rows(results, metric, threat), "pair or node")
+    unit = UNITS[threat] if threat else "case"
+    note = describe_sample(attack_rows(results, metric, threat), unit)
     note = note.replace("; bars and whiskers show 95 % intervals.", ".")
     if (strengths > values).any():
         note += f" {MARK} clearly below one half: coloured by its strength turned round."

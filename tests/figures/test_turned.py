@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.audit.view import RESULT_COLUMNS
@@ -34,6 +34,7 @@ def results() -> pd.DataFrame:
 
 
 @given(value=st.floats(0, 1), half=st.floats(0, 0.3))
+@settings(max_examples=40, deadline=None)
 def test_only_a_whole_interval_below_one_half_is_turned(value: float, half: float) -> None:
     rows = [result_row("original", "gae_cosine", metric, value, half)
             for metric in ("auc", "accuracy")]
