@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
+import plotly.graph_objects as go
 
-from core.figures.labels import is_higher_useful, metric_title, release_title
+from core.audit.spec import MethodChoice
+from core.audit.twins import pair_twins
+from core.figures.labels import ORIGINAL, is_higher_useful, metric_title, release_title
 from core.figures.tables import RELEASE, list_metrics, select_results
 from core.figures.theme import format_interval, format_number
 
@@ -75,6 +78,20 @@ def answer_twins(table: pd.DataFrame) -> list[str]:
                 "of links."
             )
     return sentences
+
+
+def add_twin_lines(figure: go.Figure, table: pd.DataFrame, color: str) -> bool:
+    """Join each synthesis of a trade-off table to its twin; whether there was any."""
+    points = {row.release: (row.risk, row.utility) for row in table.itertuples()}
+    known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
+    pairs = pair_twins(known)
+    for release, twin in pairs.items():
+        x, y = zip(points[release], points[twin], strict=True)
+        figure.add_scatter(
+            x=x, y=y, mode="lines", hoverinfo="skip", name="data-free twin",
+            line={"color": color, "width": 1, "dash": "dash"},
+        )
+    return bool(pairs)
 
 
 def _judge(mine, other, sign: float) -> str:

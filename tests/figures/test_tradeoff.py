@@ -17,7 +17,7 @@ from core.figures.tradeoff import (
 )
 from core.figures.transfer import compute_transfer, transfer_matrix
 
-from .conftest import RELEASES
+from .conftest import RELEASES, make_results
 
 UTILITY = "node_classification_f1"
 
@@ -102,3 +102,15 @@ def test_missing_cells_stay_empty(view):
     chart = transfer_matrix(results[~gone], "auc", "link")
     assert np.isnan(np.asarray(chart.figure.data[0].z, float)).sum() == 1
     assert (pd.Series(np.ravel(chart.figure.data[0].text)) == "").sum() == 1
+
+
+def test_a_synthesis_is_joined_to_its_twin() -> None:
+    names = {RELEASES[1]: "gap", RELEASES[2]: "gap:data_free=True"}
+    results = make_results().replace({"release": names})
+    chart = tradeoff(results, "auc", "node_classification_f1", threat="link")
+    (line,) = [trace for trace in chart.figure.data if trace.name == "data-free twin"]
+    table = chart.table.set_index("release")
+    assert list(line.x) == [table.risk[name] for name in names.values()]
+    assert list(line.y) == [table.utility[name] for name in names.values()]
+    assert "twin" in chart.note
+    assert "twin" not in tradeoff(make_results(), "auc", "node_classification_f1").note
