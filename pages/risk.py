@@ -37,6 +37,9 @@ def main() -> None:
         with column:
             _show_heatmap(view, release)
     st.caption("Click a cell to open the node, or search for one.")
+    turned = answers.answer_turned(view.results, chosen)
+    if turned:
+        st.warning(turned, icon=":material/swap_horiz:")
     if "node" in st.session_state:
         show_node(view, st.session_state["node"])
     with columns[1] if len(chosen) == 1 else st.container():

@@ -5,6 +5,8 @@ The sentences are Markdown. They hold titles of methods and measures and numbers
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from core.figures.labels import (
@@ -123,6 +125,12 @@ def answer_risk(nodes: pd.DataFrame) -> str:
         f"{text}. With **{release_title(str(best))}** it is {row.exposed:,.0f} {noun} "
         f"({format_percent(row.exposed / row['count'])}), mean {_mean(row)}."
     )
+
+
+def answer_turned(results: pd.DataFrame, releases: Sequence[str]) -> str:
+    """Which attacks are clearly wrong on these releases, and that this is no protection."""
+    rows = attack_rows(results, "auc")
+    return describe_turned(turn_round(rows[rows.release.isin(list(releases))]))
 
 
 def answer_homophily(results: pd.DataFrame) -> str:

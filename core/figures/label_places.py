@@ -18,7 +18,7 @@ DISTANCES = (NEAR, 30.0, 54.0, 84.0, 120.0)
 """Of a name from its point; beyond the first it needs a leader line."""
 
 DIRECTIONS = ((1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1), (0, 1))
-CROSSING_COST = 20.0
+CROSSING_COST = 35.0
 """Pixels that a name would rather move than lie on a whisker."""
 
 

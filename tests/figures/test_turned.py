@@ -87,6 +87,12 @@ def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
     assert "counts turned round" in answers.answer_tradeoff(only, 0.8, "auc", UTILITY)
 
 
+def test_the_risk_page_names_them_for_the_releases_shown(results: pd.DataFrame) -> None:
+    assert answers.answer_turned(results, RELEASES[:2]) == ""
+    text = answers.answer_turned(results, [WRONG])
+    assert "0.9) (AUC 0.30 [0.27, 0.33], turned round right in 70 % of the comparisons) is" in text
+
+
 def test_charts_and_tables_flag_it(results: pd.DataFrame) -> None:
     chart = tradeoff(results, "auc", UTILITY, threat="link")
     point = next(t for t in chart.figure.data if t.customdata is not None
