@@ -110,7 +110,10 @@ def print_table(rows: dict[str, list[dict]]) -> None:
     print(f"{'release':32}{head}{'± GAE':>8}{'LP':>8}{'F1':>8}{'CPU s':>8}"
           "  splits, on the front of")
     for name, items in rows.items():
-        cells = "".join(f"{mean(name, attack):8.3f}" for attack in ATTACKS)
+        cells = "".join(
+            f"{mean(name, attack):8.3f}" if attack in items[0] else f"{'-':>8}"
+            for attack in ATTACKS
+        )
         spread = float(np.std([row["gae_cosine"] for row in items], ddof=len(items) > 1))
         marks = " ".join(task for task, front in fronts.items() if name in front)
         print(f"{name:32}{cells}{spread:8.3f}{mean(name, tasks['LP']):8.3f}"
