@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.labels import ORIGINAL, metric_title, release_title
+from core.figures.labels import ORIGINAL, release_title
 from core.figures.tables import RELEASE, describe_sample, list_releases, select_results
 from core.figures.theme import (
     INKS,
@@ -21,9 +21,12 @@ from core.figures.theme import (
     style_figure,
 )
 
-METRICS = (
-    "pair_path_length", "pair_disconnected", "pair_feature_cosine", "pair_embedding_cosine",
-)
+METRICS = {
+    "pair_path_length": "Steps<br>between the ends", "pair_disconnected": "Pairs<br>without a path",
+    "pair_feature_cosine": "Feature<br>similarity",
+    "pair_embedding_cosine": "Embedding<br>similarity",
+}
+"""Metric less its kind → its title on a narrow axis."""
 KINDS = {"hidden": "Hidden links", "absent": "Pairs without a link", "visible": "Links released"}
 COLUMNS = ["release", "title", "metric", "kind", "value", "low", "high", "n", "seeds"]
 
@@ -82,13 +85,13 @@ def pair_profile(
                 hovertemplate="%{y}<br>%{fullData.name}: %{text}<extra></extra>",
                 row=1, col=column,
             )
-        figure.update_xaxes(title_text=metric_title(metric), row=1, col=column)
+        figure.update_xaxes(title_text=METRICS[metric], row=1, col=column)
     for kind, look in looks.items():  # the legend in ink: colours tell releases apart
         figure.add_scatter(
             x=[None], y=[None], mode="markers", name=KINDS[kind], legendgroup=kind,
             marker={**look, "color": ink.text, "line": {"width": 2}},
         )
-    style_figure(figure, theme, 150 + 38 * len(order))
+    style_figure(figure, theme, 170 + 38 * len(order))
     figure.update_yaxes(
         categoryorder="array", categoryarray=[escape_text(release_title(r)) for r in order[::-1]],
         tickfont={"color": ink.text},
