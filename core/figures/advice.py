@@ -45,13 +45,17 @@ def describe_advice_cost(advice: Advice) -> str:
         return ""
     text = (
         f"It costs {count} of {advice.num_links:,} links "
-        f"({format_percent(count / max(advice.num_links, 1))}), "
+        f"({_show_share(count / max(advice.num_links, 1))}), "
         f"{advice.num_own} of them among its own {advice.degree:,}"
     )
     change = advice.estimate_utility_change()
     if change is None:
         return f"{text}."
     return f"{text}; {metric_title(advice.utility_metric)} changes by {format_estimate(change)}."
+
+
+def _show_share(share: float) -> str:
+    return format_percent(share) if share >= 0.001 else "less than 0.1 %"
 
 
 def compute_advice_steps(advice: Advice) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from core.measures.link_scores import (
 )
 
 NUM_BINS = 20
-TITLES = ("All links", "By number of links of the end", "Inside small sub-structures")
+TITLES = ("All links", "By degree of the end", "Inside small sub-structures")
 
 
 def link_scores(
@@ -46,11 +46,11 @@ def link_scores(
         _add_means(figure, groups, color, column)
         figure.add_hline(y=mean, line={"dash": "dot", "width": 1.2, "color": INKS[theme].muted},
                          row=1, col=column)
-    style_figure(figure, theme, 360, bargap=0.08)
+    style_figure(figure, theme, 400, bargap=0.08)
     figure.update_xaxes(title_text="Chance to be published", range=[0, 1], row=1, col=1)
     figure.update_yaxes(title_text="Share of the links", tickformat=".0%", row=1, col=1)
-    figure.update_xaxes(tickangle=-30, row=1, col=3)
-    figure.update_xaxes(type="category", title_text="Links of the end", row=1, col=2)
+    figure.update_xaxes(tickangle=-60, tickfont={"size": 12}, row=1, col=3)
+    figure.update_xaxes(type="category", title_text="Degree", row=1, col=2)
     figure.update_yaxes(range=[0, 1.02], row=1, col=2)
     figure.update_yaxes(range=[0, 1.02], row=1, col=3)
     figure.update_yaxes(title_text="Mean chance", row=1, col=2)

@@ -26,6 +26,7 @@ from core.figures.theme import (
     Theme,
     escape_text,
     format_interval,
+    format_percent,
     make_empty_figure,
     style_figure,
 )
@@ -73,7 +74,7 @@ def study_lines(
                   "dash": "dash" if null else "solid"},
             marker={"color": color, "size": 6},
             error_y={"type": "data", "array": above, "arrayminus": below, "thickness": 1,
-                     "width": 3, "color": color},
+                     "width": 3, "color": color, "visible": not null},
             hovertemplate="%{x:.0%}: %{customdata}<extra>%{fullData.name}</extra>",
         )
     if chance_level(metric) is not None:
@@ -99,8 +100,8 @@ def describe_study(table: pd.DataFrame, threat: Threat, kind: StudyKind) -> str:
     for share in (rows.share.min(), rows.share.max()):
         here = rows[rows.share == share]
         best = here.loc[here.value.idxmax()]
-        ends.append(f"{format_interval(best.value, best.low, best.high)} at {share:.0%} "
-                    f"({method_title(best.method)})")
+        value = format_interval(best.value, best.low, best.high)
+        ends.append(f"{value} at {format_percent(share)} ({method_title(best.method)})")
     if rows.share.nunique() == 1:
         return f"The best attack's {metric_title(rows.metric.iloc[0])} is {ends[0]}."
     return (f"The best attack's {metric_title(rows.metric.iloc[0])} goes from {ends[0]} to "

@@ -156,6 +156,6 @@ def test_the_chart_holds_what_the_audits_say(spec, graph, tmp_path):
     assert lines["Class prior"].line.dash == "dash"
     assert chart.figure.layout.xaxis.type == "log"
     text = describe_study(table, "attribute", kind)
-    assert "at 10%" in text
-    assert "at 50%" in text
+    assert "at 10 %" in text
+    assert "at 50 %" in text
     assert study_lines(table, "link", kind).is_empty
