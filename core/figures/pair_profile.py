@@ -22,7 +22,7 @@ from core.figures.theme import (
 )
 
 METRICS = {
-    "pair_path_length": "Steps<br>between the ends", "pair_disconnected": "Pairs<br>without a path",
+    "pair_path_length": "Steps<br>apart", "pair_disconnected": "Without<br>a path",
     "pair_feature_cosine": "Feature<br>similarity",
     "pair_embedding_cosine": "Embedding<br>similarity",
 }

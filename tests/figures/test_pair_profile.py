@@ -47,7 +47,7 @@ def test_the_chart_draws_every_value_and_the_gap(results: pd.DataFrame) -> None:
     assert set(STEPS.values()) <= set(gaps)
     titles = chart.figure.layout
     assert {titles.xaxis.title.text, titles.xaxis2.title.text} == {
-        "Steps<br>between the ends", "Pairs<br>without a path"}
+        "Steps<br>apart", "Without<br>a path"}
 
 
 def test_only_the_chosen_releases_and_no_other_metric(results: pd.DataFrame) -> None:
