@@ -14,6 +14,7 @@ from pages.ui.text import escape
 
 FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
 POLL_S = 0.7
+ACTIVE = ("queued", "running")
 
 
 def show_publishing(view: AuditView) -> None:
@@ -37,7 +38,7 @@ def show_publishing(view: AuditView) -> None:
         _start(view, choice)
     run = st.session_state.get("publish-run")
     if run is not None and run[1] == view.summary.id:
-        st.fragment(_show_run, run_every=POLL_S if _is_running(run[0]) else None)(view, *run)
+        _show_run(view, run[0], run[2])
 
 
 def _start(view: AuditView, choice: MethodChoice) -> None:
@@ -54,32 +55,28 @@ def _start(view: AuditView, choice: MethodChoice) -> None:
     st.session_state["publish-run"] = (run_id, view.summary.id, choice)
 
 
-def _is_running(run_id: str) -> bool:
-    try:
-        return service.open_service().get_publish(run_id).state in ("queued", "running")
-    except AuditError:
-        return False
-
-
-def _show_run(view: AuditView, run_id: str, _audit_id: str, choice: MethodChoice) -> None:
+def _show_run(view: AuditView, run_id: str, choice: MethodChoice) -> None:
+    """Only a run that is under way is polled: drawing anew would take the download away."""
     try:
         progress = service.open_service().get_publish(run_id)
     except AuditError as error:
         page.show_error(error)
         return
-    title = release_title(choice.id)
-    if progress.state in ("queued", "running"):
-        st.session_state["publish-active"] = run_id
-        st.progress(progress.fraction, text=f"Making {title}")
-        if st.button("Cancel the publishing run", key="publish-cancel"):
-            service.open_service().cancel_publish(run_id)
-        return
-    if st.session_state.pop("publish-active", None) == run_id:
+    if progress.state in ACTIVE:
+        st.fragment(_show_running, run_every=POLL_S)(run_id, release_title(choice.id))
+    elif progress.release is None:
+        st.error(f"{release_title(choice.id)} was not made: {escape(progress.reason, 300)}")
+    else:
+        _show_release(view, progress, choice)
+
+
+def _show_running(run_id: str, title: str) -> None:
+    progress = service.open_service().get_publish(run_id)
+    if progress.state not in ACTIVE:
         st.rerun(scope="app")  # ends the polling
-    if progress.release is None:
-        st.error(f"{title} was not made: {escape(progress.reason, 300)}")
-        return
-    _show_release(view, progress, choice)
+    st.progress(progress.fraction, text=f"Making {title}")
+    if st.button("Cancel the publishing run", key="publish-cancel"):
+        service.open_service().cancel_publish(run_id)
 
 
 def _show_release(view: AuditView, progress: PublishProgress, choice: MethodChoice) -> None:

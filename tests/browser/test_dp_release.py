@@ -106,8 +106,6 @@ def _publish(page: Page, folder: Path) -> None:
     expect(main).to_contain_text("is ready", timeout=driver.RUN_MS)
     driver.settle(page)
     expect(main).to_contain_text("was not refuted")  # the card stands beside the download
-    page.wait_for_timeout(1500)  # the page is drawn once more when a publishing run ends
-    driver.settle(page)
     path = driver.download(page, "Download the release", folder)
     with zipfile.ZipFile(path) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith("provenance.json"))
