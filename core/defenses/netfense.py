@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 class NetFense(Defense):
     """Per target, greedy flips that lower gap^{a_d} / p^{a_m} (Eq. 7).
 
-    gap is the distance between the two largest private-class probabilities of a linear GCN,
-    which generalises |p₁ − p₂| to more than two classes; p is the probability of the class that
-    a second one predicts for the label. Probabilities stand for the paper's raw scores, whose
+    gap is the distance between the two largest private-class probabilities, which generalises
+    |p₁ − p₂| to more than two classes; p is the probability of the class that is predicted for
+    the label. Both come from a few GCNs, scored exactly, or as in the paper from a linear one,
+    whose ties leave more of the gap of a GCN. A gap below the tolerance counts as none: Eq. 7
+    would pay any price in the label for the last of it, which another training undoes.
+    Probabilities stand for the paper's raw scores, whose
     sign would turn the ratio over. The gap is brought towards zero and not below: a node that
     is surely misjudged is found out by inversion. Both classifiers are trained on known nodes.
     """
@@ -52,6 +55,13 @@ class NetFense(Defense):
         "loss",
         description="Flips of lowest loss, or random ones that keep the degree distribution.",
     )
+    classifier: Literal["gcn", "linear"] = Field(
+        "gcn", description="What the flips are to mislead: GCNs, or the paper's linear form.",
+    )
+    members: int = Field(
+        5, ge=1, le=50, title="GCNs averaged",
+        description="The more, the less hangs on where a training starts; linear takes one.",
+    )
     quantile: float = Field(
         0.9, gt=0, le=1, title="PageRank quantile (τ)",
         description="Only flips whose effect on PageRank is below this quantile.",
@@ -65,6 +75,10 @@ class NetFense(Defense):
     utility: float = Field(
         1.0, ge=0, le=10, title="Exponent of the label (a_m)", description="Larger: more useful.",
     )
+    tolerance: float = Field(
+        0.1, ge=0, le=1, title="Gap that is none",
+        description="At it flips stop; GCNs of other starts differ by as much.",
+    )
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         return check_flips(graph, threats, self.what != "structure")
@@ -77,13 +91,19 @@ class NetFense(Defense):
             Flipper,
             draw_targets,
             find_withheld,
+            fit_gcn_surrogates,
             fit_surrogates,
         )
         from core.models.unnoticed import PageRankEffect
 
         assert threats.attribute is not None
+        surrogates = (
+            fit_gcn_surrogates(graph, threats, self.members, context)
+            if self.classifier == "gcn" and self.choice == "loss"
+            else fit_surrogates(graph, threats, context)
+        )
         flipper = Flipper(
-            graph, fit_surrogates(graph, threats, context), find_withheld(graph, threats),
+            graph, surrogates, find_withheld(graph, threats),
             structure=self.what != "features", features=self.what != "structure",
         )
         targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
@@ -110,11 +130,16 @@ class NetFense(Defense):
             return len(partners) > 0
         surrogates = flipper.surrogates
         _, label = surrogates.split(flipper.original_scores[v][None])
+        private, _ = surrogates.split(flipper.state.compute_scores(v)[None])
+        if compute_gap(private)[0] <= self.tolerance:
+            return False
         predicted = int(label.argmax()) if label.size else None
 
         def loss(scores: np.ndarray) -> np.ndarray:
+            """Eq. 7; among gaps below the tolerance the label decides."""
             private, label = surrogates.split(scores)
-            value = compute_gap(private) ** self.privacy
+            gap = np.hypot(compute_gap(private), self.tolerance)
+            value = gap**self.privacy
             if predicted is not None:
                 value = value / np.maximum(label[:, predicted], 1e-12) ** self.utility
             return value

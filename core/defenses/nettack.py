@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +14,9 @@ from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.release import Release
 from core.threats import Threats
+
+if TYPE_CHECKING:
+    from core.models.perturbation import Flipper
 
 
 class Nettack(Defense):
@@ -56,17 +59,21 @@ class Nettack(Defense):
         flipper = Flipper(graph, surrogates, find_withheld(graph, threats))
         targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
         for index, v in enumerate(targets.tolist()):
-            count = surrogates.num_private
-            predicted = int(flipper.original_scores[v, :count].argmax())
-
-            def loss(scores: np.ndarray, count: int = count, p: int = predicted) -> np.ndarray:
-                others = np.delete(scores[:, :count], p, axis=1)
-                return np.asarray(scores[:, p] - others.max(axis=1, initial=-1e9))
-
             for step in range(self.budget):
                 context.progress.update(
                     index + step / self.budget, len(targets), "flipping links"
                 )
-                if not flipper.flip_best(v, flipper.find_degree_preserving(v), loss):
+                if not self.flip_once(flipper, v):
                     break
         return make_flipped_release(self, graph, flipper, len(targets))
+
+    def flip_once(self, flipper: Flipper, v: int) -> bool:
+        """One flip at v; False where none is allowed or none helps."""
+        count = flipper.surrogates.num_private
+        predicted = int(flipper.original_scores[v, :count].argmax())
+
+        def loss(scores: np.ndarray) -> np.ndarray:
+            others = np.delete(scores[:, :count], predicted, axis=1)
+            return np.asarray(scores[:, predicted] - others.max(axis=1, initial=-1e9))
+
+        return flipper.flip_best(v, flipper.find_degree_preserving(v), loss)

@@ -12,6 +12,7 @@ from scipy import sparse
 from core.attacks.attribute.tuning import scale_features
 from core.context import Context
 from core.graph import Graph
+from core.models.flipped_gcn import FlippedGcn, GcnWeights, fit_gcns
 from core.models.flips import FlippedGraph
 from core.models.linear_gcn import fit_linear_gcn
 from core.models.unnoticed import PageRankEffect, passes_degree_test
@@ -37,6 +38,40 @@ class Surrogates:
         parts = scores[:, : self.num_private], scores[:, self.num_private :]
         return _softmax(parts[0]), _softmax(parts[1])
 
+    def open_graph(self, graph: Graph) -> FlippedGraph:
+        return FlippedGraph(graph, self.features, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class GcnSurrogates:
+    """Several GCNs of the private attribute and, behind them, of the label.
+
+    num_classes   C of the private attribute and L of the label, 0 where the audit has none
+    num_members   GCNs for each of the two
+    """
+
+    features: np.ndarray | sparse.csr_array
+    weights: GcnWeights
+    num_classes: tuple[int, int]
+    num_members: int
+
+    @property
+    def num_private(self) -> int:
+        """Columns of scores that belong to the private attribute."""
+        return self.num_members * self.num_classes[0]
+
+    def split(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean probabilities (r, C) of the private attribute and (r, L) of the label."""
+        end = self.num_private
+        return self._average(scores[:, :end], 0), self._average(scores[:, end:], 1)
+
+    def open_graph(self, graph: Graph) -> FlippedGraph:
+        return FlippedGcn(graph, self.features, self.weights)
+
+    def _average(self, scores: np.ndarray, which: int) -> np.ndarray:
+        shape = (len(scores), self.num_members, self.num_classes[which])
+        return np.asarray(_softmax(scores.reshape(shape)).mean(axis=1))
+
 
 def has_binary_features(graph: Graph) -> bool:
     if graph.features is None:
@@ -46,16 +81,10 @@ def has_binary_features(graph: Graph) -> bool:
 
 
 def fit_surrogates(graph: Graph, threats: Threats, context: Context) -> Surrogates:
-    """Both classifiers, trained on the known nodes of `graph`. The label's is left out where
-    the audit has none. Binary features are read as they are, others standardised."""
+    """Both linear classifiers, trained on the known nodes of `graph`. The label's is left out
+    where the audit has none."""
     assert threats.attribute is not None
-    features: np.ndarray | sparse.csr_array
-    if graph.features is None:
-        features = sparse.csr_array(sparse.eye_array(graph.num_nodes, dtype=np.float32))
-    elif has_binary_features(graph):
-        features = graph.features
-    else:
-        features = scale_features(graph)
+    features = _prepare_features(graph)
 
     def fit(threat: AttributeThreat, name: str) -> np.ndarray:
         return fit_linear_gcn(
@@ -69,6 +98,32 @@ def fit_surrogates(graph: Graph, threats: Threats, context: Context) -> Surrogat
     return Surrogates(features, np.concatenate(columns, axis=1), threats.attribute.num_classes)
 
 
+def fit_gcn_surrogates(
+    graph: Graph, threats: Threats, num_members: int, context: Context
+) -> GcnSurrogates:
+    """As `fit_surrogates`, with the nonlinearity and `num_members` of each."""
+    assert threats.attribute is not None
+    features = _prepare_features(graph)
+    parts, sizes = [], [threats.attribute.num_classes, 0]
+    chosen = [("private", threats.attribute)]
+    if threats.utility is not None and threats.utility.known.any():
+        chosen.append(("label", threats.utility))
+        sizes[1] = threats.utility.num_classes
+    for name, threat in chosen:
+        parts += fit_gcns(
+            graph, features, threat.observed, threat.num_classes, num_members,
+            context.child(name), f"training the {name} classifier",
+        )
+    return GcnSurrogates(features, GcnWeights.join(parts), (sizes[0], sizes[1]), num_members)
+
+
+def _prepare_features(graph: Graph) -> np.ndarray | sparse.csr_array:
+    """Binary features as they are, others standardised; the identity without any."""
+    if graph.features is None:
+        return sparse.csr_array(sparse.eye_array(graph.num_nodes, dtype=np.float32))
+    return graph.features if has_binary_features(graph) else scale_features(graph)
+
+
 class Flipper:
     """Flips links at nodes, and features of nodes, one greedy step at a time.
 
@@ -78,11 +133,11 @@ class Flipper:
     """
 
     def __init__(
-        self, graph: Graph, surrogates: Surrogates, withheld: np.ndarray,
+        self, graph: Graph, surrogates: Surrogates | GcnSurrogates, withheld: np.ndarray,
         structure: bool = True, features: bool = False,
     ) -> None:
         self.graph, self.surrogates = graph, surrogates
-        self.state = FlippedGraph(graph, surrogates.features, surrogates.weights)
+        self.state = surrogates.open_graph(graph)
         self.original_scores = self.state.compute_all_scores()
         self._withheld, self._structure, self._features = withheld, structure, features
 
@@ -180,7 +235,8 @@ def compute_gap(probabilities: np.ndarray) -> np.ndarray:
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:
-    if not scores.shape[1]:
+    """Over the last axis, which may be empty."""
+    if not scores.shape[-1]:
         return scores
-    values = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(values / values.sum(axis=1, keepdims=True))
+    values = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))

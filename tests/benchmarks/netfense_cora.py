@@ -1,12 +1,19 @@
 """NetFense on Cora: margins and accuracies of single targets, beside the paper's Table IV.
 
-    python -m tests.benchmarks.netfense_cora [--splits 5] [--targets 40]
+    python -m tests.benchmarks.netfense_cora [--splits 5] [--targets 40] [--columns told,paper]
 
-Per split 10 % of the nodes are known for either label and 10 % serve validation; the private
-label is the most balanced feature column. Targets as Nettack chooses them, among hidden nodes
-rightly classified for the label: a quarter with the highest margin, a quarter with the lowest,
-the rest at random. Each target is flipped on the clean graph with a budget of 20; both GCNs are
-then trained anew on the flipped graph, to their lowest validation loss, and asked about it.
+Per split 10 % of the nodes are known for either label and 10 % serve validation. Two private
+labels. The paper's is the most balanced feature column, word 1177: 60 % of the papers lack it,
+and once it is out of X a GCN tells it no better than always answering "lacks it" (balanced
+accuracy 0.50): its margins are the class shares or noise, with nothing in them to protect. The
+other is the most balanced column that is told, with at least 0.6 balanced accuracy: word 1263
+(0.72; AUC 0.80; both measured on splits 10 to 12, which no table uses).
+
+Targets as Nettack chooses them, among hidden nodes rightly classified for the label: a quarter
+with the highest margin, a quarter with the lowest, the rest at random. Each target is flipped on
+the clean graph with a budget of 20; both GCNs are then trained anew on the flipped graph, to
+their lowest validation loss, and asked about it. A node with one link is never flipped, so that
+rows are printed for the others too.
 """
 
 from __future__ import annotations
@@ -21,29 +28,27 @@ from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats
 from core.defenses.netfense import NetFense
+from core.defenses.nettack import Nettack
 from core.graph import Graph
 from core.models.encoders import Block, Gcn, make_inputs, num_columns
-from core.models.perturbation import Flipper, fit_surrogates
+from core.models.perturbation import Flipper, fit_gcn_surrogates, fit_surrogates
 from core.models.training import train
 from core.models.unnoticed import PageRankEffect
 from core.seeding import Seed
 from core.threats import AttributeThreat
 
-BUDGET, EPOCHS, CHECK_EVERY = 20, 100, 5
-METHODS = {
-    "clean": None,
+BUDGET, EPOCHS, PATIENCE, CHECK_EVERY = 20, 200, 30, 5
+METHODS: dict[str, NetFense | Nettack] = {
     "netfense": NetFense(budget=BUDGET),
+    "linear": NetFense(budget=BUDGET, classifier="linear", tolerance=0.0),
     "random": NetFense(budget=BUDGET, choice="random"),
+    "nettack": Nettack(budget=BUDGET),
 }
 AUTHORS = {  # label margin, label accuracy, private margin, private accuracy
     "clean": (.735, .960, .278, .685), "netfense": (.596, .915, .045, .540),
-    "random": (.545, np.nan, .130, np.nan),
+    "random": (.545, .855, .130, .605), "nettack": (.327, .690, -.825, .020),
 }
-
-
-def find_private_column(graph: Graph) -> str:
-    means = np.asarray(graph.features.mean(axis=0)).ravel()
-    return graph.feature_names[int(np.abs(means - 0.5).argmin())]
+COLUMNS = {"told": "word_1263", "paper": "word_1177"}
 
 
 def infer(
@@ -55,25 +60,26 @@ def infer(
     known = torch.from_numpy(np.flatnonzero(threat.known))
     truth = torch.from_numpy(threat.observed[threat.known])
     codes = threat.attribute.codes[validation]
-    best: list = [np.inf, None]
+    best: list = [np.inf, 0, np.zeros((0, 0))]
 
-    def look(epoch: int) -> None:
+    def look(epoch: int) -> bool:
         if epoch % CHECK_EVERY:
-            return
+            return False
         model.eval()
         with torch.no_grad():
             values = torch.softmax(model(inputs, block).double(), dim=1).numpy()
         model.train()
         loss = -np.log(values[validation, codes]).mean()
         if loss < best[0]:
-            best[:] = loss, values
+            best[:] = loss, epoch, values
+        return epoch - best[1] >= PATIENCE
 
     train(
         model.parameters(),
         lambda _epoch: torch.nn.functional.cross_entropy(model(inputs, block)[known], truth),
         epochs=EPOCHS, lr=0.01, weight_decay=5e-4, after_epoch=look,
     )
-    return best[1]
+    return best[2]
 
 
 def compute_margin(probabilities: np.ndarray, code: int) -> float:
@@ -91,8 +97,10 @@ def choose_targets(
     return np.concatenate([chosen, rng.choice(rest, count - 2 * quarter, replace=False)])
 
 
-def run_split(graph: Graph, private: str, split: int, count: int) -> dict[str, np.ndarray]:
-    """(t, 2) private and label margins per method, and the seconds of all flips."""
+def run_split(
+    graph: Graph, private: str, split: int, count: int, methods: list[str]
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """(t, 2) private and label margins per method, and (t,) whether a target has two links."""
     seed = Seed(split)
     threats = draw_threats(graph, seed, private, "label", known=0.1, utility_train=0.1)
     visible, secret, label = threats.visible, threats.attribute, threats.utility
@@ -100,54 +108,91 @@ def run_split(graph: Graph, private: str, split: int, count: int) -> dict[str, n
     validation = seed.rng("validation").choice(hidden, graph.num_nodes // 10, replace=False)
     free = np.zeros(graph.num_nodes, bool)
     free[np.setdiff1d(hidden, validation)] = True
-    clean = infer(visible, label, validation, seed.child("clean"))
+    pair = (secret, label)
+    clean = [infer(visible, threat, validation, seed.child("clean")) for threat in pair]
     codes = label.attribute.codes
-    margins = np.array([compute_margin(clean[v], codes[v]) for v in range(len(codes))])
+    margins = np.array([compute_margin(clean[1][v], codes[v]) for v in range(len(codes))])
     targets = choose_targets(margins, free, count, seed.rng("targets"))
-    surrogates = fit_surrogates(visible, threats, Context(seed))
-    rows: dict[str, list] = {name: [] for name in METHODS}
-    flips, seconds = 0, 0.0
+    linear = fit_surrogates(visible, threats, Context(seed))
+    gcns = fit_gcn_surrogates(visible, threats, NetFense().members, Context(seed))
+    rows: dict[str, list] = {name: [] for name in ["clean", *methods]}
+    flips, seconds = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
     for v in targets.tolist():
-        for name, method in METHODS.items():
-            flipper = Flipper(visible, surrogates, np.zeros(0, np.int64))
+        rows["clean"].append([
+            compute_margin(values[v], threat.attribute.codes[v])
+            for values, threat in zip(clean, pair, strict=True)
+        ])
+        for name in methods:
+            flipper = Flipper(visible, gcns if name == "netfense" else linear, np.zeros(0, int))
             start = time.process_time()
-            ranks, rng = PageRankEffect(), seed.rng(name, v)
-            for _ in range(BUDGET if method else 0):
-                if not method.flip_once(flipper, v, ranks, rng):
-                    break
-                flips += name == "netfense"
-            seconds += (time.process_time() - start) if name == "netfense" else 0.0
+            flips[name] += flip(METHODS[name], flipper, v, seed.rng(name, v))
+            seconds[name] += time.process_time() - start
             flipped = flipper.to_graph()
             rows[name].append([
                 compute_margin(
                     infer(flipped, threat, validation, seed.child("after", v))[v],
                     threat.attribute.codes[v],
                 )
-                for threat in (secret, label)
+                for threat in pair
             ])
-    print(f"split {split}: {flips} flips, {seconds / max(flips, 1):.4f} s of processor time each",
-          flush=True)
-    return {name: np.array(values) for name, values in rows.items()}
+    times = ", ".join(f"{name} {flips[name]} flips of {seconds[name] / max(flips[name], 1):.3f} s"
+                      for name in methods)
+    print(f"split {split}: {times} (processor)", flush=True)
+    several = visible.degrees[targets] > 1
+    return {name: np.array(values) for name, values in rows.items()}, several
+
+
+def flip(
+    method: NetFense | Nettack, flipper: Flipper, v: int, rng: np.random.Generator
+) -> int:
+    """Flips made at v, up to the budget."""
+    ranks = PageRankEffect()
+    for step in range(BUDGET):
+        found = (
+            method.flip_once(flipper, v) if isinstance(method, Nettack)
+            else method.flip_once(flipper, v, ranks, rng)
+        )
+        if not found:
+            return step
+    return BUDGET
+
+
+def print_row(name: str, values: np.ndarray, clean: np.ndarray) -> None:
+    secret, label = values.T
+    pushed = ((secret < 0) & (clean[:, 0] > 0)).mean()
+    print(f"{name:9s} {len(values):4d} {label.mean():6.3f} {np.abs(label).mean():6.3f} "
+          f"{(label > 0).mean():6.3f}   {secret.mean():6.3f} {np.abs(secret).mean():6.3f} "
+          f"{(secret > 0).mean():6.3f} {pushed:6.3f} {(secret < -0.1).mean():6.3f}   "
+          f"{AUTHORS.get(name, '-')}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--targets", type=int, default=40)
+    parser.add_argument("--columns", default="told,paper")
+    parser.add_argument("--methods", default="netfense,linear,random,nettack")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    graph = load_dataset("cora").graph
-    private = find_private_column(graph)
-    print(f"private column {private}")
-    splits = [run_split(graph, private, split, options.targets) for split in range(options.splits)]
-    print("method    label: margin |margin| accuracy   private: margin |margin| accuracy "
-          "below -0.1   (paper: label margin, accuracy, private margin, accuracy)")
-    for name in METHODS:
-        values = np.concatenate([split[name] for split in splits])
-        secret, label = values.T
-        print(f"{name:9s} {label.mean():6.3f} {np.abs(label).mean():6.3f} {(label > 0).mean():6.3f}"
-              f"   {secret.mean():6.3f} {np.abs(secret).mean():6.3f} {(secret > 0).mean():6.3f} "
-              f"{(secret < -0.1).mean():6.3f}   {AUTHORS[name]}", flush=True)
+    graph, methods = load_dataset("cora").graph, options.methods.split(",")
+    for column in options.columns.split(","):
+        print(f"private label {COLUMNS[column]}")
+        splits = [
+            run_split(graph, COLUMNS[column], split, options.targets, methods)
+            for split in range(options.splits)
+        ]
+        several = np.concatenate([mask for _, mask in splits])
+        for text, chosen in (("all", np.ones(len(several), bool)),
+                             ("with two links or more", several)):
+            print(f"{text}\nmethod  targets  label: margin |margin| accuracy   private: margin "
+                  "|margin| accuracy, pushed below 0, below -0.1   (paper, word 1177: label "
+                  "margin, accuracy, private margin, accuracy)")
+            found = {
+                name: np.concatenate([rows[name] for rows, _ in splits])[chosen]
+                for name in ["clean", *methods]
+            }
+            for name, values in found.items():
+                print_row(name, values, found["clean"])
 
 
 if __name__ == "__main__":

@@ -11,8 +11,14 @@ from core.context import Context
 from core.defenses.netfense import NetFense
 from core.defenses.nettack import Nettack
 from core.graph import Graph
+from core.models.flipped_gcn import FlippedGcn
 from core.models.flips import FlippedGraph
-from core.models.perturbation import Flipper, compute_gap, fit_surrogates
+from core.models.perturbation import (
+    Flipper,
+    compute_gap,
+    fit_gcn_surrogates,
+    fit_surrogates,
+)
 from core.models.unnoticed import (
     DEGREE_MIN,
     MAX_RATIO,
@@ -131,11 +137,10 @@ def draw_case(seed=3):
 
 def compute_private_gaps(threats, releases):
     """Mean gap of the hidden nodes by the classifier that was trained before the flips."""
-    surrogates = fit_surrogates(threats.visible, threats, Context(Seed(0)))
+    surrogates = fit_gcn_surrogates(threats.visible, threats, 2, Context(Seed(0)))
     gaps = []
     for graph in releases:
-        features = graph.features
-        state = FlippedGraph(graph, features, surrogates.weights)
+        state = FlippedGcn(graph, graph.features, surrogates.weights)
         private, _ = surrogates.split(state.compute_all_scores())
         gaps.append(compute_gap(private)[threats.attribute.hidden].mean())
     return gaps
@@ -144,7 +149,7 @@ def compute_private_gaps(threats, releases):
 @pytest.mark.parametrize("what", ["structure", "features", "both"])
 def test_flips_close_the_gap_between_private_classes(what):
     threats = draw_case()
-    release = publish(NetFense(what=what, budget=4), threats)
+    release = publish(NetFense(members=2, what=what, budget=4), threats)
     before, after = compute_private_gaps(threats, [threats.visible, release.graph])
     assert after < 0.7 * before
     changed = release.facts["links_removed"] + release.facts["links_added"]
@@ -152,25 +157,50 @@ def test_flips_close_the_gap_between_private_classes(what):
     assert (release.facts["features_flipped"] > 0) == (what != "structure") or what == "both"
 
 
+@pytest.mark.parametrize("classifier", ["gcn", "linear"])
+def test_a_tolerance_trades_the_gap_for_the_label(classifier):
+    """A larger one leaves the gap wider and the label's probability higher."""
+    threats = draw_case()
+    threats = replace(threats, utility=replace(
+        threats.attribute, attribute=replace(
+            threats.attribute.attribute, codes=threats.attribute.attribute.codes[::-1].copy()
+        ),
+    ))
+    surrogates = fit_gcn_surrogates(threats.visible, threats, 2, Context(Seed(0)))
+    rows = np.arange(threats.visible.num_nodes)
+    start = FlippedGcn(threats.visible, threats.visible.features, surrogates.weights)
+    predicted = surrogates.split(start.compute_all_scores())[1].argmax(axis=1)
+    found = []
+    for tolerance in (0.0, 0.3):
+        method = NetFense(members=2, budget=4, tolerance=tolerance, classifier=classifier)
+        state = FlippedGcn(
+            publish(method, threats).graph, threats.visible.features, surrogates.weights
+        )
+        private, label = surrogates.split(state.compute_all_scores())
+        found.append((compute_gap(private).mean(), label[rows, predicted].mean()))
+    assert found[1][0] > found[0][0]
+    assert found[1][1] > found[0][1]
+
+
 def test_no_more_flips_than_the_budget_and_none_at_nodes_of_degree_one():
     threats = draw_case()
-    release = publish(NetFense(targets=1, budget=3), threats)
+    release = publish(NetFense(members=2, targets=1, budget=3), threats)
     assert 0 < release.facts["links_removed"] + release.facts["links_added"] <= 3
     ends = threats.visible.edges[threats.visible.degrees[threats.visible.edges].min(axis=1) == 1]
-    full = publish(NetFense(budget=5), threats)
+    full = publish(NetFense(members=2, budget=5), threats)
     assert full.graph.contains_pairs(ends).all()
     assert full.graph.degrees[threats.visible.degrees > 0].min() >= 1
 
 
 def test_sensitive_links_are_never_put_back():
     threats = draw_case()
-    for method in (NetFense(budget=10, quantile=1.0), Nettack(budget=10)):
+    for method in (NetFense(members=2, budget=10, quantile=1.0), Nettack(budget=10)):
         assert not publish(method, threats).graph.contains_pairs(threats.link.hidden).any()
 
 
 def test_random_flips_keep_the_degree_distribution():
     threats = draw_case()
-    release = publish(NetFense(choice="random", budget=3), threats)
+    release = publish(NetFense(members=2, choice="random", budget=3), threats)
     before, after = threats.visible.degrees, release.graph.degrees
     assert release.facts["links_added"] > 0
     zero = np.zeros(len(before), int)
@@ -184,7 +214,7 @@ def test_nettack_misleads_the_classifier_where_netfense_stops_at_a_tie():
     flipper = Flipper(threats.visible, surrogates, np.zeros(0, int))
     predicted = flipper.original_scores[:, :2].argmax(axis=1)
     wrong = []
-    for method in (NetFense(budget=5), Nettack(budget=5)):
+    for method in (NetFense(members=2, budget=5, classifier="linear"), Nettack(budget=5)):
         state = FlippedGraph(
             publish(method, threats).graph, surrogates.features, surrogates.weights
         )
@@ -199,6 +229,6 @@ def test_says_why_it_cannot_flip():
     weighted = make_threats(GRAPHS["weighted"]())
     assert "weights" in NetFense().supports(weighted.visible, weighted)
     dense = make_threats(two_communities())
-    assert "binary" in NetFense(what="features").supports(dense.visible, dense)
+    assert "binary" in NetFense(members=2, what="features").supports(dense.visible, dense)
     empty = Graph.from_pairs(np.zeros((0, 2), int), 4)
     assert "links" in Nettack().supports(empty, replace(dense, visible=empty))
