@@ -1,4 +1,4 @@
-"""The command line: `python -m core methods | audit | check-claim | publish`.
+"""The command line: `python -m core methods | audit | advise | check-claim | publish`.
 
 Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
 differential privacy was refuted; 2 bad input, with one line `error: …`; 130 cancelled.
@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from core.audit.advise_command import add_advise
 from core.audit.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -95,6 +96,8 @@ def build_parser() -> Parser:
     check.add_argument("--root-seed", type=int, default=0, metavar="N")
     check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")
     check.set_defaults(run=run_check_claim)
+
+    add_advise(commands, _add_graph, say)
 
     publish = commands.add_parser("publish", help="make one release to be handed over")
     _add_graph(publish, required=True)

@@ -1,0 +1,42 @@
+"""The command `advise`: its words and links are those of the advice that it writes."""
+
+from __future__ import annotations
+
+import core.__main__ as command
+from core.audit.advice import Advice
+from core.data.catalogue import load_dataset
+from core.figures.advice import describe_advice
+from core.models import link_effects
+
+KARATE = ["advise", "--graph", "karate", "--private", "label", "--node"]
+
+
+def test_advice_is_printed_and_written(audit_home, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(link_effects, "EPOCHS", 30)
+    path = tmp_path / "advice.json"
+    code = command.main([*KARATE, "34", "--known", "0.3", "--links", "2", "--seeds", "2",
+                         "--out", str(path)])
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    advice = Advice.model_validate_json(path.read_text())
+    lines = captured.out.splitlines()
+    assert lines[0] == describe_advice(advice).replace("**", "")
+    names = [tuple(line.split("\t")) for line in lines[1 : 1 + len(advice.links)]]
+    graph = load_dataset("karate").graph
+    links = {frozenset((graph.node_ids[i], graph.node_ids[j])) for i, j in graph.edges}
+    assert names
+    assert {frozenset(pair) for pair in names} <= links
+
+
+def test_bad_input_is_one_line(audit_home, capsys):
+    for arguments, word in (
+        ([*KARATE, "nobody"], "nobody"),
+        ([*KARATE, "34", "--links", "0"], "max_links"),
+        ([*KARATE, "34", "--attack", "common_neighbors"], "common_neighbors"),
+        (["advise", "--graph", "karate", "--node", "34"], "--private"),
+    ):
+        assert command.main(arguments) == 2
+        err = capsys.readouterr().err
+        assert len(err.splitlines()) == 1
+        assert err.startswith("error: ")
+        assert word in err

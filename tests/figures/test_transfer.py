@@ -1,0 +1,21 @@
+"""The transfer matrix holds attribute attacks as it holds link attacks."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.figures.transfer import compute_transfer, transfer_matrix
+from tests.figures.conftest import RELEASES, make_results, result_row
+
+
+def test_attribute_attacks_have_a_row_each_and_every_release_a_column():
+    values = (0.9, 0.7, 0.55)
+    rows = [result_row(release, "label_propagation", "auc", value)
+            for release, value in zip(RELEASES, values, strict=True)]
+    known = make_results()
+    results = pd.concat([known, pd.DataFrame(rows, columns=known.columns)], ignore_index=True)
+    table = compute_transfer(results, "auc", "attribute").set_index("attack")
+    assert set(table.index) == {"label_propagation", "class_prior"}
+    assert table.loc["label_propagation", list(RELEASES)].tolist() == list(values)
+    heat = transfer_matrix(results, "auc", "attribute").figure.data[0]
+    assert {title for title in heat.y} == {"Label propagation", "Class prior"}
