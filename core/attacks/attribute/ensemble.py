@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field, field_validator
+from scipy.optimize import minimize
+from scipy.special import softmax
 
 from core.attacks.attribute.tuning import draw_folds, hold_out
 from core.context import Context
@@ -17,15 +19,16 @@ from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
-SHARPNESS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
-"""Exponents tried on a member's probabilities; below 1 they become less certain."""
+FLOOR = 1e-3
+"""Probabilities count as no smaller: no member alone rules a class out."""
 
 
 class Ensemble(AttributeAttack):
-    """Σ_k w_k p_k of calibrated members.
+    """Π_k p_k^w_k, normalised: a logarithmic pool of the members, w_k ≥ 0.
 
-    Each member is run on parts of the known nodes; how well it predicts the rest decides its
-    sharpness and its weight. Weights are the mixture's maximum a posteriori estimate.
+    Each member is run on parts of the known nodes; the weights are those under which the pool
+    predicts the rest best, drawn to an even share. A member that is too sure of itself gets a
+    small exponent, so that no calibration is needed before.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -43,8 +46,8 @@ class Ensemble(AttributeAttack):
     )
     folds: int = Field(3, ge=2, le=20, description="Parts of the known nodes held out in turn.")
     evenness: float = Field(
-        3.0, ge=0, le=1000,
-        description="Pseudo-count a member: the larger, the more even the weights.",
+        10.0, ge=0, le=1000,
+        description="Penalty on a weight's squared distance to an even share.",
     )
 
     @field_validator("members")
@@ -113,47 +116,40 @@ class Ensemble(AttributeAttack):
 def combine(
     values: np.ndarray, held_out: np.ndarray, truth: np.ndarray, evenness: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mixture (n, C) and weights (K,) of K members.
+    """Pool (n, C) and weights (K,) of K members.
 
-    values    (K, n, C) probabilities to mix
+    values    (K, n, C) probabilities to pool
     held_out  (K, h, C) predictions for h known nodes that the members had not seen
     truth     (h,) their classes
     """
+    weights = fit_weights(held_out, truth, evenness)
+    return pool(values, weights), weights
+
+
+def pool(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(n, C): Π_k p_k^w_k of (K, n, C), normalised (Genest and Zidek, 1986, §3.3)."""
+    logs = np.einsum("k,knc->nc", weights, np.log(np.maximum(values, FLOOR)))
+    return np.asarray(softmax(logs, axis=1))
+
+
+def fit_weights(held_out: np.ndarray, truth: np.ndarray, evenness: float) -> np.ndarray:
+    """(K,) weights ≥ 0 that minimise −Σ_i log pool_i(truth_i) + evenness Σ_k (w_k − 1/K)².
+
+    A convex problem; even weights where nothing was held out.
+    """
+    even = np.full(len(held_out), 1.0 / len(held_out))
     if len(truth) == 0:
-        weights = np.full(len(values), 1.0 / len(values))
-        return values.mean(axis=0), weights
-    sharpness = [choose_sharpness(member, truth) for member in held_out]
+        return even
+    logs = np.log(np.maximum(held_out, FLOOR))
     rows = np.arange(len(truth))
-    likelihood = np.array(
-        [sharpen(member, power)[rows, truth]
-         for member, power in zip(held_out, sharpness, strict=True)]
-    )
-    weights = fit_weights(likelihood, evenness)
-    sharp = [sharpen(member, power) for member, power in zip(values, sharpness, strict=True)]
-    return np.einsum("k,knc->nc", weights, np.array(sharp)), weights
 
+    def compute_loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        pooled = pool(held_out, weights)
+        loss = -np.log(pooled[rows, truth]).sum() + evenness * ((weights - even) ** 2).sum()
+        expected = np.einsum("hc,khc->k", pooled, logs)
+        gradient = expected - logs[:, rows, truth].sum(axis=1)
+        return float(loss), gradient + 2.0 * evenness * (weights - even)
 
-def choose_sharpness(probabilities: np.ndarray, truth: np.ndarray) -> float:
-    """The exponent with the lowest log-loss."""
-    rows = np.arange(len(truth))
-    losses = [
-        -np.log(sharpen(probabilities, power)[rows, truth]).mean() for power in SHARPNESS
-    ]
-    return SHARPNESS[int(np.argmin(losses))]
-
-
-def sharpen(probabilities: np.ndarray, power: float) -> np.ndarray:
-    """p^power, normalised; no probability falls below 10⁻⁶ before."""
-    values = np.clip(probabilities, 1e-6, None) ** power
-    return values / values.sum(axis=1, keepdims=True)
-
-
-def fit_weights(likelihood: np.ndarray, evenness: float, rounds: int = 200) -> np.ndarray:
-    """(K,) weights that maximise Σ_i log Σ_k w_k L_ki + evenness Σ_k log w_k, by EM."""
-    count, total = likelihood.shape
-    weights = np.full(count, 1.0 / count)
-    for _ in range(rounds):
-        joint = weights[:, None] * likelihood
-        blame = (joint / joint.sum(axis=0)).sum(axis=1)
-        weights = (blame + evenness) / (total + count * evenness)
-    return weights
+    bounds = [(0.0, None)] * len(even)
+    found = minimize(compute_loss, even, jac=True, method="L-BFGS-B", bounds=bounds)
+    return np.asarray(found.x)
