@@ -27,9 +27,9 @@ class NetFense(Defense):
     the label. Both come from a few GCNs, scored exactly, or as in the paper from a linear one,
     whose ties leave more of the gap of a GCN. A gap below the tolerance counts as none: Eq. 7
     would pay any price in the label for the last of it, which another training undoes.
-    Probabilities stand for the paper's raw scores, whose
-    sign would turn the ratio over. The gap is brought towards zero and not below: a node that
-    is surely misjudged is found out by inversion. Both classifiers are trained on known nodes.
+    Probabilities stand for the paper's raw scores, whose sign would turn the ratio over. The gap
+    is brought towards zero and not below: a node that is surely misjudged is found out by
+    inversion. All classifiers are trained on known nodes.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
