@@ -61,17 +61,19 @@ def test_advice_from_the_node_panel(page: Page, files: list[Path], tmp_path: Pat
     result = page.locator(".st-key-advice-result")
     expect(result).to_be_visible(timeout=driver.RUN_MS)
     driver.settle(page)
+    expect(result).to_contain_text(re.compile(r"Hid(e|ing) these 2 links"))
+    expect(result).to_contain_text(re.compile(r"costs 2 of [\d,]+ links"))
+    expect(page.locator(".st-key-advice-cancel")).to_have_count(0)
     text = result.inner_text()
     estimates = driver.read_estimates(text)
     assert len(estimates) >= 2, text  # before and after
     for value, low, high in estimates[:2]:
         assert 0 <= low <= value <= high <= 1
-    assert re.search(r"Hid(e|ing) these 2 links", text), text
-    assert re.search(r"costs 2 of [\d,]+ links", text), text
     expect(panel).to_contain_text("Dashed red: links that the advice hides.")
     table = driver.download(page, "CSV", tmp_path)
     assert table.exists()
 
     page.reload()
     driver.settle(page, "Risk")
-    assert page.locator(".st-key-advice-result").inner_text() == text
+    expect(result).to_contain_text("costs 2 of")
+    assert result.inner_text() == text
