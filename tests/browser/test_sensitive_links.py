@@ -127,6 +127,7 @@ def _publish(page: Page, files: Files, folder: Path) -> None:
     driver.press(page, "Make the release")
     expect(page.get_by_text("is ready:")).to_be_visible(timeout=driver.RUN_MS)
     page.get_by_text("Replace the ids").click()
+    page.wait_for_timeout(1500)  # the button's file is made anew with the page
     driver.settle(page)
     archive = driver.download(page, "Download the release", folder)
     with zipfile.ZipFile(archive) as content:
