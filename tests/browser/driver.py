@@ -79,6 +79,13 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=False).first.click()
 
 
+def clear_attacks(page: Page) -> None:
+    """Untick all attacks; the boxes are redrawn before the page says that none is left."""
+    page.get_by_role("button", name="None", exact=True).click()
+    expect(page.get_by_text("Select at least one attack.")).to_be_visible()
+    settle(page)
+
+
 def pick(page: Page, label: str) -> None:
     """Choose a segment of a segmented control."""
     page.get_by_test_id("stButtonGroup").get_by_text(label).first.click()

@@ -96,9 +96,7 @@ def _load(page: Page, upload: Upload) -> None:
 def _attack(page: Page) -> str:
     """Runs the attacks on the original; the numbers have intervals around them."""
     driver.follow(page, "Attack")
-    page.get_by_role("button", name="None", exact=True).click()
-    expect(page.get_by_text("Select at least one attack.")).to_be_visible()
-    driver.settle(page)
+    driver.clear_attacks(page)
     for title in ATTACKS:
         driver.tick(page, title)
     driver.fill_number(page, "Repeats", SEEDS)

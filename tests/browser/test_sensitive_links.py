@@ -75,8 +75,7 @@ def _load(page: Page, files: Files) -> None:
 def _defend(page: Page) -> None:
     """PPGSL and two baselines, attacked by the quick look; the curves show while it trains."""
     driver.follow(page, "Attack")
-    page.get_by_role("button", name="None", exact=True).click()
-    driver.settle(page)
+    driver.clear_attacks(page)
     driver.tick(page, "Common neighbours")
     driver.tick(page, "Degree product")
     driver.fill_number(page, "Repeats", 1)
