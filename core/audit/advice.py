@@ -159,7 +159,8 @@ def compute_advice(
 def _find_node(graph: Graph, private: Attribute, name: str) -> tuple[int, int]:
     """Number of the node and code of its private value."""
     if name not in graph.node_ids:
-        raise InputError("node", "must be in the graph", name)
+        some = ", ".join(graph.node_ids[:3])
+        raise InputError("node", "must be in the graph", name, f"ids are such as {some}")
     node = graph.node_ids.index(name)
     code = int(private.codes[node])
     if code < 0:

@@ -152,10 +152,11 @@ def format_number(value: float | None) -> str:
     size = abs(value)
     if size >= 10:
         text = f"{value:,.0f}"
-    elif size >= 0.095 or size < 5e-7:
+    elif size >= 0.0955 or size < 5e-7:
         text = f"{value:.2f}"
     elif size >= 1e-4:
-        text = f"{value:.4f}" if size < 0.00995 else f"{value:.3f}"
+        leading = int(f"{size:.1e}".rpartition("e")[2])  # of the rounded number
+        text = f"{value:.{1 - leading}f}"
     else:
         text = f"{value:.1e}"
     if "e" not in text and float(text.replace(",", "")) == 0:

@@ -152,7 +152,9 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
 
 @pytest.mark.xdist_group("audit cluster")
 def test_interrupting_cancels_and_says_how_to_go_on(audit_home, tmp_path):
-    arguments = ["audit", *QUICK, "--attack", "gae_cosine:epochs=5000", "--out", tmp_path / "out"]
+    # Many repeats: the audit must not be over before the signal arrives.
+    arguments = ["audit", *QUICK, "--seeds", "40", "--attack", "gae_cosine:epochs=5000",
+                 "--out", tmp_path / "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "core", *map(str, arguments)], cwd=ROOT, stderr=subprocess.PIPE,
         text=True, env={**os.environ, "AUDIT_HOME": str(audit_home)},

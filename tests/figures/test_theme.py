@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.figures.theme import (
@@ -70,7 +70,10 @@ def test_format_number(value, text):
     assert format_number(value) == text
 
 
-@given(st.floats(1e-4, 1e6))
+@example(0.095)
+@example(0.00015)
+@example(0.00995)
+@given(st.floats(1e-6, 1e6))
 def test_format_number_is_true_to_five_percent(value):
     shown = float(format_number(value).replace(",", "").replace("−", "-"))
     assert shown == pytest.approx(value, rel=0.051)
