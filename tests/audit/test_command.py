@@ -153,11 +153,13 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
 @pytest.mark.xdist_group("audit cluster")
 def test_interrupting_cancels_and_says_how_to_go_on(audit_home, tmp_path):
     # Many repeats: the audit must not be over before the signal arrives.
-    arguments = ["audit", *QUICK, "--seeds", "40", "--attack", "gae_cosine:epochs=5000",
+    arguments = ["audit", *QUICK, "--seeds", "4", "--attack", "gae_cosine:epochs=5000",
                  "--out", tmp_path / "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "core", *map(str, arguments)], cwd=ROOT, stderr=subprocess.PIPE,
         text=True, env={**os.environ, "AUDIT_HOME": str(audit_home)},
+        # A shell's background job ignores interrupts and hands that down.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     store = Store(audit_home)
     end = time.monotonic() + 300
