@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 from core.errors import RunCancelled
@@ -47,6 +49,35 @@ class PartProgress(Progress):
 
     def check(self) -> None:
         self._whole.check()
+
+
+class FlaggedProgress(Progress):
+    """Reports every quarter of a second at most; a flag file, if it appears, cancels."""
+
+    REPORT_EVERY_S = 0.25
+    CHECK_EVERY_S = 0.05
+
+    def __init__(self, flag: Path) -> None:
+        self._flag = flag
+        self._reported = self._checked = 0.0
+
+    def update(self, done: float, total: float, message: str = "") -> None:
+        self.check()
+        now = time.monotonic()
+        if now - self._reported >= self.REPORT_EVERY_S:
+            self._reported = now
+            self.report(min(max(done / total, 0.0), 1.0) if total else 0.0, message)
+
+    def report(self, share: float, message: str) -> None:
+        """Tell whoever watches; `share` done is in [0, 1]."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        now = time.monotonic()
+        if now - self._checked >= self.CHECK_EVERY_S:
+            self._checked = now
+            if self._flag.exists():
+                raise RunCancelled()
 
 
 class RecordingProgress(Progress):

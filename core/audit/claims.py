@@ -32,7 +32,7 @@ from core.context import Context
 from core.errors import AuditError, InputError, RunCancelled
 from core.methods import Defense
 from core.privacy.claim_check import MIN_TRIALS, ClaimCheck, check_claim
-from core.progress import Progress
+from core.progress import FlaggedProgress, Progress
 from core.seeding import Seed
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_TRIALS = 100_000
-WRITE_EVERY_S = 0.25
-CHECK_EVERY_S = 0.05
 
 
 def play_claim(
@@ -182,27 +180,16 @@ def play_on_worker(home: str, database: str, claim_id: str, root_seed: int) -> s
     return values["state"]
 
 
-class _RowProgress(Progress):
-    """Writes to the check's row, sparingly; a flag file cancels."""
+class _RowProgress(FlaggedProgress):
+    """Writes to the check's row."""
 
     def __init__(self, store: Store, claim_id: str) -> None:
-        self._store, self._id, self._flag = store, claim_id, _flag_path(store.home, claim_id)
-        self._written = self._checked = 0.0
+        super().__init__(_flag_path(store.home, claim_id))
+        self._store, self._id = store, claim_id
 
-    def update(self, done: float, total: float, message: str = "") -> None:
-        self.check()
-        now = time.monotonic()
-        if now - self._written >= WRITE_EVERY_S:
-            self._written = now
-            _update_open(self._store, self._id, progress=done / (total or 1), message=message,
-                         heartbeat=time.time())
-
-    def check(self) -> None:
-        now = time.monotonic()
-        if now - self._checked >= CHECK_EVERY_S:
-            self._checked = now
-            if self._flag.exists():
-                raise RunCancelled()
+    def report(self, share: float, message: str) -> None:
+        _update_open(self._store, self._id, progress=share, message=message,
+                     heartbeat=time.time())
 
 
 # -- rows -------------------------------------------------------------------------------------

@@ -30,15 +30,13 @@ from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.errors import AuditError, RunCancelled, UnsupportedError
 from core.graph import Graph
 from core.methods import AttributeAttack, Defense, LinkAttack
-from core.progress import Progress
+from core.progress import FlaggedProgress
 from core.release import Release
 from core.results import Measurement
 from core.threats import Threats
 
 log = logging.getLogger(__name__)
 
-REPORT_EVERY_S = 0.25
-CHECK_EVERY_S = 0.05
 MAX_CURVE_POINTS = 300
 
 _shared = SharedWork()
@@ -108,33 +106,21 @@ def execute_cell(job: Job, upstream: str = "") -> str:
     )
 
 
-class StoredProgress(Progress):
-    """Writes to the cell's row at most every quarter of a second; asks for a cancel flag."""
+class StoredProgress(FlaggedProgress):
+    """Writes to the cell's row, with the curves so far."""
 
     def __init__(self, store: Store, key: str, flag: Path) -> None:
+        super().__init__(flag)
         self.curves: dict[str, list[tuple[float, float]]] = {}
-        self._store, self._key, self._flag = store, key, flag
-        self._written = self._checked = 0.0
+        self._store, self._key = store, key
 
-    def update(self, done: float, total: float, message: str = "") -> None:
-        self.check()
-        now = time.monotonic()
-        if now - self._written >= REPORT_EVERY_S:
-            self._written = now
-            share = min(max(done / total, 0.0), 1.0) if total else 0.0
-            curves = {name: _thin(points) for name, points in self.curves.items()}
-            self._store.update_cell(self._key, progress=share, message=message, curves=curves)
+    def report(self, share: float, message: str) -> None:
+        curves = {name: _thin(points) for name, points in self.curves.items()}
+        self._store.update_cell(self._key, progress=share, message=message, curves=curves)
 
     def record(self, curve: str, step: float, value: float) -> None:
         if math.isfinite(value):
             self.curves.setdefault(curve, []).append((float(step), float(value)))
-
-    def check(self) -> None:
-        now = time.monotonic()
-        if now - self._checked >= CHECK_EVERY_S:
-            self._checked = now
-            if self._flag.exists():
-                raise RunCancelled()
 
     def restart(self) -> None:
         self.curves.clear()

@@ -220,7 +220,7 @@ def test_progress_and_curves_reach_the_store_and_a_flag_stops(tmp_path, graph, m
     assert row.curves["loss"][-1] == [999, 0.001]
     flag.parent.mkdir(parents=True)
     flag.touch()
-    time.sleep(2 * execute.CHECK_EVERY_S)
+    time.sleep(2 * StoredProgress.CHECK_EVERY_S)
     with pytest.raises(RunCancelled):
         progress.update(2, 4)
     job = Job(str(store.home), store.url, "a", make_spec().model_dump_json(), cells[0])
