@@ -60,3 +60,8 @@ def _shorten(value: object, limit: int = 80) -> str:
     text = value if isinstance(value, str) else repr(value)
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def describe_unexpected(error: BaseException) -> str:
+    """One short line on an error that no rule foresaw: its type and its text."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

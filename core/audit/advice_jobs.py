@@ -16,7 +16,7 @@ from core.audit.store import Store
 from core.audit.view import State
 from core.context import Context
 from core.device import compute_memory_budget, cpu_device, find_device
-from core.errors import AuditError, RunCancelled
+from core.errors import AuditError, RunCancelled, describe_unexpected
 from core.seeding import Seed
 
 if TYPE_CHECKING:
@@ -139,5 +139,5 @@ def _advise_on_worker(home: str, spec: str, request: str, folder: str) -> tuple[
     except AuditError as error:
         return "failed", str(error)
     except Exception as error:
-        return "failed", f"{type(error).__name__}: {error}"
+        return "failed", describe_unexpected(error)
     return "done", ""

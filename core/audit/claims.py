@@ -29,7 +29,7 @@ from core.audit.store import (
 )
 from core.audit.view import ClaimRun
 from core.context import Context
-from core.errors import AuditError, InputError, RunCancelled
+from core.errors import AuditError, InputError, RunCancelled, describe_unexpected
 from core.methods import Defense
 from core.privacy.claim_check import MIN_TRIALS, ClaimCheck, check_claim
 from core.progress import FlaggedProgress, Progress
@@ -173,8 +173,7 @@ def play_on_worker(home: str, database: str, claim_id: str, root_seed: int) -> s
         values = {"state": "failed", "reason": str(error)}
     except Exception as error:
         log.exception("claim check of %s", row.release)
-        text = " ".join(str(error).split())[:300]
-        values = {"state": "failed", "reason": f"{type(error).__name__}: {text}"}
+        values = {"state": "failed", "reason": describe_unexpected(error)}
     seconds = round(time.monotonic() - started, 3)
     _update_open(store, claim_id, **values, message="", seconds=seconds)
     return values["state"]

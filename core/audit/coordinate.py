@@ -15,6 +15,7 @@ from core.audit.execute import Job, execute_cell
 from core.audit.plan import Cell
 from core.audit.spec import AuditSpec
 from core.audit.store import FINAL, HEARTBEAT_S, KEPT, Store
+from core.errors import describe_unexpected
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -56,7 +57,7 @@ class AuditRun(threading.Thread):
             state, note = self._compute_all()
         except Exception as error:
             log.exception("audit %s", self._audit_id)
-            state, note = "failed", f"{type(error).__name__}: {error}"
+            state, note = "failed", describe_unexpected(error)
             if self._flag.exists():  # the engine was going down already
                 state, note = "cancelled", "cancelled by the user"
             elif self._stop_asked.is_set():

@@ -27,7 +27,7 @@ from core.audit.spec import AuditSpec
 from core.audit.store import KEPT, Store, open_store
 from core.context import Context, SharedWork
 from core.device import Device, compute_memory_budget, cpu_device, find_device
-from core.errors import AuditError, RunCancelled, UnsupportedError
+from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
 from core.graph import Graph
 from core.methods import AttributeAttack, Defense, LinkAttack
 from core.progress import FlaggedProgress
@@ -95,8 +95,7 @@ def execute_cell(job: Job, upstream: str = "") -> str:
         return _finish(store, cell, "failed", reason=str(error))
     except Exception as error:
         log.exception("%s failed", cell.label)
-        text = " ".join(str(error).split())[:300]
-        return _finish(store, cell, "failed", reason=f"{type(error).__name__}: {text}")
+        return _finish(store, cell, "failed", reason=describe_unexpected(error))
     files.save_cell(store.home, cell.key, outcome.arrays)
     curves = outcome.curves or progress.curves
     return _finish(

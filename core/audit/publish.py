@@ -25,7 +25,7 @@ from core.audit.view import PublishProgress
 from core.context import Context
 from core.data.splits import draw_threats
 from core.device import compute_memory_budget, cpu_device, find_device
-from core.errors import AuditError, RunCancelled, UnsupportedError
+from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
 from core.graph import Graph
 from core.methods import Defense
 from core.progress import Progress
@@ -134,7 +134,7 @@ def _publish_on_worker(
     except AuditError as error:
         return "failed", str(error), {}
     except Exception as error:
-        return "failed", f"{type(error).__name__}: {error}", {}
+        return "failed", describe_unexpected(error), {}
     files.write_npz(Path(folder) / "release.npz", files.pack_release(release.graph, graph))
     return "done", "", describe_release(release)
 
