@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ Backbone = Literal["gcn", "gin", "sage", "gat", "mlp"]
 Inputs = torch.Tensor | Propagation | tuple[torch.Tensor | Propagation, ...]
 """Node features (n, d): dense, sparse as the `Propagation` that multiplies by them, or several
 of these side by side."""
+Scaling = Literal["range", "standard"]
 Aggregate = Callable[[torch.Tensor], torch.Tensor]
 
 NORMS: dict[str, tuple[Norm, bool]] = {
@@ -81,24 +82,40 @@ class Block:
         )
 
 
-def make_inputs(graph: Graph, device: str = "cpu") -> Inputs:
-    """Features scaled to [−1, 1] per column; the identity (one free row a node) without any.
+def make_inputs(graph: Graph, device: str = "cpu", scaling: Scaling = "range") -> Inputs:
+    """Features on one scale per column; the identity (one free row a node) without any.
 
-    Dense columns are scaled from their minimum and maximum, sparse ones by their largest
-    absolute value, which keeps zeros zero. Constant columns become 0.
+    range     dense columns from −1 at their minimum to 1 at their maximum, as GPS takes them
+    standard  dense columns with mean 0 and standard deviation 1, and one column of ones, whose
+              aggregate tells the degree. An offset in every column, as `range` leaves, hides the
+              differences between nodes for hundreds of epochs of a plain network.
+
+    Constant dense columns become 0. Sparse ones are divided by their largest absolute value,
+    which keeps zeros zero.
     """
     features = graph.features
     if features is None:
         eye = sparse.csr_array(sparse.eye_array(graph.num_nodes, dtype=np.float32))
         return Propagation(eye, True, device)
     if isinstance(features, np.ndarray):
-        low, high = features.min(axis=0), features.max(axis=0)
-        span = np.where(high > low, high - low, 1.0)
-        scaled = np.where(high > low, 2.0 * (features - low) / span - 1.0, 0.0)
+        scaled = _scale_range(features) if scaling == "range" else _standardise(features)
         return torch.from_numpy(scaled.astype(np.float32)).to(device)
     peak = np.asarray(abs(features).max(axis=0).todense()).ravel()
     scale = sparse.diags_array((1.0 / np.where(peak > 0, peak, 1.0)).astype(np.float32))
     return Propagation(sparse.csr_array(features @ scale), False, device)
+
+
+def _scale_range(features: np.ndarray) -> np.ndarray:
+    low, high = features.min(axis=0), features.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    return np.where(high > low, 2.0 * (features - low) / span - 1.0, 0.0)
+
+
+def _standardise(features: np.ndarray) -> np.ndarray:
+    varies = features.max(axis=0) > features.min(axis=0)
+    centred = features - features.mean(axis=0, dtype=np.float64)
+    spread = np.where(varies, centred.std(axis=0), 1.0)
+    return np.column_stack([np.where(varies, centred / spread, 0.0), np.ones(len(features))])
 
 
 def num_columns(inputs: Inputs) -> int:
@@ -132,15 +149,18 @@ class Linear(torch.nn.Module):
 
 
 class Dropout(torch.nn.Module):
-    """Inverted dropout whose masks come from its own generator, made where the data lies."""
+    """Inverted dropout whose masks come from its own generator, made where the data lies.
+
+    Sparse inputs pass as they are.
+    """
 
     def __init__(self, rate: float, seed: Seed) -> None:
         super().__init__()
         self.rate, self._seed = rate, seed
         self._generators: dict[str, torch.Generator] = {}
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if not self.training or self.rate == 0.0:
+    def forward(self, x: Any) -> Any:
+        if not self.training or self.rate == 0.0 or not isinstance(x, torch.Tensor):
             return x
         device = str(x.device)
         if device not in self._generators:

@@ -33,7 +33,7 @@ class MixHop(torch.nn.Module):
         self._inputs, self._propagation = inputs, propagation
 
     def forward(self) -> torch.Tensor:
-        h: Inputs = self._inputs
+        h: Inputs = self.dropout(self._inputs)
         for maps in self.layers:
             powers = [linear(h) for linear in maps]  # type: ignore[attr-defined]
             for power in (1, 2):
@@ -61,7 +61,7 @@ class H2Gcn(torch.nn.Module):
         self._inputs, self._hops = inputs, (one_hop, two_hops)
 
     def forward(self) -> torch.Tensor:
-        rounds = [torch.relu(self.embed(self._inputs))]
+        rounds = [torch.relu(self.embed(self.dropout(self._inputs)))]
         for _ in range(2):
             rounds.append(torch.cat([hop(rounds[-1]) for hop in self._hops], dim=1))
         return self.out(self.dropout(torch.cat(rounds, dim=1)))

@@ -64,7 +64,7 @@ def choose_settings(method: str, epsilon: int) -> tuple[float, float, float, flo
         low, high = (.1, .01, 1e-3, .9), (.01, .001, 1e-4, .1)
         return low if epsilon <= 3 else high if epsilon >= 7 else (.1, .01, 1e-4, .1)
     if method == "soft":
-        return (.1, .1, 1e-5, .9) if epsilon <= 3 else (.1 if epsilon < 7 else .01, .1, 1e-4, .1)
+        return (.1, .1, 1e-5, .9) if epsilon <= 2 else (.1 if epsilon < 7 else .01, .1, 1e-4, .1)
     step = epsilon - 1
     return BASELINE_RATES[method][step], .01, BASELINE_DECAYS.get(method, (1e-4,) * 8)[step], None
 

@@ -142,6 +142,11 @@ def test_dropout_keeps_the_mean_and_rests_in_evaluation():
     assert layer.eval()(x) is x
 
 
+def test_dropout_leaves_sparse_inputs_alone():
+    sparse_inputs = Propagation(sparse.csr_array(np.eye(3, dtype=np.float32)), True)
+    assert Dropout(0.5, Seed(0)).train()(sparse_inputs) is sparse_inputs
+
+
 def test_inputs_lie_between_minus_one_and_one():
     features = np.array([[0.0, 5.0, 1.0], [10.0, 5.0, 2.0], [5.0, 5.0, 3.0]], np.float32)
     graph = Graph.from_pairs(np.array([[0, 1]]), 3, features=features)
@@ -149,6 +154,21 @@ def test_inputs_lie_between_minus_one_and_one():
     thin = Graph.from_pairs(np.array([[0, 1]]), 3, features=sparse.csr_array(features))
     found = make_inputs(thin).matrix.to_dense()
     np.testing.assert_allclose(found, features / features.max(axis=0), rtol=1e-6)
+
+
+def test_standard_inputs_have_mean_zero_and_deviation_one_and_a_column_of_ones():
+    rng = np.random.default_rng(0)
+    features = np.column_stack([rng.exponential(3.0, 40) + 7, np.full(40, 2.5), rng.random(40)])
+    graph = Graph.from_pairs(np.array([[0, 1]]), num_nodes=40, features=features)
+    found = make_inputs(graph, scaling="standard").numpy()
+    assert found.shape == (40, 4)
+    for column in (0, 2):
+        mean = sum(features[:, column]) / 40
+        spread = (sum((v - mean) ** 2 for v in features[:, column]) / 40) ** 0.5
+        np.testing.assert_allclose(found[:, column], (features[:, column] - mean) / spread,
+                                   atol=1e-5)
+    np.testing.assert_array_equal(found[:, 1], 0)
+    np.testing.assert_array_equal(found[:, 3], 1)
 
 
 def test_a_graph_without_features_gets_the_identity():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class NeuralAttack(AttributeAttack):
     """A node classifier trained on the known nodes.
 
-    Dropout, weight decay and the number of epochs are chosen by the log-loss in a
+    Dropout, the number of epochs and the temperature are chosen by the log-loss in a
     cross-validation among the known nodes; the choice is recorded with the result.
     """
 
@@ -48,11 +48,11 @@ class NeuralAttack(AttributeAttack):
         from core.models.classifiers import Setting, fit_classifier
         from core.models.encoders import make_inputs
 
-        inputs = make_inputs(release.graph, context.device.torch_name)
+        inputs = make_inputs(release.graph, context.device.torch_name, "standard")
         make = self.make_model(release.graph, inputs, threat.num_classes, context)
         observed = threat.observed
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
-        settings = [Setting(0.5, 5e-4), Setting(0.1, 5e-4), Setting(0.5, 5e-2)]
+        settings = [Setting(0.5, 5e-4), Setting(0.1, 5e-4), Setting(0.8, 5e-4)]
         fit = fit_classifier(
             make, observed, folds, settings if folds else settings[:1], context,
             epochs=self.epochs, lr=self.lr,

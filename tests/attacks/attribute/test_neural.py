@@ -8,7 +8,7 @@ import torch
 
 from core.attacks.attribute.gcn import Gcn
 from core.context import Context
-from core.models.classifiers import Setting, fit_classifier
+from core.models.classifiers import TEMPERATURES, Setting, choose_cell, fit_classifier
 from core.progress import RecordingProgress
 from core.release import Release
 from core.seeding import Seed
@@ -37,7 +37,9 @@ def test_the_setting_that_predicts_held_out_nodes_wins():
         epochs=20, lr=0.01,
     )
     assert fit.setting == settings[1]
-    assert fit.held_out_loss == pytest.approx(np.log1p(np.exp(-4.0)), rel=0.05)
+    # Logits 4 apart, and the coldest temperature tried, as none of them is wrong.
+    assert fit.temperature == min(TEMPERATURES)
+    assert fit.held_out_loss == pytest.approx(np.log1p(np.exp(-4.0 / fit.temperature)), rel=0.2)
     assert fit.facts["dropout"] == 0.1
 
 
@@ -48,6 +50,42 @@ def test_without_folds_the_first_setting_and_all_epochs_are_taken():
         [Setting(0.3, 0.0), Setting(0.1, 0.0)], Context(Seed(0)), epochs=9, lr=0.01,
     )
     assert (fit.setting.dropout, fit.epochs, fit.held_out_loss) == (0.3, 9, None)
+
+
+def test_of_equally_good_lengths_of_training_the_longest_is_taken():
+    """A naive loop over all cells beside it."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        losses = rng.exponential(size=(12, 3, 5, 4)) + rng.random((3, 5, 4))
+        means, squares = losses.mean(axis=0), (losses**2).mean(axis=0)
+        lowest = min(means.ravel())
+        cell = np.unravel_index(means.argmin(), means.shape)
+        error = losses[:, *cell].std() / np.sqrt(12)
+        best = None
+        for step in range(5):
+            near = [
+                (means[row, step, heat], row, heat)
+                for row in range(3) for heat in range(4)
+                if means[row, step, heat] <= lowest + error
+            ]
+            if near:
+                _, row, heat = min(near)
+                best = row, step, heat
+        assert choose_cell(means, squares, 12) == best
+
+
+def test_a_network_that_is_too_sure_is_cooled_down():
+    """Right in three of four held-out nodes, at logits 20 apart."""
+    observed = np.arange(16) % 2
+    said = np.where(np.arange(16) % 4 == 3, 1 - observed, observed)
+    logits = np.where(said[:, None] == [0, 1], 10.0, -10.0)
+    fit = fit_classifier(
+        lambda setting, seed: Constant(logits), observed,
+        [np.arange(8), np.arange(8, 16)], [Setting(0.0, 0.0)], Context(Seed(0)),
+        epochs=5, lr=1e-6,
+    )
+    assert fit.temperature == max(TEMPERATURES)
+    assert fit.held_out_loss < -0.25 * np.log(0.02)
 
 
 def test_training_stops_where_the_held_out_loss_was_lowest():
@@ -67,6 +105,6 @@ def test_the_choice_and_the_loss_curve_are_recorded():
         Release(graph), make_threats(graph).attribute, Context(Seed(0), progress=progress)
     )
     assert set(result.facts) == {
-        "dropout", "weight_decay", "epochs", "cross_validated_log_loss",
+        "dropout", "weight_decay", "epochs", "temperature", "cross_validated_log_loss",
     }
     assert len(progress.curves["loss"]) == result.facts["epochs"]
