@@ -70,9 +70,9 @@ def fit_classifier(
 
     Setting, number of epochs and temperature (Guo et al., 2017, §4.2) are chosen by held-out
     log-loss; without a temperature a network that ranks well but is too sure loses to one hardly
-    trained. Where training longer is within one standard error of the lowest loss it is trusted
-    (Hastie et al., 2009, §7.10): on forty known nodes the lowest loss is often chance. With no
-    fold to hold out, the first setting and all epochs.
+    trained. On forty known nodes the lowest loss is often chance: within one standard error of it
+    (Hastie et al., 2009, §7.10) longer training is preferred, then the setting named first. With
+    no fold to hold out, the first setting and all epochs.
     """
     steps = [epoch for epoch in range(epochs) if (epoch + 1) % CHECK_EVERY == 0] or [epochs - 1]
     usable = [fold for fold in folds if 0 < len(fold) < (observed != MISSING).sum()]
@@ -98,7 +98,7 @@ def fit_classifier(
 
 def choose_cell(means: np.ndarray, squares: np.ndarray, count: int) -> tuple[int, int, int]:
     """The (setting, step, temperature) to trust: of those within a standard error of the lowest
-    mean loss the latest step, and there the lowest loss.
+    mean loss the latest step, there the first setting, and there the lowest loss.
 
     means    (settings, steps, temperatures) mean of the losses of `count` held-out nodes
     squares  the same of their squares
@@ -107,8 +107,8 @@ def choose_cell(means: np.ndarray, squares: np.ndarray, count: int) -> tuple[int
     error = np.sqrt(max(squares[best] - means[best] ** 2, 0.0) / count)
     near = means <= means[best] + error
     step = int(np.flatnonzero(near.any(axis=(0, 2)))[-1])
-    row, heat = divmod(int(np.argmin(means[:, step])), means.shape[2])
-    return row, step, heat
+    row = int(np.flatnonzero(near[:, step].any(axis=1))[0])
+    return row, step, int(np.argmin(means[row, step]))
 
 
 def compute_probabilities(model: torch.nn.Module, temperature: float = 1.0) -> np.ndarray:
