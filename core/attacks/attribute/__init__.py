@@ -3,6 +3,7 @@
 from core.attacks.attribute.ai_deepwalk import AiDeepwalk
 from core.attacks.attribute.ai_node2vec import AiNode2vec
 from core.attacks.attribute.attri_infer import AttriInfer
+from core.attacks.attribute.best_single import BestSingle
 from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.com_infer import ComInfer
 from core.attacks.attribute.ensemble import Ensemble
@@ -29,6 +30,7 @@ ATTRIBUTE_ATTACKS = (
     Mlp,
     AiNode2vec,
     AiDeepwalk,
+    BestSingle,
     Ensemble,
     # null attackers
     ClassPrior,

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from core.attacks.attribute.tuning import draw_folds, hold_out
+from core.attacks.attribute.committee import FLOOR, Committee
 from core.context import Context
-from core.graph import MISSING
-from core.methods import AttributeAttack, MethodInfo, find_method, make_method
-from core.progress import PartProgress
+from core.methods import MethodInfo
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
-FLOOR = 1e-3
-"""Probabilities count as no smaller: no member alone rules a class out."""
 
-
-class Ensemble(AttributeAttack):
+class Ensemble(Committee):
     """Π_k p_k^w_k, normalised: a logarithmic pool of the members, w_k ≥ 0.
 
     Each member is run on parts of the known nodes; the weights are those under which the pool
@@ -40,77 +34,29 @@ class Ensemble(AttributeAttack):
         cost="minutes",
         uses_gpu=True,
     )
-    members: str = Field(
-        "label_propagation+attri_infer+gcn+gps+ai_deepwalk",
-        description="Keys of the attacks that take part, joined by +.",
-    )
-    folds: int = Field(3, ge=2, le=20, description="Parts of the known nodes held out in turn.")
     evenness: float = Field(
         10.0, ge=0, le=1000,
         description="Penalty on a weight's squared distance to an even share.",
     )
 
-    @field_validator("members")
-    @classmethod
-    def check_members(cls, value: str) -> str:
-        keys = value.split("+")
-        if len(set(keys)) != len(keys) or "ensemble" in keys:
-            raise ValueError("must name distinct attacks other than the ensemble itself")
-        for key in keys:
-            try:
-                find_method(key, "attribute_attack")
-            except Exception as error:
-                raise ValueError(str(error)) from None
-        return value
-
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         members = self._make_members(release, threat)
-        observed = threat.observed
-        folds = draw_folds(observed, self.folds, context.rng("folds"))
-        parts = list(hold_out(observed, folds))
-        total, step = len(members) * (len(parts) + 1), 0
-        held_out = np.full((len(members), len(observed), threat.num_classes), np.nan)
-        values = []
-        for row, member in enumerate(members):
-            key = member.info.key
-            for number, (rest, fold) in enumerate(parts):
-                part = replace(threat, known=rest != MISSING)
-                inner = replace(
-                    context.child(key, number),
-                    progress=PartProgress(context.progress, step, total),
-                )
-                held_out[row, fold] = member.infer(release, part, inner).probabilities[fold]
-                step += 1
-            inner = replace(
-                context.child(key), progress=PartProgress(context.progress, step, total)
-            )
-            values.append(member.infer(release, threat, inner).probabilities)
-            step += 1
-        nodes = np.concatenate([fold for _, fold in parts]) if parts else np.zeros(0, int)
-        probabilities, weights = combine(
-            np.array(values), held_out[:, nodes], observed[nodes], self.evenness
-        )
+        total = len(members) * (self.folds + 1)
+        held_out, truth = self._hold_out(members, release, threat, context, total)
+        values = [
+            self._run(
+                member, release, threat, context, total - len(members) + number, total
+            ).probabilities
+            for number, member in enumerate(members)
+        ]
+        probabilities, weights = combine(np.array(values), held_out, truth, self.evenness)
         facts: dict[str, float | str] = {
             f"weight of {member.info.key}": round(float(weight), 3)
             for member, weight in zip(members, weights, strict=True)
         }
         return ClassProbabilities(probabilities, facts)
-
-    def supports(self, release: Release, threat: AttributeThreat) -> str | None:
-        if self._make_members(release, threat):
-            return None
-        return "none of the members can run on this graph"
-
-    def _make_members(
-        self, release: Release, threat: AttributeThreat
-    ) -> list[AttributeAttack]:
-        made = [make_method(key, {}, "attribute_attack") for key in self.members.split("+")]
-        return [
-            member for member in made
-            if isinstance(member, AttributeAttack) and member.supports(release, threat) is None
-        ]
 
 
 def combine(

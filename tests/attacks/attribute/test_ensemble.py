@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.attacks.attribute.ensemble import (
-    FLOOR,
-    Ensemble,
-    combine,
-    fit_weights,
-    pool,
-)
+from core.attacks.attribute.best_single import BestSingle, compute_losses
+from core.attacks.attribute.committee import FLOOR
+from core.attacks.attribute.ensemble import Ensemble, combine, fit_weights, pool
 from core.context import Context
 from core.errors import InputError
 from core.methods import make_method
@@ -76,10 +72,34 @@ def test_overconfident_members_are_softened():
     np.testing.assert_allclose(mixed[0], [0.7, 0.3], atol=0.01)
 
 
-@pytest.mark.parametrize("members", ["ensemble", "gcn+gcn", "nothing", ""])
-def test_members_must_be_distinct_attacks(members):
+@pytest.mark.parametrize("members", ["ensemble", "best_single", "gcn+gcn", "nothing", ""])
+@pytest.mark.parametrize("key", ["ensemble", "best_single"])
+def test_members_must_be_distinct_attacks(members, key):
     with pytest.raises(InputError, match="members"):
-        make_method("ensemble", {"members": members})
+        make_method(key, {"members": members})
+
+
+def test_the_best_single_attack_is_that_with_the_lowest_loss_on_known_values_held_out():
+    graph = GRAPHS["two_communities"]()
+    threat, release = make_threats(graph).attribute, Release(graph)
+    attack = BestSingle(members="class_prior+label_propagation", folds=2)
+    context = Context(Seed(0))
+    found = attack.infer(release, threat, context)
+    losses = {key: found.facts[f"log-loss of {key}"] for key in attack.members.split("+")}
+    assert found.facts["chosen"] == min(losses, key=losses.get) == "label_propagation"
+    alone = make_method("label_propagation").infer(
+        release, threat, context.child("label_propagation")
+    )
+    np.testing.assert_array_equal(found.probabilities, alone.probabilities)
+
+
+def test_losses_equal_a_loop_over_members_and_nodes():
+    members, truth = draw_members(3, 20, 4)
+    expected = [
+        -sum(np.log(max(member[i, truth[i]], FLOOR)) for i in range(20)) / 20
+        for member in members
+    ]
+    np.testing.assert_allclose(compute_losses(members, truth), expected)
 
 
 def test_progress_grows_over_all_members_and_weights_are_recorded():

@@ -1,0 +1,56 @@
+"""Best single attack: the attacker who tries several and keeps the one that proves right."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from core.attacks.attribute.committee import FLOOR, Committee
+from core.context import Context
+from core.methods import MethodInfo
+from core.release import Release
+from core.results import ClassProbabilities
+from core.threats import AttributeThreat
+
+
+class BestSingle(Committee):
+    """The member with the lowest log-loss on known values held out, run on all of them.
+
+    What an adversary can do who does not know beforehand which attack works. The best attack
+    named with hindsight, from the hidden values, is at least as good; nobody can choose it.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="best_single",
+        title="Best single attack",
+        summary="Tries several attacks on known values held out and keeps the best.",
+        source="Stone, Cross-validatory choice and assessment, J. R. Stat. Soc. B 1974",
+        group="combined",
+        cost="minutes",
+        uses_gpu=True,
+    )
+
+    def infer(
+        self, release: Release, threat: AttributeThreat, context: Context
+    ) -> ClassProbabilities:
+        members = self._make_members(release, threat)
+        total = len(members) * self.folds + 1
+        held_out, truth = self._hold_out(members, release, threat, context, total)
+        losses = compute_losses(held_out, truth)
+        chosen = members[int(np.argmin(losses))]
+        found = self._run(chosen, release, threat, context, total - 1, total)
+        facts: dict[str, float | str] = {"chosen": chosen.info.key}
+        facts |= {
+            f"log-loss of {member.info.key}": round(float(loss), 4)
+            for member, loss in zip(members, losses, strict=True)
+        }
+        return ClassProbabilities(found.probabilities, facts)
+
+
+def compute_losses(held_out: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """(K,) mean −log p(truth) of K members on h nodes, from (K, h, C) and (h,); 0 for h = 0."""
+    if len(truth) == 0:
+        return np.zeros(len(held_out))
+    said = np.maximum(held_out[:, np.arange(len(truth)), truth], FLOOR)
+    return np.asarray(-np.log(said).mean(axis=1))
