@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.figures import answers, risk
+from core.figures import answers, margins, risk
 from core.figures.chart import Chart
-from core.figures.labels import ORIGINAL, release_title
+from core.figures.labels import ORIGINAL, method_title, release_title
 from core.figures.node_card import find_node
 from core.figures.tables import list_releases
 from core.figures.theme import Theme
@@ -46,6 +46,7 @@ def main() -> None:
         chart = cache.remember(view, _plot_shares, tuple(chosen), current_theme())
         page.show_chart(chart, "risk-shares", "How many people are exposed")
     _show_groups(view, chosen)
+    _show_margins(view, chosen)
     page.show_next("homophily", "Why structure gives people away: Homophily")
 
 
@@ -120,6 +121,25 @@ def _show_groups(view: AuditView, chosen: list[str]) -> None:
     page.show_chart(chart, f"risk-{by}")
 
 
+def _show_margins(view: AuditView, chosen: list[str]) -> None:
+    attacks = margins.list_margin_attacks(view)
+    if not attacks:
+        return
+    st.subheader("How sure the attacker is", anchor=False)
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    attack = left.selectbox("Attack", attacks, format_func=method_title, key="margin-attack",
+                            persist_state="session")
+    kind = right.segmented_control(
+        "Margin", ["signed", "absolute"], default="signed", key="margin-kind", required=True,
+        persist_state="session", label_visibility="collapsed",
+    )
+    st.caption(escape(margins.answer_margins(view.results, attack, chosen), 400))
+    chart = cache.remember(
+        view, _plot_margins, attack, tuple(chosen), kind == "absolute", current_theme()
+    )
+    page.show_chart(chart, "margins")
+
+
 def _answer(view: AuditView) -> str:
     return answers.answer_risk(view.nodes)
 
@@ -132,6 +152,12 @@ def _plot_groups(
     view: AuditView, by: risk.Group, releases: tuple[str, ...], theme: Theme
 ) -> Chart:
     return risk.risk_by_group(view.nodes, view.profile, by, releases, theme)
+
+
+def _plot_margins(
+    view: AuditView, attack: str, releases: tuple[str, ...], absolute: bool, theme: Theme
+) -> Chart:
+    return margins.margin_boxes(view, attack, releases, absolute, theme)
 
 
 main()

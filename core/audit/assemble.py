@@ -15,6 +15,7 @@ from core.audit import files
 from core.audit.claims import list_claims
 from core.audit.describe import restore_guarantee
 from core.audit.execute import load_threats
+from core.audit.margins import make_margin_loader
 from core.audit.plan import MEASURE_METHOD, ORIGINAL
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store import FINAL, Store, is_owner_alive
@@ -96,6 +97,7 @@ def assemble_view(
         load_graph=lambda: (load_graph or store.load_graph)(row.graph_hash),
         load_release=load_release,
         load_link_scores=load_link_scores,
+        load_margins=make_margin_loader(store, spec, groups),
         claims=list_claims(store, row.id),
     )
 

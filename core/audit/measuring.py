@@ -20,7 +20,7 @@ NUM_STEPS = 4
 def measure_release(
     release: Release, threats: Threats, context: Context
 ) -> tuple[list[Measurement], dict[str, np.ndarray]]:
-    """Measurements, and arrays (n,) by name: degree, community, and the nodes' GHRatios."""
+    """Measurements, and arrays (n,) by name: degree, community, GHRatios, margin of the label."""
     visible, graph = threats.visible, release.graph
     measurements: list[Measurement] = []
     arrays = {"degree": graph.degrees}
@@ -36,7 +36,10 @@ def measure_release(
     measurements += measure_structure(visible, graph, context)
     arrays["community"] = find_communities(graph, context.rng("communities"))
     context.progress.update(2, NUM_STEPS, "structure")
-    measurements += measure_utility(release, threats, context)
+    useful, margins = measure_utility(release, threats, context)
+    measurements += useful
+    if margins is not None:
+        arrays["label_margin"] = margins
     if threats.link is not None:
         context.progress.update(3, NUM_STEPS, "pair profile")
         vectors = _find_vectors(graph, threats, context)

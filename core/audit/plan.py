@@ -24,7 +24,7 @@ from core.methods import Method
 from core.seeding import Seed
 from core.threats import Threats
 
-RESULTS_VERSION = 2
+RESULTS_VERSION = 3
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
 
 ORIGINAL = "original"

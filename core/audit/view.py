@@ -124,6 +124,8 @@ class AuditView:
     load_release  (release id, repeat) → the released graph of that repeat
     load_link_scores  (defense's release id, repeat) → (m,) what it learned of each link of the
              graph that was defended, or None
+    load_margins  (release id, attribute attack or None for the label) → (k,) margins of the true
+             class over hidden nodes and repeats, from raw probabilities
     claims   checks of what the releases promise, oldest first, whatever their state
     """
 
@@ -140,6 +142,7 @@ class AuditView:
     load_release: Callable[[str, int], Graph]
     claims: tuple[ClaimRun, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
+    load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 
     def estimate(self, release: str, method: str, metric: str) -> Estimate:
         """The estimate in one row of `results`; its reason where it has no value."""

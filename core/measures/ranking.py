@@ -138,6 +138,15 @@ def compute_margins(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return values[rows, codes] - others.max(axis=1, initial=-np.inf if others.shape[1] > 1 else 0)
 
 
+def compute_node_margins(probabilities: np.ndarray, threat: AttributeThreat) -> np.ndarray:
+    """(n,) margins of the hidden nodes, NaN for the others, from (n, C) raw probabilities."""
+    margins = np.full(len(probabilities), np.nan)
+    nodes = np.flatnonzero(threat.hidden)
+    if len(nodes):
+        margins[nodes] = compute_margins(probabilities[nodes], threat.attribute.codes[nodes])
+    return margins
+
+
 def compute_attribute_roc(probabilities: ClassProbabilities, threat: AttributeThreat) -> Roc:
     """ROC at FPR_GRID over the hidden nodes; several classes: mean of one-against-rest curves."""
     nodes = np.flatnonzero(threat.hidden)

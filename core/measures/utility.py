@@ -10,7 +10,11 @@ import numpy as np
 
 from core.context import Context
 from core.graph import Graph
-from core.measures.ranking import compute_auc, measure_class_probabilities
+from core.measures.ranking import (
+    compute_auc,
+    compute_node_margins,
+    measure_class_probabilities,
+)
 from core.release import Release
 from core.results import ClassProbabilities, Measurement
 from core.threats import AttributeThreat, Threats
@@ -19,15 +23,16 @@ HIDDEN, EPOCHS, LR, WEIGHT_DECAY, DROPOUT = 64, 200, 0.01, 5e-4, 0.5
 """The label classifier: a 2-layer GCN as Kipf and Welling (2017) train it, with 64 hidden units."""
 
 
-def measure_utility(release: Release, threats: Threats, context: Context) -> list[Measurement]:
-    """link_prediction_auc, node_classification_f1 (micro), node_classification_auc (two classes).
+def measure_utility(
+    release: Release, threats: Threats, context: Context
+) -> tuple[list[Measurement], np.ndarray | None]:
+    """link_prediction_auc, node_classification_f1 (micro), node_classification_auc (two classes),
+    and the (n,) margins of the label behind the latter two, where there is one.
 
     Missing with a reason where the audit has no test links or no utility column.
     """
-    return [
-        measure_link_prediction(release.graph, threats, context),
-        *measure_node_classification(release.graph, threats.utility, context),
-    ]
+    labels, margins = measure_labels(release.graph, threats.utility, context)
+    return [measure_link_prediction(release.graph, threats, context), *labels], margins
 
 
 def measure_link_prediction(graph: Graph, threats: Threats, context: Context) -> Measurement:
@@ -52,20 +57,26 @@ def measure_node_classification(
     graph: Graph, threat: AttributeThreat | None, context: Context
 ) -> list[Measurement]:
     """F1 and AUC over the label's hidden nodes of a GCN trained on its known ones."""
+    return measure_labels(graph, threat, context)[0]
+
+
+def measure_labels(
+    graph: Graph, threat: AttributeThreat | None, context: Context
+) -> tuple[list[Measurement], np.ndarray | None]:
+    """`measure_node_classification` with the (n,) margins of the same GCN."""
     names = {"accuracy": "node_classification_f1", "auc": "node_classification_auc"}
     if threat is None or not threat.known.any() or not threat.hidden.any():
         reason = "no utility column with known and unknown labels was chosen"
-        return [Measurement(metric, None, reason=reason) for metric in names.values()]
-    found = {m.metric: m for m in measure_class_probabilities(
-        infer_labels(graph, threat, context), threat
-    )}
+        return [Measurement(metric, None, reason=reason) for metric in names.values()], None
+    labels = infer_labels(graph, threat, context)
+    found = {m.metric: m for m in measure_class_probabilities(labels, threat)}
     if threat.num_classes > 2:
         reason = "defined for two classes; see the F1"
         found["auc"] = Measurement("auc", None, n=found["auc"].n, reason=reason)
     return [
         Measurement(metric, item.value, item.variance, item.n, item.reason)
         for metric, item in ((metric, found[key]) for key, metric in names.items())
-    ]
+    ], compute_node_margins(labels.probabilities, threat)
 
 
 def infer_labels(graph: Graph, threat: AttributeThreat, context: Context) -> ClassProbabilities:

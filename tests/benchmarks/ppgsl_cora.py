@@ -81,7 +81,7 @@ def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], sp
         if attack.supports(release, threats.link) is None:
             scores = attack.score(release, threats.link, context).scores
             row[name] = compute_auc(scores, threats.link.truth)[0]
-    for item in measure_utility(release, threats, context):
+    for item in measure_utility(release, threats, context)[0]:
         if item.value is not None:
             row[item.metric] = item.value
     return row
