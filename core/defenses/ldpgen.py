@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,8 @@ from scipy import sparse
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
+from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
+from core.privacy.guarantees import describe_data_use
 from core.privacy.link_local import make_local_release
 from core.privacy.mechanisms import add_laplace, check_release_fits
 from core.release import Release
@@ -41,25 +44,31 @@ class LdpGen(Defense):
     groups: int = Field(
         10, ge=1, le=100, title="Groups", description="Number of groups that nodes report to.",
     )
+    data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         from sklearn.cluster import KMeans
 
+        data = draw_uniform_graph(graph, context) if self.data_free else graph
         rng = context.rng("groups")
         count = min(self.groups, graph.num_nodes)
         groups = rng.permutation(np.arange(graph.num_nodes) % count)
-        first = self._report(graph, groups, count, context, "first round")
+        first = self._report(data, groups, count, context, "first round")
         context.progress.update(1, 3, "clustering nodes")
         means = KMeans(count, n_init=3, random_state=int(rng.integers(2**31)))
         groups = means.fit_predict(first)
-        vectors = np.maximum(self._report(graph, groups, count, context, "second round"), 0.0)
+        vectors = np.maximum(self._report(data, groups, count, context, "second round"), 0.0)
         context.progress.update(2, 3, "drawing links")
         check_release_fits("LDPGen", vectors.sum() / 2, context, "raise epsilon, lower groups")
         published = graph.with_edges(draw_chung_lu(vectors, groups, context.rng("links")))
         context.progress.update(3, 3, "drawing links")
-        return make_local_release(
+        release = make_local_release(
             self, graph, published, 2, context, "basic composition of two rounds"
         )
+        if not self.data_free:
+            return release
+        note = describe_data_use(True, False)
+        return replace(release, guarantee=replace(release.guarantee, note=note))
 
     def _report(
         self, graph: Graph, groups: np.ndarray, count: int, context: Context, purpose: str

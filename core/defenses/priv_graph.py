@@ -12,7 +12,8 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
-from core.privacy.guarantees import make_edge_guarantee
+from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
+from core.privacy.guarantees import describe_data_use, make_edge_guarantee
 from core.privacy.mechanisms import add_discrete_laplace, add_laplace, check_release_fits
 from core.release import Release
 from core.threats import Threats
@@ -54,21 +55,23 @@ class PrivGraph(Defense):
         20, ge=1, le=1000, title="Nodes a group", json_schema_extra={"unit": "nodes"},
         description="Size of the random groups from which communities are first guessed.",
     )
+    data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        data = draw_uniform_graph(graph, context) if self.data_free else graph
         third = self.epsilon / 3.0
         context.progress.update(0, 4, "communities")
-        community = self._guess_communities(graph, third, context)
+        community = self._guess_communities(data, third, context)
         context.progress.update(1, 4, "adjusting communities")
-        community = adjust_communities(graph, community, third, context.rng("adjust"))
+        community = adjust_communities(data, community, third, context.rng("adjust"))
         context.progress.update(2, 4, "noisy degrees and counts")
-        inside = community[graph.edges[:, 0]] == community[graph.edges[:, 1]]
-        degrees = np.bincount(graph.edges[inside].ravel(), minlength=graph.num_nodes)
+        inside = community[data.edges[:, 0]] == community[data.edges[:, 1]]
+        degrees = np.bincount(data.edges[inside].ravel(), minlength=graph.num_nodes)
         noisy = add_laplace(degrees, 2.0 / third, context, "degrees")
         sizes = np.bincount(community)
         noisy = np.minimum(subtract_to_sum(noisy), sizes[community] - 1.0)
         cells, counts = add_noise_to_counts(
-            community[graph.edges[~inside]], len(sizes), False, 1.0 / third, context, "between"
+            community[data.edges[~inside]], len(sizes), False, 1.0 / third, context, "between"
         )
         counts = np.minimum(counts, sizes[cells[:, 0]] * sizes[cells[:, 1]])
         inner = np.floor(
@@ -85,8 +88,11 @@ class PrivGraph(Defense):
                 "links_removed": graph.num_edges - kept, "links_added": release.num_edges - kept,
             }
         return Release(
-            release, self.info.key, self.config,
-            guarantee=make_edge_guarantee(self.epsilon, "sequential composition"), facts=facts,
+            release, self.info.key, self.config, facts=facts,
+            guarantee=make_edge_guarantee(
+                self.epsilon, "sequential composition",
+                note=describe_data_use(self.data_free, False),
+            ),
         )
 
     def _guess_communities(self, graph: Graph, epsilon: float, context: Context) -> np.ndarray:

@@ -19,7 +19,7 @@ def test_twin_differs_in_the_data_only():
 
 def test_exactly_the_syntheses_that_can_run_without_data_have_one():
     having = {m.info.key for m in list_methods("defense") if find_twin(MethodChoice.of(m()))}
-    assert having == {"privdpr", "dpr", "gap", "dpggan", "dpgvae"}
+    assert having == {"privdpr", "dpr", "gap", "dpggan", "dpgvae", "ldpgen", "priv_graph"}
 
 
 def test_twins_follow_their_releases_once():

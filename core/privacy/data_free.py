@@ -1,0 +1,20 @@
+"""What the twin of a synthesis is given where the method takes a graph: one without the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.context import Context
+from core.data.splits import sample_non_links
+from core.graph import Graph
+
+DESCRIPTION = (
+    "Run the same method on as many links drawn uniformly: what it shows owes the data nothing "
+    "but their number."
+)
+
+
+def draw_uniform_graph(graph: Graph, context: Context) -> Graph:
+    """The nodes of `graph` with as many links, each pair equally likely (Erdős and Rényi, 1959)."""
+    empty = graph.with_edges(np.empty((0, 2), np.int64))
+    return graph.with_edges(sample_non_links(empty, graph.num_edges, context.rng("data_free")))
