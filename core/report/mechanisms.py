@@ -8,7 +8,7 @@ from core.figures.homophily import (
     compute_ghratio_histogram,
     compute_reference_share,
 )
-from core.figures.labels import ORIGINAL, metric_title, release_title
+from core.figures.labels import ORIGINAL, is_null, method_title, metric_title, release_title
 from core.figures.pair_profile import (
     KINDS,
     METRICS,
@@ -23,7 +23,9 @@ from core.report.material import Material
 
 
 def build_mechanisms(material: Material) -> list[Block]:
-    return [*_build_homophily(material), *_build_pairs(material)] or [
+    return [
+        *_build_homophily(material), *_build_margins(material), *_build_pairs(material)
+    ] or [
         blocks.paragraph("Nothing that explains the risk has been measured.")
     ]
 
@@ -46,6 +48,35 @@ def _build_homophily(material: Material) -> list[Block]:
                       "about as many links), and of both, who have the node's own private value. "
                       "Dashed: mean class share, what a graph would show whose links are blind to "
                       "the attribute. First repeat's releases."),
+    ]
+
+
+def _build_margins(material: Material) -> list[Block]:
+    """How sure the strongest attribute attack is of the private value, a row a release."""
+    metrics = ["margin", "margin_absolute", "share_below_zero"]
+    done = material.results[material.results.status == "done"]
+    sizes = done[(done.metric == "margin_absolute") & ~done.method.map(is_null).astype(bool)]
+    sizes = sizes[sizes.release == ORIGINAL]
+    if sizes.empty:
+        return []
+    attack = sizes.method[sizes.value.idxmax()]
+    rows = done[(done.method == attack) & done.metric.isin(metrics)]
+    texts = {
+        (row.release, row.metric): format_interval(row.value, row.low, row.high)
+        for row in rows.itertuples()
+    }
+    releases = [release for release in material.shown if (release, metrics[0]) in texts]
+    sample = describe_sample(rows, "node").replace("; bars and whiskers show", "; brackets are")
+    return [
+        blocks.heading("How sure the attacker is"),
+        blocks.table(
+            ["Release", *map(metric_title, metrics)],
+            [[release_title(r), *(texts.get((r, m), "–") for m in metrics)] for r in releases],
+            f"Margins of the private value under {method_title(attack)}, the surest attack on the "
+            "original: probability of the true class less the highest other one. Nearer 0 is "
+            "safer; a margin far below 0 leaks as well, because the answer can be inverted. "
+            f"{sample}", numeric=range(1, 1 + len(metrics)), widths=[1.3, 1.0, 1.0, 1.0],
+        ),
     ]
 
 

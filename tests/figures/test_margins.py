@@ -16,6 +16,8 @@ from core.figures.margins import (
     list_margin_attacks,
     margin_boxes,
 )
+from core.report.document import build_content
+from core.report.options import ReportOptions
 from tests.oracles.graphs import two_communities
 
 DEFENSE = MethodChoice(key="random_deletion", config={"strength": 0.8})
@@ -96,3 +98,19 @@ def test_nothing_is_drawn_for_an_attack_that_did_not_run(audit):
     view, _ = audit
     chart = margin_boxes(view, "gcn", ["nowhere"])
     assert chart.is_empty
+
+
+def test_the_report_states_the_margins_of_the_surest_attack_on_the_original(audit):
+    view, _ = audit
+    content, _images = build_content(view, ReportOptions(sections=("homophily",)))
+    tables = [
+        block for section in content["sections"] for block in section["blocks"]
+        if block["kind"] == "table" and "Margins" in block["caption"]
+    ]
+    (table,) = tables
+    assert "Label propagation" in table["caption"]
+    estimate = view.estimate("original", "label_propagation", "margin_absolute")
+    cells = table["rows"][0]
+    assert cells[0] == "Original"
+    assert f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]" in cells
+    assert len(table["rows"]) == 2
