@@ -23,10 +23,12 @@ TEMPERATURES = (1.0, 0.5, 0.7, 1.5, 2.0, 3.0, 5.0, 8.0)
 
 @dataclass(frozen=True)
 class Setting:
-    """One point of the search: dropout share and AdamW's weight decay."""
+    """One point of the search: dropout share, AdamW's weight decay, and whether GraphSAGE
+    looks at a node's own features."""
 
     dropout: float
     weight_decay: float
+    root: bool = True
 
 
 MakeModel = Callable[[Setting, Seed], torch.nn.Module]
@@ -51,6 +53,8 @@ class Fit:
             "epochs": float(self.epochs),
             "temperature": self.temperature,
         }
+        if not self.setting.root:
+            facts["own_features"] = "left out"
         if self.held_out_loss is not None:
             facts["cross_validated_log_loss"] = round(self.held_out_loss, 4)
         return facts
@@ -183,7 +187,7 @@ def make_encoder_classifier(
 
     def make(setting: Setting, seed: Seed) -> torch.nn.Module:
         sizes = [num_columns(inputs), hidden, num_classes]
-        encoder = Encoder(backbone, sizes, seed, setting.dropout)
+        encoder = Encoder(backbone, sizes, seed, setting.dropout, setting.root)
         return EncoderClassifier(encoder, inputs, block).to(device)
 
     return make

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -196,15 +197,20 @@ class GinLayer(torch.nn.Module):
 
 
 class SageLayer(torch.nn.Module):
-    """Hamilton et al., 2017, mean aggregator: x_i W + mean_j(x_j) V + b."""
+    """Hamilton et al., 2017, mean aggregator: x_i W + mean_j(x_j) V + b; W = 0 without `root`."""
 
-    def __init__(self, num_in: int, num_out: int, generator: torch.Generator) -> None:
+    def __init__(
+        self, num_in: int, num_out: int, generator: torch.Generator, root: bool = True
+    ) -> None:
         super().__init__()
-        self.own = Linear(num_in, num_out, generator)
+        self.own = Linear(num_in, num_out, generator) if root else None
         self.others = Linear(num_in, num_out, generator, bias=False)
+        if not root:
+            self.bias = torch.nn.Parameter(torch.zeros(num_out))
 
     def forward(self, x: Inputs, block: Block) -> torch.Tensor:
-        return block.own(self.own(x)) + block.aggregate(self.others(x))
+        others = block.aggregate(self.others(x))
+        return others + self.bias if self.own is None else block.own(self.own(x)) + others
 
 
 class GatLayer(torch.nn.Module):
@@ -264,14 +270,16 @@ class Encoder(torch.nn.Module):
     """Layers of one kind; ReLU and dropout between them, the last one linear.
 
     sizes  [d, hidden, …, out]
+    root   False: GraphSAGE without a node's own features; the others have no such choice
     """
 
     def __init__(
-        self, backbone: Backbone, sizes: Sequence[int], seed: Seed, dropout: float = 0.0
+        self, backbone: Backbone, sizes: Sequence[int], seed: Seed, dropout: float = 0.0,
+        root: bool = True,
     ) -> None:
         super().__init__()
         generator = seed.torch("init")
-        layer = LAYERS[backbone]
+        layer = LAYERS[backbone] if root else partial(LAYERS[backbone], root=False)
         self.layers = torch.nn.ModuleList(
             layer(num_in, num_out, generator)
             for num_in, num_out in pairwise(sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -27,6 +27,11 @@ class NeuralAttack(AttributeAttack):
     Dropout, the number of epochs and the temperature are chosen by the log-loss in a
     cross-validation among the known nodes; the choice is recorded with the result.
     """
+
+    CHOICES: ClassVar[tuple[tuple[float, float, bool], ...]] = (
+        (0.5, 5e-4, True), (0.1, 5e-4, True), (0.8, 5e-4, True),
+    )
+    """Dropout, weight decay and use of own features that are tried, the usual ones first."""
 
     hidden: int = Field(64, ge=1, le=1024, description="Width of the hidden layer.")
     epochs: int = Field(200, ge=1, le=10_000, description="Training epochs at most.")
@@ -52,7 +57,7 @@ class NeuralAttack(AttributeAttack):
         make = self.make_model(release.graph, inputs, threat.num_classes, context)
         observed = threat.observed
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
-        settings = [Setting(0.5, 5e-4), Setting(0.1, 5e-4), Setting(0.8, 5e-4)]
+        settings = [Setting(*choice) for choice in self.CHOICES]
         fit = fit_classifier(
             make, observed, folds, settings if folds else settings[:1], context,
             epochs=self.epochs, lr=self.lr,
