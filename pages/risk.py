@@ -51,11 +51,11 @@ def main() -> None:
 
 
 def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
-    """The original next to the best defense, or what the user picks (at most two)."""
+    """The original next to the safest release, or what the user picks (at most two)."""
     if len(releases) == 1:
         st.caption("Only the original is here: add defenses on the Defend page.")
         return releases
-    best = answers.find_best_defense(view.results)
+    best = cache.remember(view, _find_safest)
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
         "Releases", releases, start, format_func=release_title, max_selections=2,
@@ -142,6 +142,10 @@ def _show_margins(view: AuditView, chosen: list[str]) -> None:
 
 def _answer(view: AuditView) -> str:
     return answers.answer_risk(view.nodes)
+
+
+def _find_safest(view: AuditView) -> str | None:
+    return answers.find_least_exposing(view.nodes)
 
 
 def _plot_shares(view: AuditView, releases: tuple[str, ...], theme: Theme) -> Chart:

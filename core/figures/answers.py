@@ -115,11 +115,10 @@ def answer_risk(nodes: pd.DataFrame) -> str:
         f"nodes ({format_percent(row.exposed / row['count'])}) have a risk of {HIGH_RISK} or "
         f"more; the mean worst case is {_mean(row)}"
     )
-    others = stats[[r != first and not is_twin(str(r)) for r in stats.index]]
-    if others.empty:
+    best = find_least_exposing(nodes)
+    if best is None or best == first:
         return f"{text}."
-    best = others["mean"].idxmin()
-    row = others.loc[best]
+    row = stats.loc[best]
     noun = "node" if row.exposed == 1 else "nodes"
     return (
         f"{text}. With **{release_title(str(best))}** it is {row.exposed:,.0f} {noun} "
@@ -218,6 +217,13 @@ def find_best_defense(results: pd.DataFrame) -> str | None:
     worst = compute_worst_attacks(results, metrics[0])
     worst = worst[worst.release.isin(releases)]
     return str(worst.loc[worst.value.idxmin()].release) if len(worst) else releases[0]
+
+
+def find_least_exposing(nodes: pd.DataFrame) -> str | None:
+    """The defended release with the lowest mean worst-case risk; None without one."""
+    means = compute_worst_case(nodes).groupby("release").risk.mean()
+    means = means[[r != ORIGINAL and not is_twin(str(r)) for r in means.index]]
+    return None if means.empty else str(means.idxmin())
 
 
 def _interval(row: pd.Series) -> str:

@@ -105,6 +105,18 @@ def test_best_defense_has_the_lowest_worst_case() -> None:
     assert answers.find_best_defense(only[only.release == "original"]) is None
 
 
+def test_the_least_exposing_release_is_that_with_the_lowest_mean_worst_case(view) -> None:
+    best = {}
+    for release in RELEASES[1:]:
+        risks = [
+            rows.risk.max() for _, rows in view.nodes[view.nodes.release == release].groupby("node")
+        ]
+        best[release] = sum(risks) / len(risks)
+    assert answers.find_least_exposing(view.nodes) == min(best, key=best.get)
+    alone = view.nodes[view.nodes.release == "original"]
+    assert answers.find_least_exposing(alone) is None
+
+
 def test_a_data_free_twin_is_never_the_best_defense() -> None:
     """It is there to compare with, not to be published."""
     twin = "gap:data_free=True"

@@ -51,6 +51,16 @@ def test_a_node_with_nothing_at_stake_is_absent():
     assert "v1" not in set(compute_heatmap(nodes, "original").node)
 
 
+def test_a_long_title_is_cut_on_the_axis_and_whole_when_hovered():
+    nodes = make_nodes(4, 2).replace(
+        {"attack1": "best_single:members=label_propagation+attri_infer"}
+    )
+    figure = risk_heatmap(nodes, "original").figure
+    (short,) = [text for text in figure.layout.xaxis.ticktext if text.endswith("…")]
+    assert len(short) == 26
+    assert any("attri_infer" in text for text in figure.data[1].text)
+
+
 def test_heatmap_cells_and_click_targets_name_their_node(view):
     chart = risk_heatmap(view.nodes, "original")
     heat, targets = chart.figure.data
