@@ -82,7 +82,7 @@ def risk_heatmap(
     figure.update_layout(plot_bgcolor=ink.empty, clickmode="event+select", hoverdistance=-1,
                          hovermode="closest")
     figure.update_xaxes(side="top", range=[-0.5, len(titles) - 0.5], showgrid=False,
-                        tickangle=-30 if len(titles) > 3 else 0, tickfont={"color": ink.text},
+                        tickangle=-60 if len(titles) > 3 else 0, tickfont={"color": ink.text},
                         tickvals=titles, ticktext=[
                             escape_text(_shorten(method_title(a), MAX_TITLE)) for a in columns])
     at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 8)).round().astype(int))
