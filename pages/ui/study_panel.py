@@ -41,7 +41,8 @@ def _show_study(view: AuditView, kind: StudyKind, study: Study | None) -> None:
                    key=f"study-{kind.key}", disabled=obstacle is not None,
                    icon=":material/play_arrow:"):
         try:
-            studies.start_study(service.open_service(), kind.key, view.spec)
+            with st.spinner("Preparing the graphs of the study"):
+                studies.start_study(service.open_service(), kind.key, view.spec)
         except AuditError as error:
             page.show_error(error)
             return

@@ -87,6 +87,18 @@ def test_node_is_found_by_its_id(open_app: OpenApp, audit_id: str) -> None:
     assert app.session_state["node"] == "33"
 
 
+def test_margins_of_both_kinds_are_drawn(open_app: OpenApp, audited, audit_id: str) -> None:
+    app = open_app("risk", audit=audit_id)
+    assert "How sure the attacker is" in [item.value for item in app.subheader]
+    assert app.selectbox(key="margin-attack").options == ["Label propagation", "Class prior"]
+    value = audited[0].get_view(audit_id).estimate(
+        "original", "label_propagation", "margin_absolute"
+    ).value
+    assert f"Label propagation is on average {value:.2f}" in texts(app)
+    app.segmented_control(key="margin-kind").set_value("absolute").run()
+    assert not app.exception
+
+
 def test_unknown_node_is_said(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, node="<b>nobody</b>")
     assert any("no node with that id" in item.value for item in app.warning)
