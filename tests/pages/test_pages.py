@@ -7,6 +7,7 @@ import re
 import pytest
 
 from pages.ui.service import find_example
+from pages.ui.text import escape
 from tests.pages.conftest import PAGES, OpenApp
 
 ESTIMATE = re.compile(r"\d\.\d+ \[\d\.\d+, \d\.\d+\]")
@@ -94,7 +95,7 @@ def test_margins_of_both_kinds_are_drawn(open_app: OpenApp, audited, audit_id: s
     value = audited[0].get_view(audit_id).estimate(
         "original", "label_propagation", "margin_absolute"
     ).value
-    assert f"Label propagation is on average {value:.2f}" in texts(app)
+    assert escape(f"Label propagation is on average {value:.2f}") in texts(app)
     app.segmented_control(key="margin-kind").set_value("absolute").run()
     assert not app.exception
 
