@@ -33,11 +33,19 @@ SHARES = (0.5, 0.3, 0.7, 0.9, 0.95)
 BUDGETS = (5.0, 4.0, 6.0, 3.0, 7.0)
 # The first of each list is the default; `--strengths` takes so many from the left.
 STRENGTHS: dict[str, tuple[str, list[dict]]] = {
-    **{variant: ("gps_sampling", [
-        {"variant": variant, "eta": eta, "gamma": gamma, "target": target}
+    "full": ("gps_sampling", [
+        {"variant": "full", "eta": eta, "gamma": gamma, "target": target}
         for eta, gamma, target in (
             (40, 15, .55), (20, 10, .65), (60, 15, .55), (80, 30, .55), (15, 15, .6))
-    ]) for variant in ("full", "adv", "dis")},
+    ]),
+    "adv": ("gps_sampling", [
+        {"variant": "adv", "gamma": gamma, "target": target}
+        for gamma, target in ((15, .55), (10, .65), (30, .55), (20, .55), (5, .65))
+    ]),
+    "dis": ("gps_sampling", [
+        {"variant": "dis", "eta": eta, "target": target}
+        for eta, target in ((40, .55), (20, .65), (60, .55), (80, .55), (15, .6))
+    ]),
     "random": ("random_deletion", [{"strength": share} for share in SHARES]),
     "degree": ("degree_deletion", [{"strength": share} for share in SHARES]),
     "betweenness": ("betweenness_deletion", [{"strength": share} for share in SHARES]),
@@ -113,11 +121,28 @@ def main() -> None:
                 label = f"{name} {config}"
                 show(f"seed {number} {label}", row)
                 rows.setdefault(label, []).append(row)
-    print("means over the seeds (standard deviation of the worst case)")
-    for label, values in rows.items():
-        mean = {key: float(np.mean([row[key] for row in values])) for key in values[0]
+    print("means over the seeds (standard deviation of the worst case); * on the Pareto front of "
+          "worst case and salary; seeds with GPS at most 0.60 and salary at most 0.03 lost")
+    means = {
+        label: {key: float(np.mean([row[key] for row in values])) for key in values[0]
                 if values[0][key] is not None}
-        show(f"{label} ({np.std([row['worst'] for row in values]):.3f})", mean)
+        for label, values in rows.items()
+    }
+    for label, values in rows.items():
+        mark = "*" if is_on_front(label, means) else " "
+        met = sum(row["gps"] <= 0.6 and row.get("salary_change", -1) >= -0.03 for row in values)
+        show(f"{mark} {label} ({np.std([row['worst'] for row in values]):.3f}) "
+             f"{met}/{len(values)}", means[label])
+
+
+def is_on_front(label: str, means: dict[str, dict[str, float]]) -> bool:
+    """No other release is at least as safe and as useful, and better in one of the two."""
+    own = means[label]
+    return not any(
+        other["worst"] <= own["worst"] and other["salary"] >= own["salary"]
+        and (other["worst"], other["salary"]) != (own["worst"], own["salary"])
+        for other in means.values()
+    )
 
 
 if __name__ == "__main__":
