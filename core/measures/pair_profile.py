@@ -136,7 +136,8 @@ def compute_sage(graph: Graph, context: Context) -> np.ndarray:
     from core.models.training import train
 
     device = context.device.torch_name
-    inputs, block = make_inputs(graph, device), Block.of_graph(graph, "sage", device)
+    inputs = make_inputs(graph, device, "standard")
+    block = Block.of_graph(graph, "sage", device)
     sizes = [num_columns(inputs), HIDDEN, OUT]
     encoder = Encoder("sage", sizes, context.seed.child("sage")).to(device)
     rng = context.rng("sage_pairs")

@@ -86,10 +86,12 @@ class Block:
 def make_inputs(graph: Graph, device: str = "cpu", scaling: Scaling = "range") -> Inputs:
     """Features on one scale per column; the identity (one free row a node) without any.
 
-    range     dense columns from −1 at their minimum to 1 at their maximum, as GPS takes them
+    range     dense columns from −1 at their minimum to 1 at their maximum: for GPS, as its
+              authors do, and for the classifier of labels
     standard  dense columns with mean 0 and standard deviation 1, and one column of ones, whose
-              aggregate tells the degree. An offset in every column, as `range` leaves, hides the
-              differences between nodes for hundreds of epochs of a plain network.
+              aggregate tells the degree: for attackers and auto-encoders. An offset in every
+              column, as `range` leaves, hides the differences between nodes for hundreds of
+              epochs (NBA: GCN 0.62 → 0.84, link prediction 0.69 → 0.78).
 
     Constant dense columns become 0. Sparse ones are divided by their largest absolute value,
     which keeps zeros zero.

@@ -99,7 +99,8 @@ def compute_gae(
     untrained encoder. O(epochs · m) time; deterministic under `context.seed` on one device.
     """
     device = context.device.torch_name
-    inputs, block = make_inputs(graph, device), Block.of_graph(graph, "gcn", device)
+    inputs = make_inputs(graph, device, "standard")
+    block = Block.of_graph(graph, "gcn", device)
     encoder = Gcn([num_columns(inputs), HIDDEN, OUT], context.seed.child("encoder"), dropout)
     encoder = encoder.to(device)
     scorer = PairHead(head, context.seed.torch("head")).to(device)

@@ -43,7 +43,7 @@ class LinkEffects:
     def __init__(self, graph: Graph, num_classes: int, context: Context) -> None:
         device = context.device.torch_name
         self._graph, self._num_classes, self._context = graph, num_classes, context
-        self._inputs = make_inputs(graph, device)
+        self._inputs = make_inputs(graph, device, "standard")
         self._matrix = PairMatrix(graph.num_nodes, graph.edges, device)
         weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights
         self.weights = torch.from_numpy(np.asarray(weights, np.float32).copy()).to(device)

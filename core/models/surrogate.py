@@ -28,7 +28,7 @@ class NodeInputs:
     """
 
     def __init__(self, graph: Graph, device: str = "cpu") -> None:
-        self._inputs = None if graph.features is None else make_inputs(graph, device)
+        self._inputs = None if graph.features is None else make_inputs(graph, device, "standard")
         self.size = graph.num_nodes if self._inputs is None else num_columns(self._inputs)
 
     def project(self, weight: torch.Tensor) -> torch.Tensor:
