@@ -76,7 +76,7 @@ def _show_form(view: AuditView | None) -> None:
                 choices += _show_card(method)
     if any(map(find_twin, choices)) and st.checkbox(
         "Add the data-free twins of syntheses", True, key="add-twins", persist_state="session",
-        help="The same method on no links at all, but for their number: only what a synthesis "
+        help="The same method without the links, but for their number: only what a synthesis "
              "does better than its twin came from the data.",
     ):
         choices = add_twins(choices)
@@ -161,7 +161,7 @@ def _show_twins(view: AuditView) -> None:
     st.dataframe(shown, hide_index=True, column_config={
         "Release": st.column_config.TextColumn(width="small")})
     with st.container(horizontal=True, wrap=False):
-        st.caption("A data-free twin is the same method run on no links at all, but for their "
+        st.caption("A data-free twin is the same method run without the links, but for their "
                    "number: only what exceeds it came from the data.", width="stretch")
         page.download_table(shown, "twins")
 

@@ -145,7 +145,7 @@ def _answer(view: AuditView) -> str:
 
 
 def _find_safest(view: AuditView) -> str | None:
-    return answers.find_least_exposing(view.nodes)
+    return answers.find_least_exposing(risk.compute_worst_case(view.nodes))
 
 
 def _plot_shares(view: AuditView, releases: tuple[str, ...], theme: Theme) -> Chart:

@@ -97,7 +97,7 @@ def assemble_view(
         load_graph=lambda: (load_graph or store.load_graph)(row.graph_hash),
         load_release=load_release,
         load_link_scores=load_link_scores,
-        load_margins=make_margin_loader(store, spec, groups),
+        load_margins=make_margin_loader(store, groups),
         claims=list_claims(store, row.id),
     )
 

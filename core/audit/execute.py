@@ -157,6 +157,7 @@ def _attack(cell: Cell, release: Release, threats: Threats, context: Context) ->
 
     attack = cell.make_method()
     facts: dict[str, Any] = {}
+    extra: files.Arrays = {}
     if isinstance(attack, LinkAttack):
         assert threats.link is not None
         _check_support(attack.label, attack.supports(release, threats.link))
@@ -174,9 +175,10 @@ def _attack(cell: Cell, release: Release, threats: Threats, context: Context) ->
         roc = ranking.compute_attribute_roc(probabilities, threats.attribute)
         risk = node_risk.compute_attribute_node_risk(probabilities, threats.attribute)
         raw, facts = probabilities.probabilities, dict(probabilities.facts or {})
+        extra["margin"] = ranking.compute_node_margins(raw, threats.attribute)
     arrays = {
         "scores": raw, "fpr": roc.fpr, "tpr": roc.tpr,
-        "nodes": risk.nodes, "risk": risk.risk, "base": risk.base,
+        "nodes": risk.nodes, "risk": risk.risk, "base": risk.base, **extra,
     }
     return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
 

@@ -8,21 +8,18 @@ import numpy as np
 from sqlalchemy.engine import Row
 
 from core.audit import files
-from core.audit.execute import load_threats
 from core.audit.plan import MEASURE_METHOD
-from core.audit.spec import AuditSpec
 from core.audit.store import Store
-from core.measures.ranking import compute_node_margins
 
 LoadMargins = Callable[[str, str | None], np.ndarray]
 
 
 def make_margin_loader(
-    store: Store, spec: AuditSpec, groups: Mapping[tuple[str, str], Iterable[Row]]
+    store: Store, groups: Mapping[tuple[str, str], Iterable[Row]]
 ) -> LoadMargins:
     """`load(release, attack)` → (k,) margins of an attribute attack over the hidden nodes of all
     finished repeats, a node as often as it was hidden; with None for the attack those of the
-    label classifier that measured usefulness."""
+    label classifier that measured usefulness. Empty for audits from before margins were kept."""
 
     def load(release: str, attack: str | None) -> np.ndarray:
         parts = [np.zeros(0)]
@@ -30,12 +27,7 @@ def make_margin_loader(
             if cell.state != "done":
                 continue
             arrays = files.load_cell(store.home, cell.key)
-            if attack is None:
-                margins = arrays.get("label_margin", parts[0])
-            else:
-                threat = load_threats(store.home, spec, cell.repeat).attribute
-                assert threat is not None
-                margins = compute_node_margins(arrays["scores"], threat)
+            margins = arrays.get("label_margin" if attack is None else "margin", parts[0])
             parts.append(margins[np.isfinite(margins)])
         return np.concatenate(parts)
 

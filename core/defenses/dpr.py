@@ -10,6 +10,7 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
+from core.privacy.data_free import DESCRIPTION
 from core.privacy.mechanisms import check_release_fits
 from core.release import EMPIRICAL, Guarantee, Release
 from core.threats import Threats
@@ -35,11 +36,7 @@ class Dpr(Defense):
         uses_gpu=True,
         version=2,
     )
-    data_free: bool = Field(
-        False, title="Data-free twin",
-        description="Run the same method on no links at all, but for their number: what it shows "
-                    "owes the data nothing else.",
-    )
+    data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
     num_links: int | None = Field(
         None, ge=0, title="Number of links",
         description="Links to publish, if that number is public; empty: taken from the graph.",

@@ -12,6 +12,7 @@ from core.context import Context
 from core.graph import Graph
 from core.methods import Defense
 from core.privacy.accounting import calibrate_sampled, compute_sampled_epsilon
+from core.privacy.data_free import DESCRIPTION
 from core.privacy.guarantees import describe_data_use, make_edge_guarantee
 from core.privacy.mechanisms import add_discrete_laplace, check_release_fits
 from core.release import Release
@@ -32,11 +33,7 @@ class EdgeSynthesis(Defense):
         1e-5, gt=0, lt=0.1, title="Failure probability δ",
         description="Should be far below 1 / number of links.",
     )
-    data_free: bool = Field(
-        False, title="Data-free twin",
-        description="Run the same method on no links at all, but for their number: what it shows "
-                    "owes the data nothing else.",
-    )
+    data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
     num_links: int | None = Field(
         None, ge=0, title="Number of links",
         description="Links to publish, if that number is public; empty: estimated with noise.",

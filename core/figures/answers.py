@@ -115,7 +115,7 @@ def answer_risk(nodes: pd.DataFrame) -> str:
         f"nodes ({format_percent(row.exposed / row['count'])}) have a risk of {HIGH_RISK} or "
         f"more; the mean worst case is {_mean(row)}"
     )
-    best = find_least_exposing(nodes)
+    best = find_least_exposing(worst)
     if best is None or best == first:
         return f"{text}."
     row = stats.loc[best]
@@ -219,9 +219,9 @@ def find_best_defense(results: pd.DataFrame) -> str | None:
     return str(worst.loc[worst.value.idxmin()].release) if len(worst) else releases[0]
 
 
-def find_least_exposing(nodes: pd.DataFrame) -> str | None:
-    """The defended release with the lowest mean worst-case risk; None without one."""
-    means = compute_worst_case(nodes).groupby("release").risk.mean()
+def find_least_exposing(worst: pd.DataFrame) -> str | None:
+    """The defended release with the lowest mean risk in a `compute_worst_case` table, if any."""
+    means = worst.groupby("release").risk.mean()
     means = means[[r != ORIGINAL and not is_twin(str(r)) for r in means.index]]
     return None if means.empty else str(means.idxmin())
 

@@ -70,7 +70,8 @@ def margin_boxes(
     table = compute_margin_table(view, attack, releases, absolute)
     whats = [what for what in WHATS if what in set(table.what)]
     if not whats:
-        return Chart(make_empty_figure("No margins yet.", theme), table, "")
+        note = "No margins are stored for this attack: run the audit again to see them."
+        return Chart(make_empty_figure(note, theme), table, note)
     colors, ink = release_color(list_releases(view.results)), INKS[theme]
     titles = {"private": f"Private value, {method_title(attack)}", "label": "Label"}
     figure = make_subplots(

@@ -1,4 +1,4 @@
-"""What the twin of a synthesis is given where the method takes a graph: one without the data."""
+"""What the data-free twin of a synthesis is told, and a graph for methods that need one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from core.data.splits import sample_non_links
 from core.graph import Graph
 
 DESCRIPTION = (
-    "Run the same method on as many links drawn uniformly: what it shows owes the data nothing "
-    "but their number."
+    "Run the same method without the links, on none or on as many drawn at random: what it shows "
+    "owes the data nothing but their number."
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from core.figures import answers
 from core.figures.homophily import (
     MECHANISMS,
@@ -66,7 +68,7 @@ def _build_margins(material: Material) -> list[Block]:
         for row in rows.itertuples()
     }
     releases = [release for release in material.shown if (release, metrics[0]) in texts]
-    sample = describe_sample(rows, "node").replace("; bars and whiskers show", "; brackets are")
+    sample = _describe_brackets(rows, "node")
     return [
         blocks.heading("How sure the attacker is"),
         blocks.table(
@@ -96,7 +98,7 @@ def _build_pairs(material: Material) -> list[Block]:
         for release in material.shown if release in set(table.release)
         for first, kind in ((True, "hidden"), (False, "absent"))
     ]
-    sample = describe_sample(table, "pair").replace("; bars and whiskers show", "; brackets are")
+    sample = _describe_brackets(table, "pair")
     return [
         blocks.heading("How near the ends of hidden links are"),
         *(blocks.paragraph(s) for s in [answer_pair_profile(material.results)] if s),
@@ -107,3 +109,7 @@ def _build_pairs(material: Material) -> list[Block]:
             widths=[1.3, 1.1] + [1.0] * len(metrics),
         ),
     ]
+
+
+def _describe_brackets(rows: pd.DataFrame, unit: str) -> str:
+    return describe_sample(rows, unit).replace("; bars and whiskers show", "; brackets are")

@@ -102,7 +102,7 @@ def _build_twins(material: Material) -> list[Block]:
         *(blocks.paragraph(sentence) for sentence in answer_twins(table)),
         blocks.table(
             list(shown.columns), shown.to_numpy().tolist(),
-            "Every synthesis beside its data-free twin: the same method run on no links at all, "
+            "Every synthesis beside its data-free twin: the same method run without the links, "
             "but for their number. Only what exceeds the twin came from the data.",
             numeric=(2, 3, 4), widths=[1.7, 1.2, 1, 1, 0.8, 0.8],
         ),

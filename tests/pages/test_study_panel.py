@@ -25,11 +25,9 @@ def test_a_click_runs_the_study_and_its_sentence_repeats_the_points(
     assert study.kind.key == "known"
     assert [share for share, _ in study.points] == list(study.kind.shares)
     app.run()
-    for share in (study.kind.shares[0], study.kind.shares[-1]):
-        point = service.get_view(dict(study.points)[share].id)
-        value = point.estimate("original", "label_propagation", "auc").value
-        if value is not None:
-            assert f"{value:.2f}" in texts(app)
+    last = service.get_view(dict(study.points)[study.kind.shares[-1]].id)
+    value = last.estimate("original", "label_propagation", "auc").value
+    assert f"{value:.2f} [" in texts(app)
     assert app.button(key="study-known").label == "Run the study again"
 
 

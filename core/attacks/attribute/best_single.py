@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from core.attacks.attribute.committee import FLOOR, Committee
+from core.attacks.attribute.tuning import compute_log_loss
 from core.context import Context
 from core.methods import MethodInfo
 from core.release import Release
@@ -52,5 +53,5 @@ def compute_losses(held_out: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """(K,) mean −log p(truth) of K members on h nodes, from (K, h, C) and (h,); 0 for h = 0."""
     if len(truth) == 0:
         return np.zeros(len(held_out))
-    said = np.maximum(held_out[:, np.arange(len(truth)), truth], FLOOR)
-    return np.asarray(-np.log(said).mean(axis=1))
+    nodes = np.arange(len(truth))
+    return np.array([compute_log_loss(np.maximum(said, FLOOR), truth, nodes) for said in held_out])

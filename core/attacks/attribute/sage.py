@@ -28,7 +28,7 @@ class Sage(NeuralAttack):
     )
 
     # Where features say nothing of the value, forty nodes' own ones are learned by heart.
-    CHOICES = (*NeuralAttack.CHOICES, (0.5, 5e-4, False))
+    CHOICES = (*NeuralAttack.CHOICES, (0.5, False))
 
     def make_model(
         self, graph: Graph, inputs: Inputs, num_classes: int, context: Context

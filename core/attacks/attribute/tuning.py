@@ -49,8 +49,10 @@ def scale_features(graph: Graph) -> np.ndarray | sparse.csr_array:
     features = graph.features
     assert features is not None
     if isinstance(features, np.ndarray):
-        spread = features.std(axis=0)
-        return (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        # Not `spread > 0`: rounding gives a constant column a spread of its own.
+        varies = features.max(axis=0) > features.min(axis=0)
+        centred = features - features.mean(axis=0, dtype=np.float64)
+        return np.where(varies, centred / np.where(varies, centred.std(axis=0), 1.0), 0.0)
     peak = np.asarray(abs(features).max(axis=0).todense()).ravel()
     return sparse.csr_array(features @ sparse.diags_array(1.0 / np.where(peak > 0, peak, 1.0)))
 

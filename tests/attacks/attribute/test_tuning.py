@@ -72,5 +72,10 @@ def test_scaling_is_the_same_for_constant_columns_and_keeps_sparse_zeros():
     features = np.array([[1.0, 2.0, 0.0], [1.0, 4.0, -8.0]], np.float32)
     dense = Graph.from_pairs(np.array([[0, 1]]), 2, features=features)
     np.testing.assert_allclose(scale_features(dense), [[0, -1, 1], [0, 1, -1]])
+    # A constant that no float holds: its mean is rounded, and its deviation not 0.
+    same = np.full((7, 1), 0.1)
+    assert same.std(axis=0) > 0
+    constant = Graph.from_pairs(np.array([[0, 1]]), 7, features=same)
+    np.testing.assert_array_equal(scale_features(constant), np.zeros((7, 1)))
     thin = Graph.from_pairs(np.array([[0, 1]]), 2, features=sparse.csr_array(features))
     np.testing.assert_allclose(scale_features(thin).toarray(), [[1, 0.5, 0], [1, 1, -1]])
