@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TRIALS = 2000
 
+
 class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
 
@@ -67,21 +68,47 @@ def build_parser() -> Parser:
 
     audit = commands.add_parser("audit", help="attack a graph and defended releases of it")
     _add_graph(audit)
-    audit.add_argument("--spec", type=Path, metavar="FILE",
-                       help="settings from a spec or an earlier audit.json; options go first")
-    audit.add_argument("--known", type=float, metavar="SHARE",
-                       help="share of the private values that the adversary knows (0.1)")
-    audit.add_argument("--test-links", type=float, metavar="SHARE",
-                       help="share of the links held back to measure usefulness (0.1)")
-    audit.add_argument("--attack", action="append", metavar="KEY[:name=value,…]",
-                       help="an attack, or 'all'; may be repeated")
-    audit.add_argument("--defense", action="append", metavar="KEY[:name=value,…]",
-                       help="a defense, or 'all'; may be repeated")
-    audit.add_argument("--no-twins", action="store_true",
-                       help="leave out the data-free twins of syntheses")
-    audit.add_argument("--check-claims", type=int, nargs="?", const=DEFAULT_TRIALS, metavar="N",
-                       help=f"try to refute what private releases promise, by N trials each "
-                            f"({DEFAULT_TRIALS:,})")
+    audit.add_argument(
+        "--spec",
+        type=Path,
+        metavar="FILE",
+        help="settings from a spec or an earlier audit.json; options go first",
+    )
+    audit.add_argument(
+        "--known",
+        type=float,
+        metavar="SHARE",
+        help="share of the private values that the adversary knows (0.1)",
+    )
+    audit.add_argument(
+        "--test-links",
+        type=float,
+        metavar="SHARE",
+        help="share of the links held back to measure usefulness (0.1)",
+    )
+    audit.add_argument(
+        "--attack",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="an attack, or 'all'; may be repeated",
+    )
+    audit.add_argument(
+        "--defense",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="a defense, or 'all'; may be repeated",
+    )
+    audit.add_argument(
+        "--no-twins", action="store_true", help="leave out the data-free twins of syntheses"
+    )
+    audit.add_argument(
+        "--check-claims",
+        type=int,
+        nargs="?",
+        const=DEFAULT_TRIALS,
+        metavar="N",
+        help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
+    )
     audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
@@ -91,8 +118,13 @@ def build_parser() -> Parser:
 
     check = commands.add_parser("check-claim", help="try to refute what a defense promises")
     check.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
-    check.add_argument("--trials", type=int, default=DEFAULT_TRIALS, metavar="N",
-                       help=f"runs of the defense ({DEFAULT_TRIALS:,})")
+    check.add_argument(
+        "--trials",
+        type=int,
+        default=DEFAULT_TRIALS,
+        metavar="N",
+        help=f"runs of the defense ({DEFAULT_TRIALS:,})",
+    )
     check.add_argument("--root-seed", type=int, default=0, metavar="N")
     check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")
     check.set_defaults(run=run_check_claim)
@@ -103,24 +135,40 @@ def build_parser() -> Parser:
     _add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     publish.add_argument("--known", type=float, metavar="SHARE")
-    publish.add_argument("--out", type=Path, required=True, metavar="FILE",
-                         help="edge list (.csv), .graphml or .npz")
+    publish.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
+    )
     publish.set_defaults(run=run_publish)
     return parser
 
 
 def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
-    parser.add_argument("--graph", required=required, metavar="NAME|FILE",
-                        help="a graph of the catalogue, such as karate or cora, or a file")
+    parser.add_argument(
+        "--graph",
+        required=required,
+        metavar="NAME|FILE",
+        help="a graph of the catalogue, such as karate or cora, or a file",
+    )
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
     parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
     parser.add_argument("--private", metavar="COLUMN", help="column that must stay private")
     parser.add_argument("--utility", metavar="COLUMN", help="column that recipients want")
-    parser.add_argument("--unknown", action="append", default=[], metavar="VALUE[,…]",
-                        help="marker of an unknown value, such as -1")
+    parser.add_argument(
+        "--unknown",
+        action="append",
+        default=[],
+        metavar="VALUE[,…]",
+        help="marker of an unknown value, such as -1",
+    )
     parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
-    parser.add_argument("--hide-links", type=float, nargs="?", const=DEFAULT_SHARE,
-                        metavar="SHARE", help="hide this share of the links (0.1) as sensitive")
+    parser.add_argument(
+        "--hide-links",
+        type=float,
+        nargs="?",
+        const=DEFAULT_SHARE,
+        metavar="SHARE",
+        help="hide this share of the links (0.1) as sensitive",
+    )
 
 
 # -- commands ---------------------------------------------------------------------------------
@@ -155,8 +203,10 @@ def run_audit(options: argparse.Namespace) -> int:
         view = service.get_view(audit_id)
         if view.summary.state != "done":
             note = service.get_progress(audit_id).note
-            return say(f"{view.summary.state}: {note}; run the same command again to resume",
-                       code=130 if view.summary.state == "cancelled" else 1)
+            return say(
+                f"{view.summary.state}: {note}; run the same command again to resume",
+                code=130 if view.summary.state == "cancelled" else 1,
+            )
         refuted = 0
         if options.check_claims is not None:
             refuted = _check_claims(service, view, options.check_claims)
@@ -215,8 +265,9 @@ def _check_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError("output folder", "must be one that can be written", str(folder),
-                         error.strerror or "") from None
+        raise InputError(
+            "output folder", "must be one that can be written", str(folder), error.strerror or ""
+        ) from None
 
 
 def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:

@@ -67,5 +67,6 @@ class Context:
         """
         root = self.shared_seed or Seed(self.seed.root)
         context = replace(self, seed=root.child(*key))
-        return self.shared.get((root.root, root.path, self.device.torch_name, *key),
-                               lambda: compute(context))
+        return self.shared.get(
+            (root.root, root.path, self.device.torch_name, *key), lambda: compute(context)
+        )

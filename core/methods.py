@@ -156,7 +156,9 @@ def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) ->
         name = ".".join(map(str, first["loc"])) or "settings"
         fields = ", ".join(method.model_fields) or "none"
         raise InputError(
-            f"{key}: parameter '{name}'", first["msg"].lower(), first.get("input"),
+            f"{key}: parameter '{name}'",
+            first["msg"].lower(),
+            first.get("input"),
             f"parameters: {fields}",
         ) from None
 

@@ -17,12 +17,18 @@ from pages.ui.text import count_noun
 from pages.ui.theme import current_theme
 
 GROUPS = (
-    ("link_attack", "Find hidden links",
-     "The adversary sees the release and names pairs that it believes to be hidden links.",
-     "No sensitive links are set: choose some on the Data page."),
-    ("attribute_attack", "Infer the private attribute",
-     "The adversary knows the value of some people and infers that of the others.",
-     "No private column is set: choose one on the Data page."),
+    (
+        "link_attack",
+        "Find hidden links",
+        "The adversary sees the release and names pairs that it believes to be hidden links.",
+        "No sensitive links are set: choose some on the Data page.",
+    ),
+    (
+        "attribute_attack",
+        "Infer the private attribute",
+        "The adversary knows the value of some people and infers that of the others.",
+        "No private column is set: choose one on the Data page.",
+    ),
 )
 TITLES = {"link": "Hidden links", "attribute": "Private attribute"}
 
@@ -57,7 +63,11 @@ def _show_form(view: AuditView | None) -> None:
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     st.session_state.setdefault("seeds", view.spec.seeds if view is not None else 5)
     seeds = left.number_input(
-        "Repeats", 1, 100, key="seeds", persist_state="session",
+        "Repeats",
+        1,
+        100,
+        key="seeds",
+        persist_state="session",
         help="Each repeat draws new splits and new noise; intervals come from all of them.",
     )
     defenses = ()
@@ -68,8 +78,13 @@ def _show_form(view: AuditView | None) -> None:
     if not choices:
         st.caption("Select at least one attack.")
     is_running = view is not None and view.summary.state in rail.ACTIVE
-    if st.button("Run the attacks", type="primary", key="run", icon=":material/play_arrow:",
-                 disabled=not choices or is_running):
+    if st.button(
+        "Run the attacks",
+        type="primary",
+        key="run",
+        icon=":material/play_arrow:",
+        disabled=not choices or is_running,
+    ):
         page.start_audit({"attacks": choices, "defenses": defenses, "seeds": int(seeds)})
 
 
@@ -78,11 +93,19 @@ def _show_presets(usable: dict[str, bool]) -> None:
         for preset in PRESETS:
             keys = preset.choose_attacks(usable["link_attack"], usable["attribute_attack"])
             st.button(
-                preset.title, key=f"preset-{preset.key}", help=preset.summary,
-                on_click=session.choose_attacks, args=(keys, preset.seeds),
+                preset.title,
+                key=f"preset-{preset.key}",
+                help=preset.summary,
+                on_click=session.choose_attacks,
+                args=(keys, preset.seeds),
             )
-        st.button("None", key="preset-none", type="tertiary", on_click=session.choose_attacks,
-                  args=([], st.session_state.get("seeds", 5)))
+        st.button(
+            "None",
+            key="preset-none",
+            type="tertiary",
+            on_click=session.choose_attacks,
+            args=([], st.session_state.get("seeds", 5)),
+        )
 
 
 def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
@@ -116,12 +139,11 @@ def _show_results(view: AuditView) -> None:
             )
         with right:
             attacks = [
-                method for release, method in view.rocs
+                method
+                for release, method in view.rocs
                 if release == ORIGINAL and attack_threat(method) == threat
             ]
-            page.show_chart(
-                roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme), f"roc-{threat}"
-            )
+            page.show_chart(roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme), f"roc-{threat}")
         if threat == "link" and (odds := answers.answer_odds(view.results)):
             st.markdown(odds)
     page.show_missing(view, [ORIGINAL])

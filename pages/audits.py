@@ -30,8 +30,12 @@ def main() -> None:
     parts = ", ".join(f"{count} {state}" for state, count in states.items())
     page.show_answer(f"{count_noun(len(audits), 'audit')} stored on this machine: {parts}.")
     event = st.dataframe(
-        _make_table(audits), hide_index=True, key="audits", on_select="rerun",
-        selection_mode="multi-row", height=min(38 + 35 * len(audits), 480),
+        _make_table(audits),
+        hide_index=True,
+        key="audits",
+        on_select="rerun",
+        selection_mode="multi-row",
+        height=min(38 + 35 * len(audits), 480),
         column_config={
             "finished": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
             "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
@@ -49,20 +53,22 @@ def main() -> None:
 
 
 def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
-    return pd.DataFrame([
-        {
-            "audit": audit.id,
-            "graph": f"{audit.graph_name} ({audit.num_nodes:,} nodes)",
-            "secret": ", ".join(THREATS[threat] for threat in audit.threats),
-            "attacks": len(audit.attacks),
-            "defenses": len(audit.defenses),
-            "state": audit.state,
-            "finished": audit.cells_done / max(audit.cells_total, 1),
-            "started": datetime.fromisoformat(audit.created),
-            "took": show_seconds(audit.seconds),
-        }
-        for audit in audits
-    ])
+    return pd.DataFrame(
+        [
+            {
+                "audit": audit.id,
+                "graph": f"{audit.graph_name} ({audit.num_nodes:,} nodes)",
+                "secret": ", ".join(THREATS[threat] for threat in audit.threats),
+                "attacks": len(audit.attacks),
+                "defenses": len(audit.defenses),
+                "state": audit.state,
+                "finished": audit.cells_done / max(audit.cells_total, 1),
+                "started": datetime.fromisoformat(audit.created),
+                "took": show_seconds(audit.seconds),
+            }
+            for audit in audits
+        ]
+    )
 
 
 def _show_audit(audit: AuditSummary) -> None:
@@ -74,21 +80,30 @@ def _show_audit(audit: AuditSummary) -> None:
         with st.container(horizontal=True):
             if st.button("Open", key="open", type="primary", icon=":material/folder_open:"):
                 _open(audit, "attack")
-            if st.button("Rerun with changes", key="rerun", icon=":material/edit:",
-                         help="Opens the audit; parts that do not change are not computed again."):
+            if st.button(
+                "Rerun with changes",
+                key="rerun",
+                icon=":material/edit:",
+                help="Opens the audit; parts that do not change are not computed again.",
+            ):
                 _choose_methods(audit)
                 _open(audit, "attack")
             if audit.state in rail.ACTIVE:
                 if st.button("Cancel", key="stop", icon=":material/stop_circle:"):
                     service.open_service().cancel_audit(audit.id)
                     st.rerun()
-            elif audit.state != "done" and st.button("Resume", key="continue",
-                                                     icon=":material/play_arrow:"):
+            elif audit.state != "done" and st.button(
+                "Resume", key="continue", icon=":material/play_arrow:"
+            ):
                 service.open_service().resume_audit(audit.id)
                 st.rerun()
-            if st.button("Delete", key="delete", icon=":material/delete:",
-                         disabled=audit.state in rail.ACTIVE,
-                         help="Cancel it first." if audit.state in rail.ACTIVE else None):
+            if st.button(
+                "Delete",
+                key="delete",
+                icon=":material/delete:",
+                disabled=audit.state in rail.ACTIVE,
+                help="Cancel it first." if audit.state in rail.ACTIVE else None,
+            ):
                 _confirm_delete(audit)
 
 

@@ -39,7 +39,9 @@ def main() -> None:
 def _show_graph(graph: Graph) -> None:
     threats = session.current_threats()
     profile = cache.compute_profile(
-        st.session_state["graph"], threats.private, threats.utility,
+        st.session_state["graph"],
+        threats.private,
+        threats.utility,
         st.session_state.get("load_reports", {}).get(st.session_state["graph"]),
     )
     page.show_answer(_describe(graph, profile))
@@ -63,7 +65,10 @@ def _describe(graph: Graph, profile: GraphProfile) -> str:
 def _show_doors() -> None:
     with st.container(border=True, key="doors"):
         door = st.segmented_control(
-            "Load a graph", list(DOORS), format_func=DOORS.get, key="door",
+            "Load a graph",
+            list(DOORS),
+            format_func=DOORS.get,
+            key="door",
             persist_state="session",
         )
         if door == "example":
@@ -127,16 +132,21 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
             return
         share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
         st.dataframe(
-            profile.attribute_table, hide_index=True,
+            profile.attribute_table,
+            hide_index=True,
             column_order=("column", "classes", "missing_share", "largest_class", "largest_share"),
             column_config={
-                "missing_share": share, "largest_share": share,
-                **{name: st.column_config.Column(name.replace("_", " "))
-                   for name in ("largest_class",)},
+                "missing_share": share,
+                "largest_share": share,
+                **{
+                    name: st.column_config.Column(name.replace("_", " "))
+                    for name in ("largest_class",)
+                },
             },
         )
-        name = st.selectbox("Classes of", list(graph.attributes), key="class-column",
-                            persist_state="session")
+        name = st.selectbox(
+            "Classes of", list(graph.attributes), key="class-column", persist_state="session"
+        )
         page.show_chart(figures.class_bars(graph.attribute(name), theme), "classes")
 
 

@@ -75,9 +75,12 @@ def _show_form(view: AuditView | None) -> None:
             with columns[index % 2]:
                 choices += _show_card(method)
     if any(map(find_twin, choices)) and st.checkbox(
-        "Add the data-free twins of syntheses", True, key="add-twins", persist_state="session",
+        "Add the data-free twins of syntheses",
+        True,
+        key="add-twins",
+        persist_state="session",
         help="The same method without the links, but for their number: only what a synthesis "
-             "does better than its twin came from the data.",
+        "does better than its twin came from the data.",
     ):
         choices = add_twins(choices)
     kept = view.spec.defenses if view is not None else ()
@@ -89,20 +92,32 @@ def _show_form(view: AuditView | None) -> None:
     is_running = view is not None and view.summary.state in rail.ACTIVE
     if not choices:
         st.caption("Select at least one defense.")
-    if st.button("Make the releases and attack them", type="primary", key="run",
-                 icon=":material/play_arrow:", disabled=not choices or is_running):
-        page.start_audit({
-            "attacks": attacks, "defenses": [*kept, *choices],
-            "seeds": view.spec.seeds if view is not None else 5,
-        })
+    if st.button(
+        "Make the releases and attack them",
+        type="primary",
+        key="run",
+        icon=":material/play_arrow:",
+        disabled=not choices or is_running,
+    ):
+        page.start_audit(
+            {
+                "attacks": attacks,
+                "defenses": [*kept, *choices],
+                "seeds": view.spec.seeds if view is not None else 5,
+            }
+        )
 
 
 def _show_card(method: type[Method]) -> list[MethodChoice]:
     info = method.info
     with st.container(border=True):
         head, cost = st.columns([5, 1.3], vertical_alignment="center")
-        chosen = head.checkbox(f"**{info.title}**", key=f"defense.{info.key}",
-                               persist_state="session", help=info.source)
+        chosen = head.checkbox(
+            f"**{info.title}**",
+            key=f"defense.{info.key}",
+            persist_state="session",
+            help=info.source,
+        )
         cost.caption(info.cost)
         st.caption(info.summary)
         if not chosen:
@@ -139,7 +154,8 @@ def _show_results(view: AuditView) -> None:
         st.caption(
             f"Means over {count_noun(view.spec.seeds, 'repeat')}, each with a new split and new "
             "noise; 95 % intervals in brackets. The worst case is the best attack, null "
-            "attackers included.", width="stretch",
+            "attackers included.",
+            width="stretch",
         )
         page.download_table(table, "releases")
     page.show_missing(view)
@@ -158,11 +174,17 @@ def _show_twins(view: AuditView) -> None:
     for sentence in twins.answer_twins(table):
         st.markdown(sentence)
     shown = twins.show_twin_table(table)
-    st.dataframe(shown, hide_index=True, column_config={
-        "Release": st.column_config.TextColumn(width="small")})
+    st.dataframe(
+        shown,
+        hide_index=True,
+        column_config={"Release": st.column_config.TextColumn(width="small")},
+    )
     with st.container(horizontal=True, wrap=False):
-        st.caption("A data-free twin is the same method run without the links, but for their "
-                   "number: only what exceeds it came from the data.", width="stretch")
+        st.caption(
+            "A data-free twin is the same method run without the links, but for their "
+            "number: only what exceeds it came from the data.",
+            width="stretch",
+        )
         page.download_table(shown, "twins")
 
 
@@ -186,8 +208,13 @@ def _show_details(view: AuditView) -> None:
     with rocs:
         attacks = list(dict.fromkeys(attack for _, attack in view.rocs))
         if attacks:
-            attack = st.selectbox("Attack", attacks, format_func=method_title, key="roc-attack",
-                                  persist_state="session")
+            attack = st.selectbox(
+                "Attack",
+                attacks,
+                format_func=method_title,
+                key="roc-attack",
+                persist_state="session",
+            )
             everything = [summary.id for summary in view.releases]
             chart = roc.roc_by_release(view.rocs, attack, None, everything, current_theme())
             page.show_chart(chart, "roc-releases")
@@ -196,14 +223,23 @@ def _show_details(view: AuditView) -> None:
 def _show_before_after(view: AuditView, ids: list[str]) -> None:
     best = answers.find_best_defense(view.results)
     left, right = st.columns(2)
-    first = left.selectbox("Before", ids, 0, format_func=release_title, key="compare-first",
-                           persist_state="session")
+    first = left.selectbox(
+        "Before", ids, 0, format_func=release_title, key="compare-first", persist_state="session"
+    )
     start = ids.index(best) if best in ids else 1
-    second = right.selectbox("After", ids, start, format_func=release_title,
-                             key="compare-second", persist_state="session")
+    second = right.selectbox(
+        "After",
+        ids,
+        start,
+        format_func=release_title,
+        key="compare-second",
+        persist_state="session",
+    )
     chart = releases.before_after(
-        cache.load_release(view, first), cache.load_release(view, second),
-        titles=(release_title(first), release_title(second)), theme=current_theme(),
+        cache.load_release(view, first),
+        cache.load_release(view, second),
+        titles=(release_title(first), release_title(second)),
+        theme=current_theme(),
     )
     page.show_chart(chart, "before-after")
 

@@ -33,8 +33,10 @@ def main() -> None:
     if has_homophily:
         _show_homophily(view)
     else:
-        st.info("This audit has no private column, so there is no homophily to measure. "
-                "Choose one on the Data page and run the attacks again.")
+        st.info(
+            "This audit has no private column, so there is no homophily to measure. "
+            "Choose one on the Data page and run the attacks again."
+        )
     if view.spec.has_link_threat:
         _show_pairs(view)
     page.show_next("tradeoff", "Which release to choose: Trade-off")
@@ -67,8 +69,12 @@ def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
         return releases
     best = answers.find_best_defense(view.results) or releases[1]
     return st.multiselect(
-        "Releases", releases, [ORIGINAL, best], format_func=release_title,
-        key="homophily-releases", persist_state="session",
+        "Releases",
+        releases,
+        [ORIGINAL, best],
+        format_func=release_title,
+        key="homophily-releases",
+        persist_state="session",
     ) or [ORIGINAL]
 
 
@@ -77,7 +83,10 @@ def _show_scatter(view: AuditView, releases: list[str]) -> None:
     release = releases[0]
     if len(releases) > 1:
         release = st.selectbox(
-            "Release", releases, format_func=release_title, key="scatter-release",
+            "Release",
+            releases,
+            format_func=release_title,
+            key="scatter-release",
             persist_state="session",
         )
     chart = homophily.mechanism_scatter(view.profile, release, current_theme())

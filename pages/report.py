@@ -29,8 +29,11 @@ def main() -> None:
     )
     options = _choose_options(view)
     if not options.pseudonyms:
-        st.warning("Without pseudonyms the report itself contains personal data: it names the "
-                   "most exposed people.", icon=":material/warning:")
+        st.warning(
+            "Without pseudonyms the report itself contains personal data: it names the "
+            "most exposed people.",
+            icon=":material/warning:",
+        )
     _show_downloads(view, options)
     _show_preview(view, options)
     show_publishing(view)
@@ -45,22 +48,37 @@ def _choose_options(view: AuditView) -> ReportOptions:
         reviewer = left.text_input("Reviewer", key="report-reviewer", **keep)
         ids = [summary.id for summary in view.releases if summary.id != ORIGINAL]
         releases = right.multiselect(
-            "Releases besides the original", ids, ids, format_func=release_title,
-            key=f"report-releases-{view.summary.id}", disabled=not ids, **keep,
+            "Releases besides the original",
+            ids,
+            ids,
+            format_func=release_title,
+            key=f"report-releases-{view.summary.id}",
+            disabled=not ids,
+            **keep,
         )
         sections = right.multiselect(
-            "Sections", SECTIONS, SECTIONS, format_func=SECTION_TITLES.get,
-            key="report-sections", **keep,
+            "Sections",
+            SECTIONS,
+            SECTIONS,
+            format_func=SECTION_TITLES.get,
+            key="report-sections",
+            **keep,
         )
         pseudonyms = right.toggle(
-            "Pseudonyms instead of names", True, key="report-pseudonyms", **keep,
+            "Pseudonyms instead of names",
+            True,
+            key="report-pseudonyms",
+            **keep,
             help="People appear as N-001, N-002, …; the per-node table tells who is who.",
         )
     chosen = set(sections)
     return ReportOptions(
         releases=tuple(releases),
         sections=tuple(section for section in SECTIONS if section in chosen),
-        title=title, organisation=organisation, reviewer=reviewer, pseudonyms=pseudonyms,
+        title=title,
+        organisation=organisation,
+        reviewer=reviewer,
+        pseudonyms=pseudonyms,
     )
 
 
@@ -68,18 +86,32 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
     stem = f"audit-{view.summary.id}"
     with st.container(horizontal=True):
         st.download_button(
-            "Download the PDF", lambda: documents.make_pdf(view, options), f"{stem}.pdf",
-            "application/pdf", key="download-pdf", type="primary", on_click="ignore",
+            "Download the PDF",
+            lambda: documents.make_pdf(view, options),
+            f"{stem}.pdf",
+            "application/pdf",
+            key="download-pdf",
+            type="primary",
+            on_click="ignore",
             icon=":material/picture_as_pdf:",
         )
         st.download_button(
-            "Results as JSON", lambda: documents.make_json(view), f"{stem}.json",
-            "application/json", key="download-json", on_click="ignore",
+            "Results as JSON",
+            lambda: documents.make_json(view),
+            f"{stem}.json",
+            "application/json",
+            key="download-json",
+            on_click="ignore",
             icon=":material/data_object:",
         )
         st.download_button(
-            "Per-node table", lambda: page.write_csv(view.nodes), f"{stem}-nodes.csv",
-            "text/csv", key="download-nodes", on_click="ignore", icon=":material/table:",
+            "Per-node table",
+            lambda: page.write_csv(view.nodes),
+            f"{stem}-nodes.csv",
+            "text/csv",
+            key="download-nodes",
+            on_click="ignore",
+            icon=":material/table:",
             help="Names everybody and their risk: personal data.",
         )
 

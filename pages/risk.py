@@ -58,20 +58,21 @@ def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
     best = cache.remember(view, _find_safest)
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
-        "Releases", releases, start, format_func=release_title, max_selections=2,
-        key="risk-releases", persist_state="session",
+        "Releases",
+        releases,
+        start,
+        format_func=release_title,
+        max_selections=2,
+        key="risk-releases",
+        persist_state="session",
     ) or [ORIGINAL]
 
 
 def _show_heatmap(view: AuditView, release: str) -> None:
     key = f"heatmap-{release}"
-    chart = risk.risk_heatmap(
-        view.nodes, release, theme=current_theme(), height=HEATMAP_HEIGHT
-    )
+    chart = risk.risk_heatmap(view.nodes, release, theme=current_theme(), height=HEATMAP_HEIGHT)
     st.markdown(f"**{release_title(release)}**")
-    page.show_chart(
-        chart, key, on_select=lambda: _open_clicked(key), selection_mode="points"
-    )
+    page.show_chart(chart, key, on_select=lambda: _open_clicked(key), selection_mode="points")
 
 
 def _open_clicked(key: str) -> None:
@@ -88,14 +89,25 @@ def _open_clicked(key: str) -> None:
 
 
 def _show_search(view: AuditView) -> None:
-    st.text_input("Find a node", key="find-node", placeholder="its id, or a part of it",
-                  on_change=_search, args=(view,))
+    st.text_input(
+        "Find a node",
+        key="find-node",
+        placeholder="its id, or a part of it",
+        on_change=_search,
+        args=(view,),
+    )
     matches = st.session_state.get("matches", [])
     if st.session_state.get("find-node") and not matches:
         st.caption("No node has an id like that.")
     elif len(matches) > 1:
-        st.pills("Found", matches, key="found-node", on_change=_open_found,
-                 format_func=escape, label_visibility="collapsed")
+        st.pills(
+            "Found",
+            matches,
+            key="found-node",
+            on_change=_open_found,
+            format_func=escape,
+            label_visibility="collapsed",
+        )
 
 
 def _search(view: AuditView) -> None:
@@ -114,8 +126,14 @@ def _show_groups(view: AuditView, chosen: list[str]) -> None:
     st.subheader("Who shares the risk", anchor=False)
     groups = {"degree": "number of links", "class": "class", "community": "community"}
     by = st.segmented_control(
-        "by", list(groups), default="degree", format_func=groups.get, key="risk-by",
-        required=True, persist_state="session", label_visibility="collapsed",
+        "by",
+        list(groups),
+        default="degree",
+        format_func=groups.get,
+        key="risk-by",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
     )
     chart = cache.remember(view, _plot_groups, by, tuple(chosen), current_theme())
     page.show_chart(chart, f"risk-{by}")
@@ -127,11 +145,17 @@ def _show_margins(view: AuditView, chosen: list[str]) -> None:
         return
     st.subheader("How sure the attacker is", anchor=False)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    attack = left.selectbox("Attack", attacks, format_func=method_title, key="margin-attack",
-                            persist_state="session")
+    attack = left.selectbox(
+        "Attack", attacks, format_func=method_title, key="margin-attack", persist_state="session"
+    )
     kind = right.segmented_control(
-        "Margin", ["signed", "absolute"], default="signed", key="margin-kind", required=True,
-        persist_state="session", label_visibility="collapsed",
+        "Margin",
+        ["signed", "absolute"],
+        default="signed",
+        key="margin-kind",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
     )
     st.caption(escape(margins.answer_margins(view.results, attack, chosen), 400))
     chart = cache.remember(
@@ -152,9 +176,7 @@ def _plot_shares(view: AuditView, releases: tuple[str, ...], theme: Theme) -> Ch
     return risk.risk_distribution(view.nodes, releases, theme)
 
 
-def _plot_groups(
-    view: AuditView, by: risk.Group, releases: tuple[str, ...], theme: Theme
-) -> Chart:
+def _plot_groups(view: AuditView, by: risk.Group, releases: tuple[str, ...], theme: Theme) -> Chart:
     return risk.risk_by_group(view.nodes, view.profile, by, releases, theme)
 
 

@@ -29,9 +29,7 @@ def main() -> None:
     limit = _choose_limit(table)
     with slot:
         page.show_answer(answers.answer_tradeoff(table, limit, risk, utility))
-    chart = tradeoff.tradeoff(
-        view.results, risk, utility, attack, threat, limit, current_theme()
-    )
+    chart = tradeoff.tradeoff(view.results, risk, utility, attack, threat, limit, current_theme())
     page.show_chart(chart, "tradeoff")
     if not view.spec.defenses:
         st.caption("Only the original is here: add defenses on the Defend page to compare them.")
@@ -48,17 +46,26 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     )
     metrics = list_metrics(view.results, "attack", threat)
     risk = columns[1].selectbox(
-        "measured by", metrics, format_func=metric_title, key=f"axis-risk-{threat}",
+        "measured by",
+        metrics,
+        format_func=metric_title,
+        key=f"axis-risk-{threat}",
         persist_state="session",
     )
     rows = select_results(view.results, risk)
     attacks = [None, *[m for m in dict.fromkeys(rows.method) if m != RELEASE]]
     attack = columns[2].selectbox(
-        "by", attacks, format_func=lambda m: WORST if m is None else method_title(m),
-        key=f"axis-attack-{threat}", persist_state="session",
+        "by",
+        attacks,
+        format_func=lambda m: WORST if m is None else method_title(m),
+        key=f"axis-attack-{threat}",
+        persist_state="session",
     )
     utility = columns[3].selectbox(
-        "Usefulness", utilities, format_func=metric_title, key="axis-utility",
+        "Usefulness",
+        utilities,
+        format_func=metric_title,
+        key="axis-utility",
         persist_state="session",
     )
     return threat, risk, attack, utility
@@ -67,8 +74,13 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
 def _choose_limit(table) -> float:
     top = 1.0 if table.empty else max(1.0, float(table.risk_high.fillna(table.risk).max()))
     return st.slider(
-        "I accept a risk of at most", 0.0, round(top + 0.005, 2), min(0.7, top), 0.01,
-        key=f"limit-{top:.2f}", persist_state="session",
+        "I accept a risk of at most",
+        0.0,
+        round(top + 0.005, 2),
+        min(0.7, top),
+        0.01,
+        key=f"limit-{top:.2f}",
+        persist_state="session",
     )
 
 

@@ -127,8 +127,12 @@ def compute_advice(
     assert isinstance(attack, AttributeAttack)
     repeats = list(islice(_draw_at_stake(spec, graph, node), request.seeds))
     if len(repeats) < request.seeds:
-        raise InputError("node", "must be unknown to the adversary in some repeats",
-                         request.node, "lower the share of people whose value is known")
+        raise InputError(
+            "node",
+            "must be unknown to the adversary in some repeats",
+            request.node,
+            "lower the share of people whose value is known",
+        )
     visible = repeats[0][1].visible
     reason = attack.supports(Release(visible), _attribute(repeats[0][1]))
     if reason:
@@ -149,9 +153,12 @@ def compute_advice(
             step += 1
         risks[count] = tuple(values)
     return Advice(
-        request=request, base=float(_attribute(repeats[0][1]).attribute.shares[code]),
-        links=tuple(_describe(visible, node, effect) for effect in effects), risks=risks,
-        degree=int(visible.degrees[node]), num_links=visible.num_edges,
+        request=request,
+        base=float(_attribute(repeats[0][1]).attribute.shares[code]),
+        links=tuple(_describe(visible, node, effect) for effect in effects),
+        risks=risks,
+        degree=int(visible.degrees[node]),
+        num_links=visible.num_edges,
         **_compare_utility(spec, request, repeats, visible.without_edges(ends), context, total),
     )
 
@@ -168,9 +175,7 @@ def _find_node(graph: Graph, private: Attribute, name: str) -> tuple[int, int]:
     return node, code
 
 
-def _draw_at_stake(
-    spec: AuditSpec, graph: Graph, node: int
-) -> Iterator[tuple[int, Threats]]:
+def _draw_at_stake(spec: AuditSpec, graph: Graph, node: int) -> Iterator[tuple[int, Threats]]:
     """The audit's repeats, and further ones, in which the adversary does not know the node."""
     for repeat in range(MAX_DRAWS):
         threats = draw_repeat(spec, graph, repeat)
@@ -179,8 +184,13 @@ def _draw_at_stake(
 
 
 def _choose_links(
-    spec: AuditSpec, graph: Graph, node: int, code: int, request: AdviceRequest,
-    context: Context, total: int,
+    spec: AuditSpec,
+    graph: Graph,
+    node: int,
+    code: int,
+    request: AdviceRequest,
+    context: Context,
+    total: int,
 ) -> list[LinkEffect]:
     from core.models.link_effects import LinkEffects
 
@@ -214,8 +224,12 @@ def _attack(
 
 
 def _compare_utility(
-    spec: AuditSpec, request: AdviceRequest, repeats: list[tuple[int, Threats]], after: Graph,
-    context: Context, total: int,
+    spec: AuditSpec,
+    request: AdviceRequest,
+    repeats: list[tuple[int, Threats]],
+    after: Graph,
+    context: Context,
+    total: int,
 ) -> dict:
     """The AUC of the useful column's classifier, its F1 where there are more classes."""
     from core.measures.utility import measure_node_classification
@@ -244,7 +258,9 @@ def _enter(
     """Seeds of the audit's own cell: without a link threat, its numbers come out again."""
     cell = Cell("", "attack", ORIGINAL, request.attack.id, repeat)
     return replace(
-        context, seed=make_cell_seed(spec, cell), shared_seed=make_shared_seed(spec, cell),
+        context,
+        seed=make_cell_seed(spec, cell),
+        shared_seed=make_shared_seed(spec, cell),
         progress=PartProgress(context.progress, step, total),
     )
 
@@ -258,7 +274,9 @@ def _describe(graph: Graph, node: int, effect: LinkEffect) -> AdvisedLink:
     i, j = map(int, graph.edges[effect.link])
     first, second = (j, i) if j == node else (i, j)
     return AdvisedLink(
-        source=graph.node_ids[first], target=graph.node_ids[second], is_own=node in (i, j),
+        source=graph.node_ids[first],
+        target=graph.node_ids[second],
+        is_own=node in (i, j),
         change=effect.change,
     )
 

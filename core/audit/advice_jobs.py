@@ -66,9 +66,14 @@ class AdviceJobs:
                 (folder / name).unlink(missing_ok=True)
             spec = AuditSpec.model_validate(row.spec).model_dump_json()
             self._futures[folder] = self._engine.submit(
-                _advise_on_worker, str(self._store.home), spec, request.model_dump_json(),
-                str(folder), key=f"advice-{Seed.from_entropy().root:032x}",
-                uses_gpu=method.info.uses_gpu, priority=PRIORITY,
+                _advise_on_worker,
+                str(self._store.home),
+                spec,
+                request.model_dump_json(),
+                str(folder),
+                key=f"advice-{Seed.from_entropy().root:032x}",
+                uses_gpu=method.info.uses_gpu,
+                priority=PRIORITY,
             )
 
     def get(self, audit_id: str, node: str) -> AdviceProgress | None:
@@ -87,8 +92,10 @@ class AdviceJobs:
             return None
         if future.status != "finished":
             is_asked = (folder / "cancel").exists()
-            return AdviceProgress("cancelled" if is_asked else "failed",
-                                  reason="" if is_asked else "the worker died; try again")
+            return AdviceProgress(
+                "cancelled" if is_asked else "failed",
+                reason="" if is_asked else "the worker died; try again",
+            )
         state, reason = future.result()
         return AdviceProgress(state, reason=reason)
 
@@ -125,7 +132,9 @@ def _advise_on_worker(home: str, spec: str, request: str, folder: str) -> tuple[
     uses_gpu = checked.attack.make("attribute_attack").info.uses_gpu
     device = find_device() if uses_gpu else cpu_device()
     context = Context(
-        seed=Seed(audited.root_seed), device=device, progress=FileProgress(Path(folder)),
+        seed=Seed(audited.root_seed),
+        device=device,
+        progress=FileProgress(Path(folder)),
         memory_budget=compute_memory_budget(device),
     )
     try:

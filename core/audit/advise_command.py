@@ -18,10 +18,19 @@ def add_advise(commands, add_graph: Callable[..., None], say: Say) -> None:
     advise = commands.add_parser("advise", help="which links of one person to hide")
     add_graph(advise, required=True)
     advise.add_argument("--node", required=True, metavar="ID", help="whose risk is to fall")
-    advise.add_argument("--attack", default="label_propagation", metavar="KEY[:name=value,…]",
-                        help="the attribute attack to weaken (label_propagation)")
-    advise.add_argument("--known", type=float, default=0.1, metavar="SHARE",
-                        help="share of the private values that the adversary knows (0.1)")
+    advise.add_argument(
+        "--attack",
+        default="label_propagation",
+        metavar="KEY[:name=value,…]",
+        help="the attribute attack to weaken (label_propagation)",
+    )
+    advise.add_argument(
+        "--known",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="share of the private values that the adversary knows (0.1)",
+    )
     advise.add_argument("--links", type=int, default=3, metavar="N", help="links at most (3)")
     advise.add_argument("--seeds", type=int, default=5, metavar="N", help="repeats (5)")
     advise.add_argument("--root-seed", type=int, default=0, metavar="N")
@@ -52,14 +61,22 @@ def run_advise(options: argparse.Namespace, say: Say) -> int:
         first = error.errors()[0]
         raise InputError(str(first["loc"][0]), first["msg"].lower(), first["input"]) from None
     graph = load_input(options, say).graph
-    spec = AuditSpec.check_spec({
-        "graph_name": graph.name, "graph_hash": graph.content_hash, "private": options.private,
-        "utility": options.utility, "known": options.known, "root_seed": options.root_seed,
-        "attacks": [attack.model_dump()],
-    })
+    spec = AuditSpec.check_spec(
+        {
+            "graph_name": graph.name,
+            "graph_hash": graph.content_hash,
+            "private": options.private,
+            "utility": options.utility,
+            "known": options.known,
+            "root_seed": options.root_seed,
+            "attacks": [attack.model_dump()],
+        }
+    )
     device = find_device()
     context = Context(
-        seed=Seed(options.root_seed), device=device, progress=_ToldProgress(say),
+        seed=Seed(options.root_seed),
+        device=device,
+        progress=_ToldProgress(say),
         memory_budget=compute_memory_budget(device),
     )
     advice = compute_advice(spec, graph, request, context)

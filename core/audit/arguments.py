@@ -46,10 +46,13 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         options.private, options.utility = fields.get("private"), fields.get("utility")
         loaded = load_input(options, say)
         if fields.get("graph_hash") not in (None, loaded.graph.content_hash):
-            raise InputError("graph", "must be the one that the spec names", options.graph,
-                             "leave graph_hash out of the spec to use another one")
-        fields |= {"graph_hash": service.save_graph(loaded.graph),
-                   "graph_name": loaded.graph.name}
+            raise InputError(
+                "graph",
+                "must be the one that the spec names",
+                options.graph,
+                "leave graph_hash out of the spec to use another one",
+            )
+        fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
     spec = AuditSpec.check_spec(fields)
@@ -70,16 +73,27 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
         return load_dataset(options.graph)
     path = Path(options.graph)
     if not path.exists():
-        raise InputError("graph", "must be a file or a name of the catalogue", options.graph,
-                         "names: " + ", ".join(sorted(names)))
+        raise InputError(
+            "graph",
+            "must be a file or a name of the catalogue",
+            options.graph,
+            "names: " + ", ".join(sorted(names)),
+        )
     loaded = load_graph(
-        path, nodes_path=options.nodes, id_column=options.id, private=options.private,
-        utility=options.utility, ignore=ignore, unknown=unknown,
+        path,
+        nodes_path=options.nodes,
+        id_column=options.id,
+        private=options.private,
+        utility=options.utility,
+        ignore=ignore,
+        unknown=unknown,
     )
     report = loaded.report
-    say(f"{loaded.graph.num_nodes} nodes, {loaded.graph.num_edges} links; dropped "
+    say(
+        f"{loaded.graph.num_nodes} nodes, {loaded.graph.num_edges} links; dropped "
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
-        f"{report.num_reciprocal} reverse directions")
+        f"{report.num_reciprocal} reverse directions"
+    )
     if options.nodes and not unknown:
         _warn_of_markers(options, say)
     return loaded
@@ -128,9 +142,7 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
     return choices
 
 
-def _add_null_attackers(
-    choices: list[MethodChoice], fields: dict[str, Any]
-) -> list[MethodChoice]:
+def _add_null_attackers(choices: list[MethodChoice], fields: dict[str, Any]) -> list[MethodChoice]:
     """No attack is reported without its baseline: the null attackers of its threat join it."""
     from core.audit.presets import list_attacks
     from core.audit.spec import MethodChoice

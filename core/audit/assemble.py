@@ -44,13 +44,22 @@ def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
     spec = AuditSpec.model_validate(row.spec)
     threats = ("link",) * spec.has_link_threat + ("attribute",) * (spec.private is not None)
     return AuditSummary(
-        id=row.id, name=row.name, state=find_state(row), created=row.created,
-        seconds=row.seconds, graph_name=spec.graph_name, graph_hash=row.graph_hash,
-        num_nodes=row.num_nodes, num_edges=row.num_edges,
+        id=row.id,
+        name=row.name,
+        state=find_state(row),
+        created=row.created,
+        seconds=row.seconds,
+        graph_name=spec.graph_name,
+        graph_hash=row.graph_hash,
+        num_nodes=row.num_nodes,
+        num_edges=row.num_edges,
         cells_done=sum(counts.get(state, 0) for state in FINAL),
-        cells_total=sum(counts.values()), cells_failed=counts.get("failed", 0),
-        threats=threats, attacks=tuple(c.id for c in spec.attacks),
-        defenses=tuple(c.id for c in spec.defenses), study=row.provenance.get("study"),
+        cells_total=sum(counts.values()),
+        cells_failed=counts.get("failed", 0),
+        threats=threats,
+        attacks=tuple(c.id for c in spec.attacks),
+        defenses=tuple(c.id for c in spec.defenses),
+        study=row.provenance.get("study"),
     )
 
 
@@ -105,8 +114,18 @@ def assemble_view(
 def assemble_cells(cells: Iterable[Row]) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            (c.kind, c.release, c.method, c.repeat, c.state, c.progress, c.message, c.seconds,
-             c.device, c.reason or c.note)
+            (
+                c.kind,
+                c.release,
+                c.method,
+                c.repeat,
+                c.state,
+                c.progress,
+                c.message,
+                c.seconds,
+                c.device,
+                c.reason or c.note,
+            )
             for c in cells
         ],
         columns=list(CELL_COLUMNS),
@@ -142,8 +161,13 @@ def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSumm
                 for name, points in (done[0].curves or {}).items()
             }
         yield ReleaseSummary(
-            choice.id, choice.make("defense").label, choice.key, choice.config, guarantee,
-            facts, curves,
+            choice.id,
+            choice.make("defense").label,
+            choice.key,
+            choice.config,
+            guarantee,
+            facts,
+            curves,
         )
 
 
@@ -199,15 +223,21 @@ def _combine_cells(cells: list[Row], method: str, overlap: float) -> Iterable[tu
     for metric, items in by_metric.items():
         estimate = combine_measurements(items, overlap)
         if estimate.is_known:
-            yield (metric, estimate.value, _finite(estimate.low), _finite(estimate.high),
-                   estimate.n, estimate.seeds, "done", lost)
+            yield (
+                metric,
+                estimate.value,
+                _finite(estimate.low),
+                _finite(estimate.high),
+                estimate.n,
+                estimate.seeds,
+                "done",
+                lost,
+            )
         else:
             yield metric, None, None, None, estimate.n, estimate.seeds, "skipped", estimate.how
 
 
-def _assemble_nodes(
-    store: Store, spec: AuditSpec, groups: Groups, graph: Graph
-) -> pd.DataFrame:
+def _assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
     ids = pd.array(list(graph.node_ids), dtype="str")
     tables = []
     for release in _list_releases(spec):
@@ -217,9 +247,16 @@ def _assemble_nodes(
                 continue
             cells = [files.load_cell(store.home, cell.key) for cell in done]
             nodes, columns = _combine_node_risks(cells, graph.num_nodes)
-            tables.append(pd.DataFrame({
-                "node": ids.take(nodes), "release": release, "attack": choice.id, **columns,
-            }))
+            tables.append(
+                pd.DataFrame(
+                    {
+                        "node": ids.take(nodes),
+                        "release": release,
+                        "attack": choice.id,
+                        **columns,
+                    }
+                )
+            )
     if not tables:
         return pd.DataFrame(columns=list(NODE_COLUMNS))
     return pd.concat(tables, ignore_index=True)[list(NODE_COLUMNS)]
@@ -243,15 +280,15 @@ def _combine_node_risks(
         half = stdtrit(np.where(count > 1, count - 1, np.nan), 0.975)
         half = half * np.sqrt(variance / count)
     return nodes, {
-        "risk": mean, "advantage": mean - base[nodes] / count,
-        "low": np.clip(mean - half, 0, 1), "high": np.clip(mean + half, 0, 1),
+        "risk": mean,
+        "advantage": mean - base[nodes] / count,
+        "low": np.clip(mean - half, 0, 1),
+        "high": np.clip(mean + half, 0, 1),
         "seeds": count.astype(np.int64),
     }
 
 
-def _assemble_profile(
-    store: Store, spec: AuditSpec, groups: Groups, graph: Graph
-) -> pd.DataFrame:
+def _assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
     n = graph.num_nodes
     classes, shares = np.full(n, None, object), np.full(n, np.nan)
     if spec.private is not None:
@@ -271,11 +308,19 @@ def _assemble_profile(
             name: arrays.get(name, np.full(n, np.nan))
             for name in ("ghratio_proximity", "ghratio_role", "ghratio_combined")
         }
-        tables.append(pd.DataFrame({
-            "node": ids, "release": release, "degree": arrays["degree"],
-            "class": pd.array(classes.tolist(), dtype="str"), "community": arrays["community"],
-            "class_share": shares, **ratios,
-        }))
+        tables.append(
+            pd.DataFrame(
+                {
+                    "node": ids,
+                    "release": release,
+                    "degree": arrays["degree"],
+                    "class": pd.array(classes.tolist(), dtype="str"),
+                    "community": arrays["community"],
+                    "class_share": shares,
+                    **ratios,
+                }
+            )
+        )
     if not tables:
         return pd.DataFrame(columns=list(PROFILE_COLUMNS))
     return pd.concat(tables, ignore_index=True)[list(PROFILE_COLUMNS)]

@@ -52,15 +52,14 @@ def play_claim(
     defense = choice.make("defense")
     assert isinstance(defense, Defense)
     seed = Seed(root_seed).child("claim", choice.id, trials)
-    return check_claim(
-        defense, Context(seed=seed, progress=progress or Progress()), trials=trials
-    )
+    return check_claim(defense, Context(seed=seed, progress=progress or Progress()), trials=trials)
 
 
 def list_claims(store: Store, audit_id: str) -> tuple[ClaimRun, ...]:
     """The checks of an audit's releases, oldest first."""
     query = (
-        sa.select(ClaimRow.__table__).where(ClaimRow.audit_id == audit_id)
+        sa.select(ClaimRow.__table__)
+        .where(ClaimRow.audit_id == audit_id)
         .order_by(ClaimRow.created, ClaimRow.id)
     )
     with store.read() as connection:
@@ -82,14 +81,16 @@ class ClaimRuns:
         release is none of the audit's defended ones.
         """
         if not MIN_TRIALS <= trials <= MAX_TRIALS:
-            raise InputError(
-                "number of trials", f"must be {MIN_TRIALS} to {MAX_TRIALS:,}", trials
-            )
+            raise InputError("number of trials", f"must be {MIN_TRIALS} to {MAX_TRIALS:,}", trials)
         spec = AuditSpec.model_validate(self._store.find_audit(audit_id).spec)
         choices = {choice.id: choice for choice in spec.defenses}
         if release not in choices:
-            raise InputError("release", "must be a defended one of the audit", release,
-                             "known: " + (", ".join(choices) or "none"))
+            raise InputError(
+                "release",
+                "must be a defended one of the audit",
+                release,
+                "known: " + (", ".join(choices) or "none"),
+            )
         with self._lock:
             known = _find_same(self._store, audit_id, release, trials)
             if known is not None and (known.state == "done" or known.is_active):
@@ -98,8 +99,13 @@ class ClaimRuns:
             _flag_path(self._store.home, claim_id).unlink(missing_ok=True)
             _put(self._store, claim_id, audit_id, choices[release], release, trials)
             future = self._engine.submit(
-                play_on_worker, str(self._store.home), self._store.url, claim_id, spec.root_seed,
-                key=f"claim-{claim_id}-{time.monotonic_ns()}", priority=1,
+                play_on_worker,
+                str(self._store.home),
+                self._store.url,
+                claim_id,
+                spec.root_seed,
+                key=f"claim-{claim_id}-{time.monotonic_ns()}",
+                priority=1,
             )
             self._futures[claim_id] = future
         future.add_done_callback(lambda ended: self._end(claim_id, ended))
@@ -141,8 +147,9 @@ class ClaimRuns:
         with self._lock:
             unfinished = [*self._futures]
         for claim_id in unfinished:
-            _update_open(self._store, claim_id, state="interrupted",
-                         reason="the application was closed")
+            _update_open(
+                self._store, claim_id, state="interrupted", reason="the application was closed"
+            )
 
     def _end(self, claim_id: str, future: Future) -> None:
         """A worker writes what came out; it cannot where it died."""
@@ -187,8 +194,7 @@ class _RowProgress(FlaggedProgress):
         self._store, self._id = store, claim_id
 
     def report(self, share: float, message: str) -> None:
-        _update_open(self._store, self._id, progress=share, message=message,
-                     heartbeat=time.time())
+        _update_open(self._store, self._id, progress=share, message=message, heartbeat=time.time())
 
 
 # -- rows -------------------------------------------------------------------------------------
@@ -214,12 +220,23 @@ def _put(
     """A fresh row in place of one that came to nothing."""
     with store.write() as connection:
         connection.execute(sa.delete(ClaimRow).where(ClaimRow.id == claim_id))
-        connection.execute(sa.insert(ClaimRow).values(
-            id=claim_id, audit_id=audit_id, release=release, choice=choice.model_dump(),
-            trials=trials, state="queued", progress=0.0, message="", reason="",
-            created=make_timestamp(), seconds=0.0, owner=describe_owner(),
-            heartbeat=time.time(),
-        ))
+        connection.execute(
+            sa.insert(ClaimRow).values(
+                id=claim_id,
+                audit_id=audit_id,
+                release=release,
+                choice=choice.model_dump(),
+                trials=trials,
+                state="queued",
+                progress=0.0,
+                message="",
+                reason="",
+                created=make_timestamp(),
+                seconds=0.0,
+                owner=describe_owner(),
+                heartbeat=time.time(),
+            )
+        )
 
 
 def _update_open(store: Store, claim_id: str, **values: Any) -> None:
@@ -227,7 +244,8 @@ def _update_open(store: Store, claim_id: str, **values: Any) -> None:
     with store.write() as connection:
         connection.execute(
             sa.update(ClaimRow)
-            .where(ClaimRow.id == claim_id, ClaimRow.state.not_in(FINAL)).values(values)
+            .where(ClaimRow.id == claim_id, ClaimRow.state.not_in(FINAL))
+            .values(values)
         )
 
 
@@ -236,8 +254,14 @@ def _read_run(row: Row) -> ClaimRun:
     if state in ("queued", "running") and not is_owner_alive(row.owner, row.heartbeat):
         state = "interrupted"
     return ClaimRun(
-        id=row.id, release=row.release, trials=row.trials, state=state, fraction=row.progress,
-        message=row.message, reason=row.reason, seconds=row.seconds,
+        id=row.id,
+        release=row.release,
+        trials=row.trials,
+        state=state,
+        fraction=row.progress,
+        message=row.message,
+        reason=row.reason,
+        seconds=row.seconds,
         check=ClaimCheck.restore(row.result) if row.result else None,
     )
 

@@ -32,8 +32,13 @@ class EmbeddedCluster:
         environment = {**os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
         log = (home / "cluster.log").open("ab")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "core.audit.cluster"], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=log, env=environment, cwd=home, text=True,
+            [sys.executable, "-m", "core.audit.cluster"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment,
+            cwd=home,
+            text=True,
             start_new_session=True,  # Ctrl-C goes to the parent, which says what is to stop
         )
         log.close()
@@ -72,7 +77,10 @@ async def _serve() -> None:
     from distributed import Nanny, Scheduler, SpecCluster
 
     common: dict[str, Any] = {
-        "host": "127.0.0.1", "nthreads": 1, "memory_limit": 0, "silence_logs": 40,
+        "host": "127.0.0.1",
+        "nthreads": 1,
+        "memory_limit": 0,
+        "silence_logs": 40,
     }
     specs: dict[str, dict[str, Any]] = {
         f"cpu-{number}": {"cls": Nanny, "options": {**common, "env": _worker_env(None)}}

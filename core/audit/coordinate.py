@@ -41,8 +41,14 @@ class AuditRun(threading.Thread):
     """Computes what an audit lacks; ends with the audit's row in a final state."""
 
     def __init__(
-        self, store: Store, engine: Engine, in_flight: InFlight, audit_id: str, spec: AuditSpec,
-        cells: list[Cell], seconds: float,
+        self,
+        store: Store,
+        engine: Engine,
+        in_flight: InFlight,
+        audit_id: str,
+        spec: AuditSpec,
+        cells: list[Cell],
+        seconds: float,
     ) -> None:
         super().__init__(name=f"audit {audit_id}", daemon=True)
         self._store, self._engine, self._in_flight = store, engine, in_flight
@@ -114,8 +120,11 @@ class AuditRun(threading.Thread):
                 if known is None or known.done():
                     job = Job(home, url, self._audit_id, self._spec, cell)
                     known = self._engine.submit(
-                        execute_cell, job, futures.get(cell.upstream, ""),
-                        key=f"{cell.key}-{time.monotonic_ns()}", uses_gpu=cell.uses_gpu,
+                        execute_cell,
+                        job,
+                        futures.get(cell.upstream, ""),
+                        key=f"{cell.key}-{time.monotonic_ns()}",
+                        uses_gpu=cell.uses_gpu,
                         priority=-position,
                     )
                     self._in_flight.futures[cell.key] = known
@@ -184,9 +193,7 @@ class AuditRun(threading.Thread):
         now = time.monotonic()
         if now - self._beaten >= HEARTBEAT_S:
             self._beaten = now
-            self._store.update_audit(
-                self._audit_id, heartbeat=time.time(), seconds=self._seconds
-            )
+            self._store.update_audit(self._audit_id, heartbeat=time.time(), seconds=self._seconds)
 
 
 def clear_flag(home: Path, audit_id: str) -> None:

@@ -49,7 +49,11 @@ class Engine:
             return self._is_alive()
 
     def submit(
-        self, function: Callable[..., Any], *args: Any, key: str, uses_gpu: bool = False,
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        key: str,
+        uses_gpu: bool = False,
         priority: int = 0,
     ) -> Future:
         """Run on a worker; on one with a GPU where that helps and there is one."""
@@ -74,9 +78,7 @@ class Engine:
         """Kill the workers that compute these futures: the last resort of a cancel."""
         client = self.connect()
         keys = {future.key for future in futures}
-        busy = [
-            address for address, tasks in client.processing().items() if keys & set(tasks)
-        ]
+        busy = [address for address, tasks in client.processing().items() if keys & set(tasks)]
         if busy:
             client.restart_workers(busy, timeout=20)
 

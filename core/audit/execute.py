@@ -99,8 +99,14 @@ def execute_cell(job: Job, upstream: str = "") -> str:
     files.save_cell(store.home, cell.key, outcome.arrays)
     curves = outcome.curves or progress.curves
     return _finish(
-        store, cell, "done", note=note, progress=1.0, device=device.title,
-        seconds=round(time.monotonic() - started, 3), result=_clean(outcome.result),
+        store,
+        cell,
+        "done",
+        note=note,
+        progress=1.0,
+        device=device.title,
+        seconds=round(time.monotonic() - started, 3),
+        result=_clean(outcome.result),
         curves={name: _thin(points) for name, points in curves.items()},
     )
 
@@ -177,8 +183,13 @@ def _attack(cell: Cell, release: Release, threats: Threats, context: Context) ->
         raw, facts = probabilities.probabilities, dict(probabilities.facts or {})
         extra["margin"] = ranking.compute_node_margins(raw, threats.attribute)
     arrays = {
-        "scores": raw, "fpr": roc.fpr, "tpr": roc.tpr,
-        "nodes": risk.nodes, "risk": risk.risk, "base": risk.base, **extra,
+        "scores": raw,
+        "fpr": roc.fpr,
+        "tpr": roc.tpr,
+        "nodes": risk.nodes,
+        "risk": risk.risk,
+        "base": risk.base,
+        **extra,
     }
     return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
 
@@ -205,8 +216,12 @@ def _compute_with_retries(
         _limit_threads()
     for number, (chosen, size, note) in enumerate(attempts, 1):
         context = Context(
-            seed=make_cell_seed(spec, cell), shared_seed=make_shared_seed(spec, cell),
-            device=chosen, progress=progress, memory_budget=size, shared=_shared,
+            seed=make_cell_seed(spec, cell),
+            shared_seed=make_shared_seed(spec, cell),
+            device=chosen,
+            progress=progress,
+            memory_budget=size,
+            shared=_shared,
         )
         try:
             return compute_cell(store, spec, cell, context), chosen, note

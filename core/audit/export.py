@@ -22,15 +22,19 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
     return {
         "spec": view.spec.model_dump(mode="json"),
         "provenance": {
-            **view.provenance, "audit": view.summary.id, "created": view.summary.created,
+            **view.provenance,
+            "audit": view.summary.id,
+            "created": view.summary.created,
         },
         "guarantees": {
             summary.id: asdict(summary.guarantee)
-            for summary in view.releases if summary.guarantee.is_private
+            for summary in view.releases
+            if summary.guarantee.is_private
         },
         "claim_checks": [
             {"release": run.release, **run.check.describe()}
-            for run in view.claims if run.check is not None
+            for run in view.claims
+            if run.check is not None
         ],
         "results": results,
     }
@@ -61,11 +65,15 @@ def write_releases(view: AuditView, folder: Path) -> None:
             continue
         repeat = int(repeats[summary.id])
         release = Release(
-            view.load_release(summary.id, repeat), summary.defense, summary.config,
+            view.load_release(summary.id, repeat),
+            summary.defense,
+            summary.config,
             summary.guarantee,
         )
         provenance = {
-            **view.provenance, "audit": view.summary.id, "repeat": repeat,
+            **view.provenance,
+            "audit": view.summary.id,
+            "repeat": repeat,
             "purpose": "made for an audit, with hidden links left out; not for publishing",
         }
         write_release(release, folder, make_file_name(summary.id), provenance, ("csv",))

@@ -33,8 +33,9 @@ def find_home(home: str | Path | None = None) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise InputError("AUDIT_HOME", "must be a folder that can be written", str(path),
-                         error.strerror or "") from None
+        raise InputError(
+            "AUDIT_HOME", "must be a folder that can be written", str(path), error.strerror or ""
+        ) from None
     return path
 
 
@@ -72,9 +73,7 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
     return graph
 
 
-def pack_release(
-    graph: Graph, visible: Graph, link_scores: np.ndarray | None = None
-) -> Arrays:
+def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = None) -> Arrays:
     """The links of a released graph, and its node data only where a defense changed them.
 
     link_scores  (m,) what a defense learned of each link of `visible`, if anything
@@ -172,9 +171,13 @@ def _unpack(arrays: Arrays) -> Graph:
         name, classes = json.loads(text)
         attributes[name] = Attribute(name, arrays[f"codes_{number}"], tuple(classes))
     return Graph(
-        arrays["edges"], _unpack_texts(arrays["node_ids"]), attributes, features,
+        arrays["edges"],
+        _unpack_texts(arrays["node_ids"]),
+        attributes,
+        features,
         _unpack_texts(arrays["feature_names"]) if "feature_names" in arrays else (),
-        arrays.get("weights"), _unpack_texts(arrays["name"])[0],
+        arrays.get("weights"),
+        _unpack_texts(arrays["name"])[0],
     )
 
 

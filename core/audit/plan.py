@@ -100,7 +100,12 @@ def plan_audit(spec: AuditSpec, graph: Graph) -> list[Cell]:
             if choice is not None and defense is not None:
                 upstream = _compute_key("publish", release, release, repeat, defense, everything)
                 cell = Cell(
-                    upstream, "publish", release, release, repeat, choice.model_dump_json(),
+                    upstream,
+                    "publish",
+                    release,
+                    release,
+                    repeat,
+                    choice.model_dump_json(),
                     uses_gpu=defense.info.uses_gpu,
                 )
                 cost = _COST_RANK[defense.info.cost]
@@ -109,15 +114,33 @@ def plan_audit(spec: AuditSpec, graph: Graph) -> list[Cell]:
                 is_link = attack.kind == "link_attack"
                 facts = base if is_link else {**base, "attribute": attribute}
                 cell = Cell(
-                    _compute_key("attack", release, attack_id, repeat, attack,
-                                 {**facts, "upstream": upstream}),
-                    "attack", release, attack_id, repeat, attack_choice.model_dump_json(),
-                    upstream, attack.info.uses_gpu, _find_skip_reason(spec, attack),
+                    _compute_key(
+                        "attack",
+                        release,
+                        attack_id,
+                        repeat,
+                        attack,
+                        {**facts, "upstream": upstream},
+                    ),
+                    "attack",
+                    release,
+                    attack_id,
+                    repeat,
+                    attack_choice.model_dump_json(),
+                    upstream,
+                    attack.info.uses_gpu,
+                    _find_skip_reason(spec, attack),
                 )
                 cost = _COST_RANK[attack.info.cost]
                 ranked.append(((tier, 0 if tier else cost, repeat, 1, cost), cell))
-            key = _compute_key("measure", release, MEASURE_METHOD, repeat, None,
-                               {**everything, "upstream": upstream})
+            key = _compute_key(
+                "measure",
+                release,
+                MEASURE_METHOD,
+                repeat,
+                None,
+                {**everything, "upstream": upstream},
+            )
             cell = Cell(key, "measure", release, MEASURE_METHOD, repeat, upstream=upstream)
             ranked.append(((tier, 0 if tier else 1, repeat, 1, 1), cell))
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
@@ -135,10 +158,15 @@ def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int) -> Threats:
     """The threats of one repeat: a fresh split from the audit's root seed."""
     given = spec.sensitive_links
     return draw_threats(
-        graph, Seed(spec.root_seed).child("repeat", repeat), private=spec.private,
-        utility=spec.utility, known=spec.known, hide_links=spec.hide_links,
+        graph,
+        Seed(spec.root_seed).child("repeat", repeat),
+        private=spec.private,
+        utility=spec.utility,
+        known=spec.known,
+        hide_links=spec.hide_links,
         sensitive_links=None if given is None else find_pairs(graph, given),
-        test_links=spec.test_links, utility_train=spec.utility_train,
+        test_links=spec.test_links,
+        utility_train=spec.utility_train,
     )
 
 
@@ -171,15 +199,23 @@ def _find_skip_reason(spec: AuditSpec, attack: Method) -> str:
 
 
 def _compute_key(
-    kind: CellKind, release: str, method_id: str, repeat: int, method: Method | None,
+    kind: CellKind,
+    release: str,
+    method_id: str,
+    repeat: int,
+    method: Method | None,
     facts: dict[str, Any],
 ) -> str:
     info = None
     if method is not None:
         info = {"key": method.info.key, "version": method.info.version, "config": method.config}
     content = {
-        "kind": kind, "release": release, "method_id": method_id, "repeat": repeat,
-        "method": info, **facts,
+        "kind": kind,
+        "release": release,
+        "method_id": method_id,
+        "repeat": repeat,
+        "method": info,
+        **facts,
     }
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

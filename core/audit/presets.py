@@ -28,10 +28,12 @@ class Preset:
 
 PRESETS = (
     Preset("quick", "Quick look", "instant attacks, 3 repeats", ("instant",), 3),
-    Preset("standard", "Standard", "attacks that take seconds, 5 repeats",
-           ("instant", "seconds"), 5),
-    Preset("thorough", "Thorough", "every attack, 10 repeats",
-           ("instant", "seconds", "minutes"), 10),
+    Preset(
+        "standard", "Standard", "attacks that take seconds, 5 repeats", ("instant", "seconds"), 5
+    ),
+    Preset(
+        "thorough", "Thorough", "every attack, 10 repeats", ("instant", "seconds", "minutes"), 10
+    ),
 )
 
 

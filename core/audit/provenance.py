@@ -10,8 +10,17 @@ from core.audit.plan import RESULTS_VERSION
 from core.audit.spec import AuditSpec
 
 PACKAGES = (
-    "numpy", "scipy", "pandas", "networkx", "torch", "torch-geometric", "scikit-learn",
-    "numba", "opendp", "dp-accounting", "distributed",
+    "numpy",
+    "scipy",
+    "pandas",
+    "networkx",
+    "torch",
+    "torch-geometric",
+    "scikit-learn",
+    "numba",
+    "opendp",
+    "dp-accounting",
+    "distributed",
 )
 
 

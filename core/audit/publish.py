@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 
 def publish_release(
-    graph: Graph, choice: MethodChoice, fields: dict[str, Any] | None = None,
+    graph: Graph,
+    choice: MethodChoice,
+    fields: dict[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Release:
     """Defend the whole graph, less the sensitive links that `fields` names.
@@ -55,8 +57,11 @@ def publish_release(
         raise UnsupportedError(defense.label, f"cannot run here: {reason}")
     device = find_device() if defense.info.uses_gpu else cpu_device()
     context = Context(
-        seed=seed.child("publish"), device=device, progress=progress or Progress(),
-        memory_budget=compute_memory_budget(device), is_publishing=True,
+        seed=seed.child("publish"),
+        device=device,
+        progress=progress or Progress(),
+        memory_budget=compute_memory_budget(device),
+        is_publishing=True,
     )
     release = defense.publish(threats.visible, threats, context)
     if release.guarantee.is_private:  # exact counts would undo the promise
@@ -81,7 +86,11 @@ class PublishRun:
     """A publishing run on the cluster, watched by this process only."""
 
     def __init__(
-        self, store: Store, engine: Engine, graph_hash: str, choice: MethodChoice,
+        self,
+        store: Store,
+        engine: Engine,
+        graph_hash: str,
+        choice: MethodChoice,
         fields: dict[str, Any],
     ) -> None:
         self.id = f"{Seed.from_entropy().root:032x}"[:10]
@@ -92,8 +101,15 @@ class PublishRun:
         self._result: PublishProgress | None = None
         uses_gpu = choice.make("defense").info.uses_gpu
         self._future = engine.submit(
-            _publish_on_worker, str(store.home), graph_hash, choice.model_dump_json(), fields,
-            str(self._folder), key=f"publish-{self.id}", uses_gpu=uses_gpu, priority=1,
+            _publish_on_worker,
+            str(store.home),
+            graph_hash,
+            choice.model_dump_json(),
+            fields,
+            str(self._folder),
+            key=f"publish-{self.id}",
+            uses_gpu=uses_gpu,
+            priority=1,
         )
         self._lock = threading.Lock()
 
@@ -145,8 +161,13 @@ def _set_up(graph: Graph, fields: dict[str, Any], seed: Seed) -> Threats:
     graph = prepare_graph(spec, graph)
     given = spec.sensitive_links
     return draw_threats(
-        graph, seed, private=spec.private, utility=spec.utility, known=spec.known,
+        graph,
+        seed,
+        private=spec.private,
+        utility=spec.utility,
+        known=spec.known,
         hide_links=spec.hide_links,
         sensitive_links=None if given is None else find_pairs(graph, given),
-        test_links=0.0, utility_train=spec.utility_train,
+        test_links=0.0,
+        utility_train=spec.utility_train,
     )

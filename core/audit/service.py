@@ -175,14 +175,18 @@ class AuditService:
         if state == "running" and not cells and done < total:
             note = "waiting for a free worker"
         return AuditProgress(
-            state=state, cells_done=done, cells_total=total,
+            state=state,
+            cells_done=done,
+            cells_total=total,
             fraction=(done + sum(cell.fraction for cell in cells)) / max(total, 1),
             running=tuple(cells) if state == "running" else (),
             curves={
                 cell.label: {k: [(s, v) for s, v in points] for k, points in c.curves.items()}
-                for cell, c in zip(cells, running, strict=True) if c.curves
+                for cell, c in zip(cells, running, strict=True)
+                if c.curves
             },
-            seconds=row.seconds, note=note,
+            seconds=row.seconds,
+            note=note,
         )
 
     def get_view(self, audit_id: str) -> AuditView:

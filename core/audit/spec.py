@@ -96,10 +96,12 @@ class AuditSpec(BaseModel):
     def normalized(self) -> AuditSpec:
         """The same audit with all settings written out and methods named once each."""
         kinds: tuple[Kind, Kind] = ("link_attack", "attribute_attack")
-        return self.model_copy(update={
-            "attacks": _normalize(self.attacks, *kinds),
-            "defenses": _normalize(self.defenses, "defense"),
-        })
+        return self.model_copy(
+            update={
+                "attacks": _normalize(self.attacks, *kinds),
+                "defenses": _normalize(self.defenses, "defense"),
+            }
+        )
 
     @property
     def has_link_threat(self) -> bool:

@@ -60,8 +60,11 @@ class Store:
     def save_graph(self, graph: Graph) -> str:
         graph_hash = files.save_graph(self.home, graph)
         row = {
-            "hash": graph_hash, "name": graph.name, "num_nodes": graph.num_nodes,
-            "num_edges": graph.num_edges, "created": make_timestamp(),
+            "hash": graph_hash,
+            "name": graph.name,
+            "num_nodes": graph.num_nodes,
+            "num_edges": graph.num_edges,
+            "created": make_timestamp(),
         }
         with self.write() as connection:
             _insert_missing(connection, GraphRow, [row])
@@ -73,16 +76,30 @@ class Store:
     # -- audits -----------------------------------------------------------------------------
 
     def add_audit(
-        self, audit_id: str, name: str, spec: AuditSpec, cells: Sequence[Cell],
+        self,
+        audit_id: str,
+        name: str,
+        spec: AuditSpec,
+        cells: Sequence[Cell],
         provenance: dict[str, Any],
     ) -> None:
         """Record an audit and its plan; cells known from other audits keep what they have."""
         with self.write() as connection:
-            connection.execute(sa.insert(AuditRow).values(
-                id=audit_id, name=name, spec=spec.model_dump(mode="json"),
-                graph_hash=spec.graph_hash, state="queued", created=make_timestamp(), seconds=0.0,
-                owner=describe_owner(), heartbeat=time.time(), note="", provenance=provenance,
-            ))
+            connection.execute(
+                sa.insert(AuditRow).values(
+                    id=audit_id,
+                    name=name,
+                    spec=spec.model_dump(mode="json"),
+                    graph_hash=spec.graph_hash,
+                    state="queued",
+                    created=make_timestamp(),
+                    seconds=0.0,
+                    owner=describe_owner(),
+                    heartbeat=time.time(),
+                    note="",
+                    provenance=provenance,
+                )
+            )
             _insert_plan(connection, audit_id, cells)
 
     def find_audit(self, audit_id: str) -> Row:
@@ -99,8 +116,10 @@ class Store:
     def _list_audits(self, condition: Any) -> list[Row]:
         columns = [*AuditRow.__table__.columns, GraphRow.num_nodes, GraphRow.num_edges]
         query = (
-            sa.select(*columns).join(GraphRow, GraphRow.hash == AuditRow.graph_hash)
-            .where(condition).order_by(AuditRow.created.desc(), AuditRow.id)
+            sa.select(*columns)
+            .join(GraphRow, GraphRow.hash == AuditRow.graph_hash)
+            .where(condition)
+            .order_by(AuditRow.created.desc(), AuditRow.id)
         )
         with self.read() as connection:
             return list(connection.execute(query))
@@ -109,7 +128,8 @@ class Store:
         """Id of the newest audit with exactly this spec."""
         wanted = spec.model_dump(mode="json")
         query = (
-            sa.select(AuditRow.id, AuditRow.spec).where(AuditRow.graph_hash == spec.graph_hash)
+            sa.select(AuditRow.id, AuditRow.spec)
+            .where(AuditRow.graph_hash == spec.graph_hash)
             .order_by(AuditRow.created.desc())
         )
         with self.read() as connection:
@@ -124,15 +144,23 @@ class Store:
         me = describe_owner()
         with self.write() as connection:
             row = connection.execute(
-                sa.select(AuditRow.owner, AuditRow.heartbeat, AuditRow.state)
-                .where(AuditRow.id == audit_id)
+                sa.select(AuditRow.owner, AuditRow.heartbeat, AuditRow.state).where(
+                    AuditRow.id == audit_id
+                )
             ).one()
             is_running = row.state == "running" and row.owner != me
             if is_running and is_owner_alive(row.owner, row.heartbeat):
                 return False
-            connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(
-                owner=me, heartbeat=time.time(), state="running", note="",
-            ))
+            connection.execute(
+                sa.update(AuditRow)
+                .where(AuditRow.id == audit_id)
+                .values(
+                    owner=me,
+                    heartbeat=time.time(),
+                    state="running",
+                    note="",
+                )
+            )
         return True
 
     def replace_plan(self, audit_id: str, cells: Sequence[Cell]) -> None:
@@ -147,7 +175,8 @@ class Store:
             connection.execute(
                 sa.update(CellRow)
                 .where(
-                    CellRow.key.in_(due), CellRow.state.not_in(KEPT),
+                    CellRow.key.in_(due),
+                    CellRow.state.not_in(KEPT),
                     CellRow.key.not_in(_select_running(audit_id)),
                 )
                 .values(state="queued", reason="", progress=0.0)
@@ -183,8 +212,10 @@ class Store:
         table = CellRow.__table__
         chosen = [table.c[name] for name in columns] if columns else list(table.columns)
         query = (
-            sa.select(*chosen).join(AuditCellRow, AuditCellRow.cell_key == table.c.key)
-            .where(AuditCellRow.audit_id == audit_id).order_by(AuditCellRow.position)
+            sa.select(*chosen)
+            .join(AuditCellRow, AuditCellRow.cell_key == table.c.key)
+            .where(AuditCellRow.audit_id == audit_id)
+            .order_by(AuditCellRow.position)
         )
         with self.read() as connection:
             return list(connection.execute(query))
@@ -205,7 +236,8 @@ class Store:
         condition = sa.true() if audit_id is None else AuditCellRow.audit_id == audit_id
         query = (
             sa.select(AuditCellRow.audit_id, CellRow.state, sa.func.count())
-            .join(CellRow, CellRow.key == AuditCellRow.cell_key).where(condition)
+            .join(CellRow, CellRow.key == AuditCellRow.cell_key)
+            .where(condition)
             .group_by(AuditCellRow.audit_id, CellRow.state)
         )
         counts: dict[str, dict[str, int]] = {}
@@ -229,10 +261,13 @@ class Store:
         mine = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
         with self.write() as connection:
             connection.execute(
-                sa.update(CellRow).where(
-                    CellRow.key.in_(mine), CellRow.key.not_in(running),
+                sa.update(CellRow)
+                .where(
+                    CellRow.key.in_(mine),
+                    CellRow.key.not_in(running),
                     CellRow.state.in_(("queued", "running")),
-                ).values(state=state, reason=reason)
+                )
+                .values(state=state, reason=reason)
             )
 
     # -- connections ------------------------------------------------------------------------
@@ -282,8 +317,12 @@ def _open_engine(url: str) -> Engine:
     try:
         engine = sa.create_engine(url)
     except (sa.exc.ArgumentError, ModuleNotFoundError) as error:
-        raise InputError("AUDIT_DATABASE", "must be a database URL with an installed driver",
-                         url.partition("@")[2] or url, str(error).splitlines()[0]) from None
+        raise InputError(
+            "AUDIT_DATABASE",
+            "must be a database URL with an installed driver",
+            url.partition("@")[2] or url,
+            str(error).splitlines()[0],
+        ) from None
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _set_up_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
@@ -293,8 +332,12 @@ def _open_engine(url: str) -> Engine:
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin in _begin_sqlite
-    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL",
-                   "foreign_keys=ON"):
+    for pragma in (
+        "busy_timeout=30000",
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        "foreign_keys=ON",
+    ):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
@@ -316,8 +359,9 @@ def _migrate(engine: Engine) -> None:
             with connection.begin() if not connection.in_transaction() else connection:
                 upgrade(connection, _read_version(connection))
     except sa.exc.OperationalError as error:
-        raise InputError("database", "must be reachable and writable", engine.url.database,
-                         str(error.orig)) from None
+        raise InputError(
+            "database", "must be reachable and writable", engine.url.database, str(error.orig)
+        ) from None
 
 
 def upgrade(connection: Connection, version: str | None) -> None:
@@ -339,9 +383,7 @@ def _read_version(connection: Connection) -> str | None:
     return connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
 
 
-def _insert_missing(
-    connection: Connection, table: type[Base], rows: list[dict[str, Any]]
-) -> None:
+def _insert_missing(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
     """Insert the rows whose primary key is new."""
     insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     if rows:
@@ -350,24 +392,41 @@ def _insert_missing(
 
 def _insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) -> None:
     """The cells that are new, and the audit's list of cells in the order of its plan."""
-    _insert_missing(connection, CellRow, [
-        {
-            "key": c.key, "kind": c.kind, "release": c.release, "method": c.method,
-            "repeat": c.repeat, "state": "skipped" if c.skip else "queued", "progress": 0.0,
-            "message": "", "reason": c.skip, "note": "", "device": "", "seconds": 0.0,
-        }
-        for c in cells
-    ])
-    connection.execute(sa.insert(AuditCellRow), [
-        {"audit_id": audit_id, "cell_key": cell.key, "position": position}
-        for position, cell in enumerate(cells)
-    ])
+    _insert_missing(
+        connection,
+        CellRow,
+        [
+            {
+                "key": c.key,
+                "kind": c.kind,
+                "release": c.release,
+                "method": c.method,
+                "repeat": c.repeat,
+                "state": "skipped" if c.skip else "queued",
+                "progress": 0.0,
+                "message": "",
+                "reason": c.skip,
+                "note": "",
+                "device": "",
+                "seconds": 0.0,
+            }
+            for c in cells
+        ],
+    )
+    connection.execute(
+        sa.insert(AuditCellRow),
+        [
+            {"audit_id": audit_id, "cell_key": cell.key, "position": position}
+            for position, cell in enumerate(cells)
+        ],
+    )
 
 
 def _select_running(besides: str) -> Any:
     """Keys of the cells that other running audits need."""
     return (
-        sa.select(AuditCellRow.cell_key).join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
+        sa.select(AuditCellRow.cell_key)
+        .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
         .where(AuditRow.state == "running", AuditRow.id != besides)
     )
 

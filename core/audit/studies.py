@@ -42,20 +42,25 @@ class StudyKind:
 
 STUDIES = (
     StudyKind(
-        "known", "What the adversary knows",
+        "known",
+        "What the adversary knows",
         "The same attacks by adversaries who know the private value of few or of many people.",
         "Share of people whose value the adversary knows",
         (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
     ),
     StudyKind(
-        "features", "Masked features",
+        "features",
+        "Masked features",
         "A random share of the feature values is blanked: the column's mean, 0 in sparse tables.",
-        "Share of the feature values that are blanked", (0.0, 0.2, 0.4, 0.6, 0.8),
+        "Share of the feature values that are blanked",
+        (0.0, 0.2, 0.4, 0.6, 0.8),
     ),
     StudyKind(
-        "size", "Size of the graph",
+        "size",
+        "Size of the graph",
         "Whole Louvain communities are left out, until about so many people remain.",
-        "Share of the people that remain", (0.2, 0.4, 0.7, 1.0),
+        "Share of the people that remain",
+        (0.2, 0.4, 0.7, 1.0),
     ),
 )
 
@@ -85,8 +90,9 @@ def find_kind(key: str) -> StudyKind:
     for kind in STUDIES:
         if kind.key == key:
             return kind
-    raise InputError("study", "must be a known key", key,
-                     "known: " + ", ".join(kind.key for kind in STUDIES))
+    raise InputError(
+        "study", "must be a known key", key, "known: " + ", ".join(kind.key for kind in STUDIES)
+    )
 
 
 def find_obstacle(key: str, spec: AuditSpec, graph: Graph) -> str | None:
@@ -111,8 +117,12 @@ def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[A
     seed = Seed(spec.root_seed).child("study", key, share)
     graph = prepare_graph(spec, graph)
     if key == "known":
-        fields |= {"known": share, "hide_links": None, "sensitive_links": None,
-                   "attacks": _list_attribute_attacks(spec)}
+        fields |= {
+            "known": share,
+            "hide_links": None,
+            "sensitive_links": None,
+            "attacks": _list_attribute_attacks(spec),
+        }
     elif key == "features":
         graph = mask_features(graph, share, seed)
     elif key == "size":
@@ -154,8 +164,11 @@ def list_studies(service: AuditService, graph_hash: str) -> list[Study]:
         if audit.study is not None and audit.study["graph_hash"] == graph_hash:
             points.setdefault(audit.study["id"], []).append((audit.study["share"], audit))
     return [
-        Study(study_id, find_kind(found[0][1].study["key"]),  # type: ignore[index]
-              tuple(sorted(found, key=lambda point: point[0])))
+        Study(
+            study_id,
+            find_kind(found[0][1].study["key"]),  # type: ignore[index]
+            tuple(sorted(found, key=lambda point: point[0])),
+        )
         for study_id, found in points.items()
     ]
 
@@ -198,17 +211,21 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     is_inside = (place[graph.edges] >= 0).all(axis=1)
     features: Any = graph.features
     return Graph(
-        place[graph.edges[is_inside]], tuple(graph.node_ids[i] for i in keep),
+        place[graph.edges[is_inside]],
+        tuple(graph.node_ids[i] for i in keep),
         {name: replace(a, codes=a.codes[keep]) for name, a in graph.attributes.items()},
-        None if features is None else features[keep], graph.feature_names,
-        None if graph.weights is None else graph.weights[is_inside], graph.name,
+        None if features is None else features[keep],
+        graph.feature_names,
+        None if graph.weights is None else graph.weights[is_inside],
+        graph.name,
     )
 
 
 def _list_attribute_attacks(spec: AuditSpec) -> tuple:
     kinds = ("link_attack", "attribute_attack")
     return tuple(
-        choice for choice in spec.attacks
+        choice
+        for choice in spec.attacks
         if find_method(choice.key, *kinds).kind == "attribute_attack"  # type: ignore[arg-type]
     )
 

@@ -21,8 +21,18 @@ from core.results import Estimate
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted", "skipped"]
 
 RESULT_COLUMNS = (
-    "release", "defense", "config", "method", "metric", "value", "low", "high", "n", "seeds",
-    "status", "reason",
+    "release",
+    "defense",
+    "config",
+    "method",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "n",
+    "seeds",
+    "status",
+    "reason",
 )
 """Columns of `AuditView.results`, the flat list in audit.json.
 
@@ -41,13 +51,28 @@ advantage  risk less the base rate; low/high: 95 % interval of the risk; seeds: 
 """
 
 PROFILE_COLUMNS = (
-    "node", "release", "degree", "class", "community", "class_share", "ghratio_proximity",
-    "ghratio_role", "ghratio_combined",
+    "node",
+    "release",
+    "degree",
+    "class",
+    "community",
+    "class_share",
+    "ghratio_proximity",
+    "ghratio_role",
+    "ghratio_combined",
 )
 """Columns of `AuditView.profile`: one row per node and release (first repeat's release)."""
 
 CELL_COLUMNS = (
-    "kind", "release", "method", "seed", "state", "progress", "message", "seconds", "device",
+    "kind",
+    "release",
+    "method",
+    "seed",
+    "state",
+    "progress",
+    "message",
+    "seconds",
+    "device",
     "reason",
 )
 """Columns of `AuditView.cells`; kind: "publish", "attack", "measure"."""
@@ -156,7 +181,10 @@ class AuditView:
         if first.status != "done":
             return Estimate(None, None, None, int(first.n), int(first.seeds), first.reason)
         return Estimate(
-            float(first.value), _number(first.low), _number(first.high), int(first.n),
+            float(first.value),
+            _number(first.low),
+            _number(first.high),
+            int(first.n),
             int(first.seeds),
         )
 

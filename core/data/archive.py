@@ -18,7 +18,11 @@ MAX_MEMBERS = 10_000
 MAX_RATIO = 500
 _SMALL = 32 << 20
 _BROKEN = (
-    zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, zlib.error,
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    NotImplementedError,
+    EOFError,
+    zlib.error,
     UnicodeDecodeError,
 )
 
@@ -42,12 +46,12 @@ def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
             if any(member.flag_bits & 1 for member in members):
                 raise FormatError(file, "must not be encrypted")
             total = sum(member.file_size for member in members)
-            if total > MAX_UNPACKED_BYTES or total > max(
-                _SMALL, MAX_RATIO * path.stat().st_size
-            ):
+            if total > MAX_UNPACKED_BYTES or total > max(_SMALL, MAX_RATIO * path.stat().st_size):
                 raise ResourceError(
-                    file, f"must unpack to at most {MAX_UNPACKED_BYTES >> 30} GiB and "
-                    f"{MAX_RATIO} times its size", f"{total / 1e6:,.0f} MB",
+                    file,
+                    f"must unpack to at most {MAX_UNPACKED_BYTES >> 30} GiB and "
+                    f"{MAX_RATIO} times its size",
+                    f"{total / 1e6:,.0f} MB",
                     "save it as sparse arrays",
                 )
             yield archive
@@ -72,8 +76,10 @@ def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
             shape, is_fortran, dtype = header
             if dtype.hasobject:
                 raise FormatError(
-                    what, "must not hold Python objects (they are pickled, and pickles can run "
-                    "code)", str(dtype), "save it as numbers or fixed-length text",
+                    what,
+                    "must not hold Python objects (they are pickled, and pickles can run code)",
+                    str(dtype),
+                    "save it as numbers or fixed-length text",
                 )
             count = 1
             for length in shape:
@@ -81,7 +87,8 @@ def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
             size = archive.getinfo(member).file_size
             if count * dtype.itemsize > size:
                 raise FormatError(
-                    what, "must hold as much as its header says",
+                    what,
+                    "must hold as much as its header says",
                     f"{count * dtype.itemsize:,} bytes in {size:,}",
                 )
             array = np.frombuffer(stream.read(count * dtype.itemsize), dtype, count)

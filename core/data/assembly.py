@@ -58,12 +58,15 @@ def join_node_table(
     blank, repeated = ids == "", ids.duplicated()
     if blank.any():
         raise InputError(
-            f"file '{file}': id column '{id_column}'", "must have a value in every row",
-            f"row {int(np.flatnonzero(blank)[0]) + 1} has none", "fill it or remove the row",
+            f"file '{file}': id column '{id_column}'",
+            "must have a value in every row",
+            f"row {int(np.flatnonzero(blank)[0]) + 1} has none",
+            "fill it or remove the row",
         )
     if repeated.any():
         raise InputError(
-            f"file '{file}': id column '{id_column}'", "must have distinct values",
+            f"file '{file}': id column '{id_column}'",
+            "must have distinct values",
             f"'{ids[repeated].iloc[0]}' twice, {int(repeated.sum())} repeated in all",
             "remove the repeated rows or choose another id column",
         )
@@ -76,7 +79,8 @@ def join_node_table(
         unknown = [i for i, position in zip(raw.node_ids, positions, strict=True) if position < 0]
         if missing_nodes == "error":
             raise InputError(
-                f"file '{file}'", "must have a row for every linked node",
+                f"file '{file}'",
+                "must have a row for every linked node",
                 f"{len(unknown)} ids are missing, such as '{unknown[0]}'",
                 f"add the rows, check that '{id_column}' is the id column, or drop their links",
             )
@@ -84,8 +88,13 @@ def join_node_table(
         pairs, skipped = pairs[~outside], skipped + int(outside.sum())
         weights = None if weights is None else weights[~outside]
     return replace(
-        raw, pairs=pairs, node_ids=tuple(ids), weights=weights, num_rows_skipped=skipped,
-        notes=notes, table=table.drop(columns=[id_column]).reset_index(drop=True),
+        raw,
+        pairs=pairs,
+        node_ids=tuple(ids),
+        weights=weights,
+        num_rows_skipped=skipped,
+        notes=notes,
+        table=table.drop(columns=[id_column]).reset_index(drop=True),
     )
 
 
@@ -102,7 +111,9 @@ def assemble_graph(
 ) -> LoadedGraph:
     """Apply the columns' roles, drop direction, self-loops and duplicates, and count them."""
     report = LoadReport(
-        source=source, format=raw.format, num_rows_skipped=raw.num_rows_skipped,
+        source=source,
+        format=raw.format,
+        num_rows_skipped=raw.num_rows_skipped,
         notes=list(raw.notes),
     )
     n = len(raw.node_ids)
@@ -110,7 +121,9 @@ def assemble_graph(
         raise InputError(f"file '{source}'", "must have at least two nodes", n)
     if len(raw.pairs) == 0 or (raw.pairs[:, 0] == raw.pairs[:, 1]).all():
         raise InputError(
-            f"file '{source}'", "must have at least one link between two nodes", len(raw.pairs),
+            f"file '{source}'",
+            "must have at least one link between two nodes",
+            len(raw.pairs),
             "check which columns hold the links' ends",
         )
     chosen = [c for c in (private, utility) if c is not None]
@@ -141,8 +154,14 @@ def assemble_graph(
     report.num_self_loops, report.num_duplicates = loops, duplicates
     report.num_reciprocal = reciprocal
     graph = Graph.from_pairs(
-        raw.pairs, n, weights, node_ids=raw.node_ids, attributes=attributes, features=features,
-        feature_names=feature_names, name=name,
+        raw.pairs,
+        n,
+        weights,
+        node_ids=raw.node_ids,
+        attributes=attributes,
+        features=features,
+        feature_names=feature_names,
+        name=name,
     ).without_features(unused)
     for column in chosen:
         graph = graph.with_private(column)
@@ -185,7 +204,8 @@ def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
     if bad.any():
         rows = np.flatnonzero(bad)
         raise InputError(
-            f"feature column '{column}'", "must hold finite numbers",
+            f"feature column '{column}'",
+            "must hold finite numbers",
             f"'{as_text(cells).iloc[rows[0]]}' in row {rows[0] + 1}",
             "give it the role attribute or ignore",
         )
@@ -193,6 +213,7 @@ def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
         report.num_filled[column] = int(missing.sum())
         numbers = numbers.fillna(numbers.median())
     return numbers.to_numpy(np.float32)
+
 
 def _join_features(left: Any, right: np.ndarray | None) -> Any:
     if left is None or right is None:
@@ -220,7 +241,9 @@ def _check_weights(weights: np.ndarray | None, report: LoadReport) -> np.ndarray
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
         raise InputError(
-            f"file '{report.source}': link weights", "must be finite and not negative", float(bad),
+            f"file '{report.source}': link weights",
+            "must be finite and not negative",
+            float(bad),
             "correct or remove them",
         )
     if (weights == 1).all():

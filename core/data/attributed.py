@@ -41,8 +41,10 @@ class AttributedNodes:
         unknown = {end for pair in self._ends for end in pair} - index.keys()
         if unknown:
             raise InputError(
-                self._file, "must declare every linked node",
-                f"{len(unknown)} are missing, such as '{min(unknown)}'", "declare them",
+                self._file,
+                "must declare every linked node",
+                f"{len(unknown)} are missing, such as '{min(unknown)}'",
+                "declare them",
             )
         pairs = np.array([(index[a], index[b]) for a, b in self._ends], np.int64).reshape(-1, 2)
         columns = dict.fromkeys(name for values in self._nodes.values() for name in values)
@@ -51,8 +53,12 @@ class AttributedNodes:
             dtype=object,
         )
         return RawGraph(
-            pairs=pairs, node_ids=tuple(self._nodes), weights=self._parse_weights(),
-            table=table if len(columns) else None, format=format, notes=notes,
+            pairs=pairs,
+            node_ids=tuple(self._nodes),
+            weights=self._parse_weights(),
+            table=table if len(columns) else None,
+            format=format,
+            notes=notes,
         )
 
     def _parse_weights(self) -> np.ndarray | None:

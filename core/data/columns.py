@@ -12,7 +12,15 @@ import pandas as pd
 from core.errors import InputError
 
 ROLES = (
-    "id", "source", "target", "weight", "private", "utility", "feature", "attribute", "ignore",
+    "id",
+    "source",
+    "target",
+    "weight",
+    "private",
+    "utility",
+    "feature",
+    "attribute",
+    "ignore",
 )
 
 _ENDS = re.compile(
@@ -29,8 +37,23 @@ _LABEL = re.compile(
     r"y|(.*[ _-])?(label|class|target|category|group|community|type)", re.IGNORECASE
 )
 _PRIVATE_WORDS = (
-    "country", "nationality", "ethnicity", "race", "religion", "gender", "sex", "orientation",
-    "party", "politics", "health", "diagnosis", "disease", "income", "age", "region", "private",
+    "country",
+    "nationality",
+    "ethnicity",
+    "race",
+    "religion",
+    "gender",
+    "sex",
+    "orientation",
+    "party",
+    "politics",
+    "health",
+    "diagnosis",
+    "disease",
+    "income",
+    "age",
+    "region",
+    "private",
     "sensitive",
 )
 _UTILITY_WORDS = ("label", "class", "target", "interest", "category", "type", "salary", "job")
@@ -50,7 +73,9 @@ def guess_roles(table: pd.DataFrame) -> dict[str, str]:
     for role, words in (("private", _PRIVATE_WORDS), ("utility", _UTILITY_WORDS)):
         found = next(
             (
-                name for word in words for name in names
+                name
+                for word in words
+                for name in names
                 if roles[name] in ("feature", "attribute") and word in _words(name)
             ),
             None,
@@ -143,12 +168,16 @@ def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
     for column, role in roles.items():
         if role not in ROLES:
             raise InputError(
-                f"role of column '{column}'", "must be a known role", role,
+                f"role of column '{column}'",
+                "must be a known role",
+                role,
                 "known: " + ", ".join(ROLES),
             )
         if column not in columns and role != "ignore":
             raise InputError(
-                "column", "must be in the node data", column,
+                "column",
+                "must be in the node data",
+                column,
                 "columns are: " + (", ".join(columns[:20]) or "none"),
             )
 

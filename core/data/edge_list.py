@@ -33,23 +33,26 @@ def load_edge_list(path: str | Path, roles: Mapping[str, str] | None = None) -> 
     by_role = {role: column for column, role in columns.items()}
     if "source" not in by_role or "target" not in by_role:
         raise FormatError(
-            f"file '{name}'", "must have two columns of node ids", f"{table.shape[1]} column(s)",
+            f"file '{name}'",
+            "must have two columns of node ids",
+            f"{table.shape[1]} column(s)",
             "name the columns source and target",
         )
-    ends = [
-        table[by_role[end]].str.strip().map(unescape_cell) for end in ("source", "target")
-    ]
+    ends = [table[by_role[end]].str.strip().map(unescape_cell) for end in ("source", "target")]
     for end in ends:
         blank = np.flatnonzero(end == "")
         if len(blank):
             raise FormatError(
-                f"file '{name}'", "must have two node ids in every row",
-                f"line {line_numbers(blank[0])}", "complete or remove the row",
+                f"file '{name}'",
+                "must have two node ids in every row",
+                f"line {line_numbers(blank[0])}",
+                "complete or remove the row",
             )
     codes, ids = pd.factorize(np.stack([e.to_numpy(object) for e in ends], axis=1).ravel())
     notes = [
         f"column '{column}' of the links was not used"
-        for column, role in columns.items() if role == "ignore"
+        for column, role in columns.items()
+        if role == "ignore"
     ]
     weights = None
     if "weight" in by_role:
@@ -80,13 +83,19 @@ def load_link_table(path: str | Path, max_rows: int | None = None):
         table = pd.read_csv(
             io.StringIO(text),
             sep=r"\s+" if separator == " " else separator,
-            header=None, dtype=str, na_filter=False, skipinitialspace=True, nrows=max_rows,
+            header=None,
+            dtype=str,
+            na_filter=False,
+            skipinitialspace=True,
+            nrows=max_rows,
             index_col=False,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         raise FormatError(
-            f"file '{name}'", "must have the same columns in every row",
-            str(error).rpartition("C error: ")[2].strip(), "check separators and quotes",
+            f"file '{name}'",
+            "must have the same columns in every row",
+            str(error).rpartition("C error: ")[2].strip(),
+            "check separators and quotes",
         ) from None
     first_row = 0
     if is_link_header([str(v).strip() for v in table.iloc[0]], table.iloc[1:20]):
@@ -124,7 +133,8 @@ def _parse_weights(column: pd.Series, name: str, line_numbers) -> np.ndarray:
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
             raise InputError(
-                f"file '{name}': weights in column '{column.name}'", rule,
+                f"file '{name}': weights in column '{column.name}'",
+                rule,
                 f"'{column.iloc[row]}' in line {line_numbers(row)}",
                 f"correct it or give column '{column.name}' the role ignore",
             )

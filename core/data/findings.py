@@ -100,8 +100,7 @@ def find_determining(graph: Graph, attribute: Attribute) -> list[tuple[str, floa
         without = onehot.sum(axis=0) - with_it
         shares = (with_it.max(axis=1) + without.max(axis=1)) / num_known
         found += [
-            (graph.feature_names[i], float(shares[i]))
-            for i in np.flatnonzero(shares >= DETERMINES)
+            (graph.feature_names[i], float(shares[i])) for i in np.flatnonzero(shares >= DETERMINES)
         ]
     elif features is not None:
         for i, name in enumerate(graph.feature_names):

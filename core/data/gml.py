@@ -70,7 +70,9 @@ def _parse(text: str, file: str) -> list[Entry]:
         value = following.group() if following else None
         if key[0] in '["' or value is None or value in ("]", '"'):
             raise FormatError(
-                file, "must hold pairs of a key and a value", _place(text, match),
+                file,
+                "must hold pairs of a key and a value",
+                _place(text, match),
                 "check that it is GML",
             )
         if value == "[":

@@ -34,7 +34,9 @@ def join_musae(
         file = Path(target_path).name
         if column is None or column not in table:
             raise InputError(
-                f"file '{file}'", "must have an id column with distinct values", column,
+                f"file '{file}'",
+                "must have an id column with distinct values",
+                column,
                 "columns are: " + ", ".join(table.columns[:20]),
             )
         raw = join_node_table(raw, table, column, file)
@@ -52,7 +54,8 @@ def load_word_lists(path: str | Path) -> dict[str, list[int]]:
     path = Path(path)
     if path.exists() and path.stat().st_size > MAX_JSON_BYTES:
         raise ResourceError(
-            f"file '{path.name}'", f"must be at most {MAX_JSON_BYTES >> 20} MiB",
+            f"file '{path.name}'",
+            f"must be at most {MAX_JSON_BYTES >> 20} MiB",
             f"{path.stat().st_size >> 20} MiB",
         )
     remedy = 'write {"node id": [word ids, …], …}'
@@ -69,7 +72,8 @@ def load_word_lists(path: str | Path) -> dict[str, list[int]]:
             raise FormatError(
                 f"file '{path.name}'",
                 f"must hold lists of word ids (whole numbers from 0, below {MAX_WORDS:,})",
-                f"node '{node}'", remedy,
+                f"node '{node}'",
+                remedy,
             )
     return content
 
@@ -80,7 +84,8 @@ def _word_matrix(
     unknown = set(words) - set(node_ids)
     if unknown:
         raise InputError(
-            f"file '{file}'", "must name nodes of the graph only",
+            f"file '{file}'",
+            "must name nodes of the graph only",
             f"{len(unknown)} others, such as '{min(unknown)}'",
             "check that the files belong together",
         )

@@ -23,7 +23,8 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
     unknown = [node for node in raw.node_ids if node not in index]
     if unknown:
         raise InputError(
-            f"file '{name}'", "must name nodes of the graph only",
+            f"file '{name}'",
+            "must name nodes of the graph only",
             f"{len(unknown)} others, such as '{unknown[0]}'",
             "check that it belongs to this graph",
         )
@@ -33,9 +34,11 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
     if not is_link.all():
         first = pairs[~is_link][0]
         raise InputError(
-            f"file '{name}'", "must name links of the graph only",
+            f"file '{name}'",
+            "must name links of the graph only",
             f"{int((~is_link).sum())} pairs without a link, such as "
-            f"'{graph.node_ids[first[0]]}' and '{graph.node_ids[first[1]]}'", "remove them",
+            f"'{graph.node_ids[first[0]]}' and '{graph.node_ids[first[1]]}'",
+            "remove them",
         )
     return _as_ids(graph, graph.edges[np.isin(graph.edge_codes, _codes(pairs, graph))])
 
@@ -51,15 +54,15 @@ def find_links_at(graph: Graph, nodes: Sequence[str]) -> list[tuple[str, str]]:
     return _as_ids(graph, graph.edges[chosen[graph.edges].any(axis=1)])
 
 
-def find_links_between(
-    graph: Graph, column: str, first: str, second: str
-) -> list[tuple[str, str]]:
+def find_links_between(graph: Graph, column: str, first: str, second: str) -> list[tuple[str, str]]:
     """All links between a node of class `first` and one of class `second` (may be the same)."""
     attribute = graph.attribute(column)
     for label in (first, second):
         if label not in attribute.classes:
             raise InputError(
-                f"class of '{column}'", "must be one of its classes", label,
+                f"class of '{column}'",
+                "must be one of its classes",
+                label,
                 "known: " + ", ".join(attribute.classes[:20]),
             )
     wanted = sorted((attribute.classes.index(first), attribute.classes.index(second)))

@@ -43,8 +43,9 @@ def _load_csv(path: Path, max_rows: int | None) -> pd.DataFrame:
     if separator == " ":
         text = "\n".join("\t".join(line.split()) for line in text.splitlines())
         separator = "\t"
-    header = next(csv.reader([text[: text.find("\n") if "\n" in text else None]],
-                             delimiter=separator))
+    header = next(
+        csv.reader([text[: text.find("\n") if "\n" in text else None]], delimiter=separator)
+    )
     names = [unescape_cell(name.strip()) or f"column {i + 1}" for i, name in enumerate(header)]
     _check_distinct(names, path)
     data = text.encode()
@@ -56,15 +57,18 @@ def _load_csv(path: Path, max_rows: int | None) -> pd.DataFrame:
             ),
             parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False,
+                column_types=dict.fromkeys(names, pa.string()),
+                strings_can_be_null=False,
                 quoted_strings_can_be_null=False,
             ),
         )
     except pa.ArrowException as error:
         found = re.search(r"(Row #\d+: )?Expected \d+ columns, got \d+", str(error))
         raise FormatError(
-            f"file '{path.name}'", "must have the same columns in every row",
-            found[0] if found else str(error).splitlines()[0], "check separators and quotes",
+            f"file '{path.name}'",
+            "must have the same columns in every row",
+            found[0] if found else str(error).splitlines()[0],
+            "check separators and quotes",
         ) from None
     frame = table.slice(0, max_rows).to_pandas()
     for column in names:
@@ -77,7 +81,9 @@ def _check_distinct(names: Sequence[str], path: Path) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise FormatError(
-            f"file '{path.name}'", "must have distinct column names", repeated[0],
+            f"file '{path.name}'",
+            "must have distinct column names",
+            repeated[0],
             "rename one of the columns",
         )
 
@@ -91,14 +97,18 @@ def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:
             metadata = file.metadata
             if metadata.num_rows * metadata.num_columns > MAX_CELLS:
                 raise ResourceError(
-                    f"file '{path.name}'", f"must have at most {MAX_CELLS:,} cells",
-                    f"{metadata.num_rows:,} × {metadata.num_columns:,}", "load a part of it",
+                    f"file '{path.name}'",
+                    f"must have at most {MAX_CELLS:,} cells",
+                    f"{metadata.num_rows:,} × {metadata.num_columns:,}",
+                    "load a part of it",
                 )
             for field in file.schema_arrow:
                 if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
                     raise FormatError(
-                        f"file '{path.name}': column '{field.name}'", "must hold single values",
-                        str(field.type), "write one column a value, or leave it out",
+                        f"file '{path.name}': column '{field.name}'",
+                        "must hold single values",
+                        str(field.type),
+                        "write one column a value, or leave it out",
                     )
             if max_rows is not None:
                 batches = [batch for batch in [next(file.iter_batches(max_rows), None)] if batch]

@@ -44,8 +44,10 @@ def load_npz(path: str | Path) -> RawGraph:
             num_nodes = int(pairs.max(initial=-1)) + 1
         else:
             raise FormatError(
-                f"file '{path.name}'", "must hold a sparse matrix or edges",
-                ", ".join(sorted(names)[:10]), "name the arrays data, indices, indptr, shape",
+                f"file '{path.name}'",
+                "must hold a sparse matrix or edges",
+                ", ".join(sorted(names)[:10]),
+                "name the arrays data, indices, indptr, shape",
             )
         features = _load_features(archive, names, path)
         table = _load_labels(archive, names, path, notes)
@@ -59,16 +61,24 @@ def load_npz(path: str | Path) -> RawGraph:
             given = _load_names(archive, names, ("feature_names", "attr_names"), d, notes)
             feature_names = given or tuple(f"feature_{i}" for i in range(d))
         attributes = _load_attributes(archive, names, path, num_nodes)
-    for what, size in (("features", None if features is None else features.shape[0]),
-                       ("labels", len(table) or None)):
+    for what, size in (
+        ("features", None if features is None else features.shape[0]),
+        ("labels", len(table) or None),
+    ):
         if size is not None and size != num_nodes:
             raise FormatError(
                 f"file '{path.name}': {what}", f"must have {num_nodes} rows, one a node", size
             )
     return RawGraph(
-        pairs=pairs, node_ids=node_ids or tuple(map(str, range(num_nodes))), weights=weights,
-        table=table if len(table.columns) else None, features=features,
-        feature_names=feature_names, attributes=attributes, format="NPZ", notes=notes,
+        pairs=pairs,
+        node_ids=node_ids or tuple(map(str, range(num_nodes))),
+        weights=weights,
+        table=table if len(table.columns) else None,
+        features=features,
+        feature_names=feature_names,
+        attributes=attributes,
+        format="NPZ",
+        notes=notes,
         default_roles=dict.fromkeys(table.columns, "attribute"),
     )
 
@@ -84,7 +94,9 @@ def _load_matrix(archive: zipfile.ZipFile, prefix: str, names: set[str]) -> spar
     missing = [p for p in ("data", *parts) if f"{prefix}{p}" not in names]
     if layout not in ("csr", "csc", "coo") or missing or len(shape) != 2:
         raise FormatError(
-            file, "must hold a CSR, CSC or COO matrix with all its arrays", layout,
+            file,
+            "must hold a CSR, CSC or COO matrix with all its arrays",
+            layout,
             f"missing: {', '.join(missing)}" if missing else "",
         )
     data, first, second = (load_array(archive, f"{prefix}{p}") for p in ("data", *parts))
@@ -117,14 +129,17 @@ def _load_pairs(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray:
         pairs = pairs.T
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise FormatError(
-            f"file '{path.name}': {name}", "must be (m, 2) whole numbers",
+            f"file '{path.name}': {name}",
+            "must be (m, 2) whole numbers",
             f"{pairs.shape} {pairs.dtype}",
         )
     if len(pairs) and int(pairs.min()) < 0:
         raise FormatError(f"file '{path.name}': {name}", "must be node numbers ≥ 0", pairs.min())
     if len(pairs) and int(pairs.max()) > 100_000_000:
         raise FormatError(
-            f"file '{path.name}': {name}", "must be node numbers from 0 up", pairs.max(),
+            f"file '{path.name}': {name}",
+            "must be node numbers from 0 up",
+            pairs.max(),
             "number the nodes from 0",
         )
     return pairs.astype(np.int64)
@@ -139,7 +154,8 @@ def _load_features(archive: zipfile.ZipFile, names: set[str], path: Path) -> Any
             values = load_array(archive, name)
             if values.ndim != 2 or values.dtype.kind not in "biuf":
                 raise FormatError(
-                    f"file '{path.name}': {name}", "must be a table of numbers",
+                    f"file '{path.name}': {name}",
+                    "must be a table of numbers",
                     f"{values.shape} {values.dtype}",
                 )
             if not np.isfinite(values).all():
@@ -163,7 +179,8 @@ def _load_labels(
         labels = labels.argmax(axis=1)
     if labels.ndim != 1 or labels.dtype.kind not in "biufU":
         raise FormatError(
-            f"file '{path.name}': {found}", "must hold one class a node",
+            f"file '{path.name}': {found}",
+            "must hold one class a node",
             f"{labels.shape} {labels.dtype}",
         )
     if "class_names" in names and labels.dtype.kind in "iu":
@@ -175,7 +192,10 @@ def _load_labels(
 
 
 def _load_names(
-    archive: zipfile.ZipFile, names: set[str], candidates: tuple[str, ...], count: int | None,
+    archive: zipfile.ZipFile,
+    names: set[str],
+    candidates: tuple[str, ...],
+    count: int | None,
     notes: list[str],
 ) -> tuple[str, ...]:
     """Texts under one of the names; none where they are missing, pickled or too few."""

@@ -69,7 +69,8 @@ def _load_part(path: Path) -> Any:
     known = KNOWN_HASHES.get(path.name)
     if known is not None and hashlib.sha256(data).hexdigest() != known:
         raise FormatError(
-            f"file '{path.name}'", "must be the published one (its SHA-256 differs)",
+            f"file '{path.name}'",
+            "must be the published one (its SHA-256 differs)",
             remedy="remove it and download it again",
         )
     if path.name.endswith("test.index"):
@@ -113,6 +114,8 @@ class _ArrayUnpickler(pickle.Unpickler):
             return self._ALLOWED[module, name]
         except KeyError:
             raise FormatError(
-                "Planetoid file", "must hold arrays, dicts and lists only", f"{module}.{name}",
+                "Planetoid file",
+                "must hold arrays, dicts and lists only",
+                f"{module}.{name}",
                 "download it again from its publisher",
             ) from None

@@ -177,17 +177,26 @@ def _attribute_table(graph: Graph) -> pd.DataFrame:
     for name, attribute in graph.attributes.items():
         missing = int((~attribute.known).sum())
         largest = int(attribute.shares.argmax()) if attribute.num_classes else 0
-        rows.append({
-            "column": name,
-            "type": _attribute_type(attribute),
-            "classes": attribute.num_classes,
-            "missing": missing,
-            "missing_share": missing / graph.num_nodes,
-            "largest_class": attribute.classes[largest] if attribute.classes else "",
-            "largest_share": float(attribute.shares.max(initial=0.0)),
-        })
-    columns = ["column", "type", "classes", "missing", "missing_share", "largest_class",
-               "largest_share"]
+        rows.append(
+            {
+                "column": name,
+                "type": _attribute_type(attribute),
+                "classes": attribute.num_classes,
+                "missing": missing,
+                "missing_share": missing / graph.num_nodes,
+                "largest_class": attribute.classes[largest] if attribute.classes else "",
+                "largest_share": float(attribute.shares.max(initial=0.0)),
+            }
+        )
+    columns = [
+        "column",
+        "type",
+        "classes",
+        "missing",
+        "missing_share",
+        "largest_class",
+        "largest_share",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 

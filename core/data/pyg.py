@@ -37,7 +37,8 @@ def load_pyg(path: str | Path) -> RawGraph:
         num_nodes = max(num_nodes, int(declared.item()))
     if num_nodes > 100_000_000 or (pairs.size and int(pairs.min()) < 0):
         raise FormatError(
-            f"{file}: edge_index", "must hold node numbers from 0 up",
+            f"{file}: edge_index",
+            "must hold node numbers from 0 up",
             int(pairs.min()) if pairs.min() < 0 else num_nodes - 1,
         )
     if features is not None and (features.ndim != 2 or len(features) != num_nodes):
@@ -60,12 +61,17 @@ def load_pyg(path: str | Path) -> RawGraph:
         elif values.dtype.kind != "b":
             notes.append(f"tensor '{name}' was not used: it is not one whole number a node")
     return RawGraph(
-        pairs=pairs.T.astype(np.int64), node_ids=tuple(map(str, range(num_nodes))),
-        weights=weights, table=pd.DataFrame(columns) if columns else None, features=features,
-        feature_names=() if features is None else tuple(
-            f"feature_{i}" for i in range(features.shape[1])
-        ),
-        default_roles=dict.fromkeys(columns, "attribute"), format="PyG", notes=notes,
+        pairs=pairs.T.astype(np.int64),
+        node_ids=tuple(map(str, range(num_nodes))),
+        weights=weights,
+        table=pd.DataFrame(columns) if columns else None,
+        features=features,
+        feature_names=()
+        if features is None
+        else tuple(f"feature_{i}" for i in range(features.shape[1])),
+        default_roles=dict.fromkeys(columns, "attribute"),
+        format="PyG",
+        notes=notes,
     )
 
 
@@ -104,7 +110,9 @@ def _to_numpy(tensor: Any, what: str) -> np.ndarray:
         raise FormatError(what, "must be a plain dense tensor of numbers", str(tensor.layout))
     if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
         raise FormatError(
-            what, "must not claim more elements than the file stores", f"{tensor.numel():,}",
+            what,
+            "must not claim more elements than the file stores",
+            f"{tensor.numel():,}",
             "save tensor.contiguous()",
         )
     tensor = tensor.detach()

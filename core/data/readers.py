@@ -27,7 +27,11 @@ from core.data.xml_formats import load_gexf, load_graphml
 from core.errors import FormatError, InputError
 
 __all__ = [
-    "LoadReport", "LoadedGraph", "guess_roles", "guess_unknown_markers", "load_graph",
+    "LoadReport",
+    "LoadedGraph",
+    "guess_roles",
+    "guess_unknown_markers",
+    "load_graph",
     "read_preview",
 ]
 
@@ -75,8 +79,14 @@ def load_graph(
         raw = _join_nodes(raw, nodes_path, id_column, missing_nodes)
     node_roles = {c: r for c, r in roles.items() if r not in ("id", "source", "target", "weight")}
     loaded = assemble_graph(
-        raw, source=path.name, name=name or path.name.split(".")[0], private=private,
-        utility=utility, ignore=ignore, unknown=unknown, roles=node_roles,
+        raw,
+        source=path.name,
+        name=name or path.name.split(".")[0],
+        private=private,
+        utility=utility,
+        ignore=ignore,
+        unknown=unknown,
+        roles=node_roles,
     )
     return loaded
 
@@ -108,14 +118,28 @@ def detect_format(path: Path) -> str:
     if magic == b"PAR1":
         return "parquet"
     by_suffix = {
-        ".npz": "npz", ".pt": "pt", ".pth": "pt", ".json": "json", ".graphml": "graphml",
-        ".gexf": "gexf", ".gml": "gml", ".csv": "text", ".tsv": "text", ".txt": "text",
-        ".edges": "text", ".edgelist": "text", ".cites": "text", ".tab": "text", "": "text",
+        ".npz": "npz",
+        ".pt": "pt",
+        ".pth": "pt",
+        ".json": "json",
+        ".graphml": "graphml",
+        ".gexf": "gexf",
+        ".gml": "gml",
+        ".csv": "text",
+        ".tsv": "text",
+        ".txt": "text",
+        ".edges": "text",
+        ".edgelist": "text",
+        ".cites": "text",
+        ".tab": "text",
+        "": "text",
     }
     if suffix in by_suffix:
         return by_suffix[suffix]
     raise FormatError(
-        f"file '{path.name}'", "must be of a supported format", suffix,
+        f"file '{path.name}'",
+        "must be of a supported format",
+        suffix,
         "use CSV, TSV, TXT, Parquet, GraphML, GEXF, GML, NPZ or PT",
     )
 
@@ -125,13 +149,18 @@ def _load_raw(path: Path, roles: Mapping[str, str]) -> RawGraph:
     if kind == "text":
         return load_edge_list(path, roles)
     readers = {
-        "graphml": load_graphml, "gexf": load_gexf, "gml": load_gml, "npz": load_npz,
+        "graphml": load_graphml,
+        "gexf": load_gexf,
+        "gml": load_gml,
+        "npz": load_npz,
         "pt": load_pyg,
     }
     if kind in readers:
         return readers[kind](path)
     raise FormatError(
-        f"file '{path.name}'", "must hold links", kind,
+        f"file '{path.name}'",
+        "must hold links",
+        kind,
         "pass node tables and features besides the links",
     )
 
@@ -143,7 +172,9 @@ def _join_nodes(
     column = id_column or guess_id_column(table)
     if column is None or column not in table.columns:
         raise InputError(
-            f"file '{path.name}': id column", "must be a column of the node table", column,
+            f"file '{path.name}': id column",
+            "must be a column of the node table",
+            column,
             "columns are: " + ", ".join(table.columns[:20]),
         )
     joined = join_node_table(raw, table, column, path.name, missing_nodes)

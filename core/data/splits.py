@@ -58,7 +58,9 @@ def draw_attribute_threat(graph: Graph, column: str, known: float, seed: Seed) -
     present = [c for c in range(attribute.num_classes) if (attribute.codes == c).any()]
     if len(present) < 2:
         raise InputError(
-            f"column '{column}'", "must have at least two classes with nodes", len(present),
+            f"column '{column}'",
+            "must have at least two classes with nodes",
+            len(present),
             "choose another column",
         )
     if not 0 < known < 1:
@@ -78,7 +80,9 @@ def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.n
     available = graph.num_pairs - graph.num_edges
     if count > available:
         raise InputError(
-            "graph", f"must have {count} pairs that are not linked", available,
+            "graph",
+            f"must have {count} pairs that are not linked",
+            available,
             "lower the share of hidden links",
         )
     if graph.num_pairs <= 4 * (count + graph.num_edges):
@@ -117,7 +121,9 @@ def _draw_links(
         num_hidden = round(share * graph.num_edges)
         if num_hidden < 1:
             raise InputError(
-                "graph", "must have enough links to hide some", graph.num_edges,
+                "graph",
+                "must have enough links to hide some",
+                graph.num_edges,
                 "raise the share or use a larger graph",
             )
         hidden, rest = graph.edges[np.sort(order[:num_hidden])], order[num_hidden:]

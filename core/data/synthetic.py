@@ -26,7 +26,9 @@ class Planted:
     affiliation_shares: tuple[float, ...] = (0.5, 0.3, 0.2)
     inside_links: float = 0.6
     degree_bands: tuple[tuple[float, int, int], ...] = (
-        (1 / 3, 4, 8), (1 / 2, 21, 27), (1 / 6, 54, 66),
+        (1 / 3, 4, 8),
+        (1 / 2, 21, 27),
+        (1 / 6, 54, 66),
     )
     band_class: tuple[int, ...] = (0, 1, 0)
     role_purity: float = 0.9
@@ -102,8 +104,14 @@ def generate_social(num_nodes: int = 1000, seed: int = 0) -> Graph:
         },
         features=_draw_features(label, affiliation, root.rng("features")),
         feature_names=(
-            "posts_per_week", "recipes_shared", "films_rated", "songs_played", "matches_watched",
-            "evening_activity", "account_age", "photos",
+            "posts_per_week",
+            "recipes_shared",
+            "films_rated",
+            "songs_played",
+            "matches_watched",
+            "evening_activity",
+            "account_age",
+            "photos",
         ),
         name="social",
     )

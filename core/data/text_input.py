@@ -42,7 +42,8 @@ def load_bytes(path: str | Path, max_line: int | None = None) -> bytes:
                 size += len(chunk)
                 if size > MAX_FILE_BYTES:
                     raise ResourceError(
-                        f"file '{path.name}'", f"must not hold over {MAX_FILE_BYTES >> 30} GiB",
+                        f"file '{path.name}'",
+                        f"must not hold over {MAX_FILE_BYTES >> 30} GiB",
                         remedy="load a part of it",
                     )
                 if max_line is not None:
@@ -65,7 +66,9 @@ def load_text(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> str:
         raise FormatError(f"file '{name}'", "must be UTF-8 text", "UTF-16", "save it as UTF-8")
     if b"\0" in data:
         raise FormatError(
-            f"file '{name}'", "must be text", f"a zero byte at position {data.index(0)}",
+            f"file '{name}'",
+            "must be text",
+            f"a zero byte at position {data.index(0)}",
             "check that the format is one of those supported",
         )
     try:
@@ -73,17 +76,17 @@ def load_text(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FormatError(
-            f"file '{name}'", "must be UTF-8 text",
-            f"byte 0x{data[error.start]:02x} in line {line}", "save it as UTF-8",
+            f"file '{name}'",
+            "must be UTF-8 text",
+            f"byte 0x{data[error.start]:02x} in line {line}",
+            "save it as UTF-8",
         ) from None
     if not text.strip():
         raise FormatError(f"file '{name}'", "must not be empty", "blank lines only")
     return text
 
 
-def _check_lines(
-    path: Path, chunk: bytes, line: int, number: int, limit: int
-) -> tuple[int, int]:
+def _check_lines(path: Path, chunk: bytes, line: int, number: int, limit: int) -> tuple[int, int]:
     """Length of the open line and number of closed lines after `chunk`, or FormatError."""
     start = 0
     while (end := chunk.find(b"\n", start)) >= 0:
@@ -95,6 +98,8 @@ def _check_lines(
         if line <= limit:
             return line, number
     raise FormatError(
-        f"file '{path.name}'", f"must have lines of at most {limit:,} bytes",
-        f"a longer one in line {number + 1}", "check that it has one row per line",
+        f"file '{path.name}'",
+        f"must have lines of at most {limit:,} bytes",
+        f"a longer one in line {number + 1}",
+        "check that it has one row per line",
     )

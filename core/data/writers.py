@@ -95,14 +95,17 @@ def shuffle_nodes(graph: Graph, seed: Seed) -> Graph:
     place[order] = np.arange(len(order))
     features: Any = graph.features
     return Graph.from_pairs(
-        place[graph.edges], graph.num_nodes, graph.weights,
+        place[graph.edges],
+        graph.num_nodes,
+        graph.weights,
         node_ids=tuple(f"n{i + 1}" for i in range(graph.num_nodes)),
         attributes={
             name: replace(attribute, codes=attribute.codes[order])
             for name, attribute in graph.attributes.items()
         },
         features=None if features is None else features[order],
-        feature_names=graph.feature_names, name=graph.name,
+        feature_names=graph.feature_names,
+        name=graph.name,
     )
 
 
@@ -131,7 +134,8 @@ def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
     ids = [_cleaned(node) for node in graph.node_ids]
     if len(set(ids)) != len(ids):
         raise InputError(
-            "node ids", "must differ in characters that XML can hold",
+            "node ids",
+            "must differ in characters that XML can hold",
             remedy="export with pseudonyms",
         )
     columns = [_attribute_values(graph, name) for name in graph.attributes]
@@ -150,7 +154,8 @@ def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
         for row, node in enumerate(ids):
             data = "".join(
                 f'<data key="a{number}">{escape(_cleaned(column[row]))}</data>'
-                for number, column in enumerate(columns) if column[row]
+                for number, column in enumerate(columns)
+                if column[row]
             )
             file.write(f"<node id={_quoted(node)}>{data}</node>\n")
         weights = None if graph.weights is None else graph.weights.tolist()
@@ -166,8 +171,11 @@ def _write_npz(graph: Graph, folder: Path, stem: str) -> list[Path]:
     path = folder / f"{stem}.npz"
     matrix = graph.adjacency
     arrays: dict[str, Any] = {
-        "adj_data": matrix.data, "adj_indices": matrix.indices, "adj_indptr": matrix.indptr,
-        "adj_shape": np.array(matrix.shape), "node_ids": np.array(graph.node_ids),
+        "adj_data": matrix.data,
+        "adj_indices": matrix.indices,
+        "adj_indptr": matrix.indptr,
+        "adj_shape": np.array(matrix.shape),
+        "node_ids": np.array(graph.node_ids),
     }
     features: Any = graph.features
     if features is not None:
@@ -201,5 +209,7 @@ def _quoted(text: str) -> str:
 
 
 _WRITERS: dict[str, Callable[[Graph, Path, str], list[Path]]] = {
-    "csv": _write_csv, "graphml": _write_graphml, "npz": _write_npz,
+    "csv": _write_csv,
+    "graphml": _write_graphml,
+    "npz": _write_npz,
 }

@@ -87,8 +87,11 @@ def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
     depth = 0
     try:
         events = iterparse(
-            io.BytesIO(load_bytes(path)), events=("start", "end"), forbid_dtd=True,
-            forbid_entities=True, forbid_external=True,
+            io.BytesIO(load_bytes(path)),
+            events=("start", "end"),
+            forbid_dtd=True,
+            forbid_entities=True,
+            forbid_external=True,
         )
         for event, element in events:
             if event == "start":
@@ -103,7 +106,9 @@ def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
                 element.clear()
     except DefusedXmlException:
         raise FormatError(
-            file, "must not declare a document type or entities", "a DTD",
+            file,
+            "must not declare a document type or entities",
+            "a DTD",
             "remove the <!DOCTYPE …> block",
         ) from None
     except (ParseError, ValueError, LookupError) as error:

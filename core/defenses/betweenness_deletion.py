@@ -26,11 +26,17 @@ class BetweennessDeletion(Defense):
         cost="seconds",
     )
     strength: float = Field(
-        0.3, ge=0, le=1, title="Share of links removed",
+        0.3,
+        ge=0,
+        le=1,
+        title="Share of links removed",
         description="0 publishes all links, 1 none.",
     )
     sources: int = Field(
-        2000, ge=1, le=1_000_000, title="Source nodes",
+        2000,
+        ge=1,
+        le=1_000_000,
+        title="Source nodes",
         description="Shortest paths start at so many nodes; exact for graphs up to this size.",
     )
 

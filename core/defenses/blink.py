@@ -54,15 +54,22 @@ class Blink(Defense):
         ),
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
     variant: Literal["hard", "soft", "hybrid"] = Field(
-        "hard", title="Variant",
+        "hard",
+        title="Variant",
         description="hard: likely links; soft: probabilities as weights; hybrid: the top ones.",
     )
     delta: float | None = Field(
-        None, gt=0, lt=1, title="Degree share δ",
+        None,
+        gt=0,
+        lt=1,
+        title="Degree share δ",
         description="Share of the budget spent on degrees; empty: 0.9 up to ε = 3, 0.1 above.",
     )
 
@@ -189,8 +196,11 @@ class _PosteriorScan:
     def _tiles(self, message: str):
         graph, total = self.graph, self.graph.num_pairs
         tiles = iterate_pair_tiles(
-            graph, compute_flip_probability(self.budget), self.reports,
-            lambda row: self.context.rng("reports of non-links", row), _TILE_PAIRS,
+            graph,
+            compute_flip_probability(self.budget),
+            self.reports,
+            lambda row: self.context.rng("reports of non-links", row),
+            _TILE_PAIRS,
         )
         done = 0
         for i, j, ones, (positions, _numbers) in tiles:

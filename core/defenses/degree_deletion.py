@@ -25,7 +25,10 @@ class DegreeDeletion(Defense):
         group="empirical",
     )
     strength: float = Field(
-        0.3, ge=0, le=1, title="Share of links removed",
+        0.3,
+        ge=0,
+        le=1,
+        title="Share of links removed",
         description="0 publishes all links, 1 none.",
     )
 

@@ -30,7 +30,10 @@ class Dice(Defense):
         group="empirical",
     )
     strength: float = Field(
-        0.3, ge=0, le=1, title="Share of links replaced",
+        0.3,
+        ge=0,
+        le=1,
+        title="Share of links replaced",
         description="Share of the links that are removed; as many pairs are added elsewhere.",
     )
 
@@ -53,7 +56,8 @@ class Dice(Defense):
             weights = np.concatenate([graph.weights[keep], graph.weights[drop[: len(added)]]])
         return Release(
             graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
-            self.info.key, self.config,
+            self.info.key,
+            self.config,
             facts={"links_removed": float(count), "links_added": float(len(added))},
         )
 

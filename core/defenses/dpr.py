@@ -38,7 +38,9 @@ class Dpr(Defense):
     )
     data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
     num_links: int | None = Field(
-        None, ge=0, title="Number of links",
+        None,
+        ge=0,
+        title="Number of links",
         description="Links to publish, if that number is public; empty: taken from the graph.",
     )
     epochs: int = Field(5, ge=1, le=100, description="Passes over all nodes.")
@@ -48,11 +50,16 @@ class Dpr(Defense):
     dimensions: int = Field(128, ge=1, le=1024, description="Length of a node's vector.")
     hidden: int = Field(64, ge=1, le=1024, description="Width of the hidden layers.")
     scale: float = Field(
-        8.0, gt=1, le=100, title="Weight scale s",
+        8.0,
+        gt=1,
+        le=100,
+        title="Weight scale s",
         description="Weights are scaled to spectral norm 1/s.",
     )
     sensitivity: float = Field(
-        5.0, gt=0, title="Preset sensitivity S",
+        5.0,
+        gt=0,
+        title="Preset sensitivity S",
         description="With s it sets the number of layers, by the paper's Eq. 13.",
     )
     damping: float = Field(0.85, gt=0, lt=1, description="Damping factor γ of PageRank.")
@@ -69,7 +76,10 @@ class Dpr(Defense):
         published = graph.with_edges(draw_links(vectors, wanted, context.child("links")))
         facts = {"layers": float(plan.num_layers), "steps": float(plan.steps), **facts}
         return Release(
-            published, self.info.key, self.config, self.make_guarantee(graph),
+            published,
+            self.info.key,
+            self.config,
+            self.make_guarantee(graph),
             # Norms of the true gradient are not private.
             facts={} if context.is_publishing else facts,
         )
@@ -80,8 +90,17 @@ class Dpr(Defense):
     def make_plan(self, num_nodes: int) -> Plan:
         from core.models.deep_pagerank import Plan
 
-        names = ("epochs", "batch", "walks", "walk_length", "damping", "sensitivity", "scale",
-                 "dimensions", "hidden")
+        names = (
+            "epochs",
+            "batch",
+            "walks",
+            "walk_length",
+            "damping",
+            "sensitivity",
+            "scale",
+            "dimensions",
+            "hidden",
+        )
         return Plan(num_nodes, **{name: getattr(self, name) for name in names})
 
     def compute_noise_multiplier(self, graph: Graph) -> float:

@@ -30,11 +30,18 @@ class DegreePreservingRR(Defense):
         group="link-local DP",
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
     delta: float = Field(
-        0.1, gt=0, lt=1, title="Degree share δ", description="Share of the budget for degrees.",
+        0.1,
+        gt=0,
+        lt=1,
+        title="Degree share δ",
+        description="Share of the budget for degrees.",
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
@@ -47,6 +54,10 @@ class DegreePreservingRR(Defense):
         check_release_fits("DPRR", float(degrees.sum()), context, "raise epsilon")
         ones = draw_noisy_rows(graph, (1.0 - flip) * thin, flip * thin, context.rng("rows"))
         return make_local_release(
-            self, graph, merge_reports(graph, ones), 2, context,
+            self,
+            graph,
+            merge_reports(graph, ones),
+            2,
+            context,
             "basic composition, rows + degrees",
         )

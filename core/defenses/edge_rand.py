@@ -31,7 +31,10 @@ class EdgeRand(Defense):
         group="edge DP",
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Smaller is more private; small values turn the release into noise.",
     )
 
@@ -41,10 +44,18 @@ class EdgeRand(Defense):
         check_release_fits("EdgeRand", expected, context, "raise epsilon or use a smaller graph")
         kept, added = draw_flips(graph, flip, context.rng("flips"))
         # The true counts are not private: they stay out of what a publishing run records.
-        facts = {} if context.is_publishing else {
-            "links_removed": float((~kept).sum()), "links_added": float(len(added)),
-        }
+        facts = (
+            {}
+            if context.is_publishing
+            else {
+                "links_removed": float((~kept).sum()),
+                "links_added": float(len(added)),
+            }
+        )
         return Release(
             graph.with_edges(np.concatenate([graph.edges[kept], added])),
-            self.info.key, self.config, guarantee=make_edge_guarantee(self.epsilon), facts=facts,
+            self.info.key,
+            self.config,
+            guarantee=make_edge_guarantee(self.epsilon),
+            facts=facts,
         )

@@ -26,20 +26,31 @@ class EdgeSynthesis(Defense):
     """Node vectors learnt with edge-level privacy, and new links made of them."""
 
     epsilon: float = Field(
-        3.2, gt=0, le=100, title="Privacy budget ε",
+        3.2,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Smaller is more private; one link is protected.",
     )
     delta: float = Field(
-        1e-5, gt=0, lt=0.1, title="Failure probability δ",
+        1e-5,
+        gt=0,
+        lt=0.1,
+        title="Failure probability δ",
         description="Should be far below 1 / number of links.",
     )
     data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
     num_links: int | None = Field(
-        None, ge=0, title="Number of links",
+        None,
+        ge=0,
+        title="Number of links",
         description="Links to publish, if that number is public; empty: estimated with noise.",
     )
     count_share: float = Field(
-        0.05, gt=0, lt=1, title="Share of ε for the number of links",
+        0.05,
+        gt=0,
+        lt=1,
+        title="Share of ε for the number of links",
         description="Spent only where the number of links is not given as public.",
     )
     dimensions: int = Field(128, ge=1, le=1024, description="Length of a node's vector.")
@@ -81,7 +92,10 @@ class LinkSgdSynthesis(EdgeSynthesis):
 
     steps: int = Field(200, ge=1, le=10_000, description="Training steps; each costs budget.")
     rate: float = Field(
-        0.05, gt=0, le=1, title="Sampling rate",
+        0.05,
+        gt=0,
+        le=1,
+        title="Sampling rate",
         description="Chance of each link to be used in a step; smaller spends less a step.",
     )
     negatives: int = Field(256, ge=1, le=100_000, description="Non-links drawn in each step.")

@@ -18,7 +18,6 @@ from core.release import Release
 from core.threats import Threats
 
 if TYPE_CHECKING:
-
     from core.models.sampler_training import SamplerState
 
 MAX_TRIALS = 3
@@ -50,33 +49,54 @@ class GpsSampling(Defense):
         description="Against the GPS attack (adv), for even homophily ratios (dis), or both.",
     )
     gamma: float = Field(
-        15.0, ge=0, le=1000, title="Weight of the attack (γ)",
+        15.0,
+        ge=0,
+        le=1000,
+        title="Weight of the attack (γ)",
         description="Larger is more private; the paper uses 10 to 30.",
     )
     eta: float = Field(
-        40.0, ge=0, le=1000, title="Weight of the ratios (η)",
+        40.0,
+        ge=0,
+        le=1000,
+        title="Weight of the ratios (η)",
         description="Larger is more private; beliefs are less certain than values, so that "
         "more than the paper's 10 to 30 is in order.",
     )
     keep: float = Field(
-        1.0, ge=0, le=1000, title="Weight of kept links (λ)",
+        1.0,
+        ge=0,
+        le=1000,
+        title="Weight of kept links (λ)",
         description="Larger keeps more links.",
     )
     target: float = Field(
-        0.55, ge=0.5, le=1, title="Attack AUC aimed at",
+        0.55,
+        ge=0.5,
+        le=1,
+        title="Attack AUC aimed at",
         description="The release with most links whose estimated attack AUC is at most this.",
     )
     epochs: int = Field(100, ge=1, le=10_000, description="Steps of the sampler.")
     attacker_steps: int = Field(
-        3, ge=1, le=100, title="Attacker steps",
+        3,
+        ge=1,
+        le=100,
+        title="Attacker steps",
         description="Training steps of the simulated attacker for each step of the sampler.",
     )
     lr: float = Field(0.01, gt=0, le=1, description="Learning rate of AdamW, both players.")
     temperature: float = Field(
-        0.5, gt=0, le=10, description="Of the relaxed draws; smaller is closer to yes or no.",
+        0.5,
+        gt=0,
+        le=10,
+        description="Of the relaxed draws; smaller is closer to yes or no.",
     )
     batch: int = Field(
-        64, ge=2, le=100_000, title="Ego networks a step",
+        64,
+        ge=2,
+        le=100_000,
+        title="Ego networks a step",
         description="Nodes whose ego networks the simulated attacker reads at once.",
     )
     restarts: int = Field(2, ge=1, le=50, description="Trainings of which the best is published.")
@@ -113,12 +133,20 @@ class GpsSampling(Defense):
             "most_share_kept_among_states": max(kept),
         }
         return Release(
-            release, self.info.key, self.config, curves=trace.curves, facts=facts,
+            release,
+            self.info.key,
+            self.config,
+            curves=trace.curves,
+            facts=facts,
             link_scores=choice.probabilities,
         )
 
     def _train(
-        self, graph: Graph, threats: Threats, beliefs: np.ndarray, trace: _Trace,
+        self,
+        graph: Graph,
+        threats: Threats,
+        beliefs: np.ndarray,
+        trace: _Trace,
         context: Context,
     ) -> list[SamplerState]:
         """The states of all restarts that may be published."""
@@ -128,19 +156,32 @@ class GpsSampling(Defense):
         settings = SamplerSettings(
             gamma=0.0 if self.variant == "dis" else self.gamma,
             eta=0.0 if self.variant == "adv" else self.eta,
-            keep=self.keep, epochs=self.epochs, attacker_steps=self.attacker_steps, lr=self.lr,
-            temperature=self.temperature, batch=self.batch,
+            keep=self.keep,
+            epochs=self.epochs,
+            attacker_steps=self.attacker_steps,
+            lr=self.lr,
+            temperature=self.temperature,
+            batch=self.batch,
         )
         trainer = SamplerTrainer(
-            graph, threats.attribute.observed, beliefs, threats.attribute.observed_shares,
-            settings, context.device.torch_name,
+            graph,
+            threats.attribute.observed,
+            beliefs,
+            threats.attribute.observed_shares,
+            settings,
+            context.device.torch_name,
         )
         states = []
         for restart in range(self.restarts):
             progress = PartProgress(context.progress, 1 + restart, self.restarts + 2)
 
-            def report(curve: str, step: int, value: float, number: int = restart + 1,
-                       progress: PartProgress = progress) -> None:
+            def report(
+                curve: str,
+                step: int,
+                value: float,
+                number: int = restart + 1,
+                progress: PartProgress = progress,
+            ) -> None:
                 trace.add(f"{curve}, restart {number}", step, value)
                 progress.check()
                 if curve == "sampler loss":
@@ -150,7 +191,11 @@ class GpsSampling(Defense):
         return states
 
     def _choose(
-        self, graph: Graph, threats: Threats, beliefs: np.ndarray, states: list[SamplerState],
+        self,
+        graph: Graph,
+        threats: Threats,
+        beliefs: np.ndarray,
+        states: list[SamplerState],
         context: Context,
     ) -> _Choice:
         """The state that keeps most links with an estimated attack AUC within the target.
@@ -220,7 +265,10 @@ def _draw(graph: Graph, probabilities: np.ndarray, rng: np.random.Generator) -> 
 
 
 def _estimate(
-    attack: AttributeAttack, drawn: Graph, threats: Threats, beliefs: np.ndarray,
+    attack: AttributeAttack,
+    drawn: Graph,
+    threats: Threats,
+    beliefs: np.ndarray,
     context: Context,
 ) -> float:
     """AUC of an attack over the nodes it must guess, against beliefs."""

@@ -28,9 +28,11 @@ def guess_values(graph: Graph, threat: AttributeThreat, context: Context) -> np.
     losses: list[np.ndarray] = []
     for index, (rest, fold) in enumerate(parts):
         logits = _spread(graph, rest, prior)
-        losses.append(np.stack([
-            -np.log(_sharpen(logits, prior, power)[fold, observed[fold]]) for power in POWERS
-        ]))
+        losses.append(
+            np.stack(
+                [-np.log(_sharpen(logits, prior, power)[fold, observed[fold]]) for power in POWERS]
+            )
+        )
         context.progress.update(index + 1, len(parts) + 1, "guessing hidden values")
     power = _choose_power(np.concatenate(losses, axis=1)) if losses else 1.0
     beliefs = _sharpen(_spread(graph, observed, prior), prior, power)

@@ -35,7 +35,10 @@ class LocalDpGcn(Defense):
         group="link-local DP",
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Budget of one entry of a node's list; the link itself spends 2ε.",
     )
 
@@ -73,9 +76,7 @@ def find_laplace_sum_cut(share: float, scale: float) -> float:
     return scale * brentq(lambda ratio: compute_laplace_sum_tail(ratio, 1.0) - share, 0.0, 700.0)
 
 
-def draw_laplace_sums(
-    low: float, scale: float, count: int, rng: np.random.Generator
-) -> np.ndarray:
+def draw_laplace_sums(low: float, scale: float, count: int, rng: np.random.Generator) -> np.ndarray:
     """(count,) draws of such a sum, given that it exceeds `low` (≥ 0, or −∞ for no condition).
 
     The density of t > 0 is (1 + t)e^(−t)/4 in units of the scale, so that the excess over the

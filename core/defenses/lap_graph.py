@@ -36,11 +36,17 @@ class LapGraph(Defense):
         group="edge DP",
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Smaller is more private; small values turn the release into noise.",
     )
     count_share: float = Field(
-        0.01, gt=0, lt=1, title="Share of ε for the number of links",
+        0.01,
+        gt=0,
+        lt=1,
+        title="Share of ε for the number of links",
         description="The rest of the budget protects the pairs themselves.",
     )
 
@@ -54,13 +60,20 @@ class LapGraph(Defense):
             graph.num_edges, graph.num_pairs, wanted, pair_scale, context.rng("pairs")
         )
         added = sample_non_links(graph, num_added, context.rng("positions"))
-        facts = {} if context.is_publishing else {
-            "links_removed": float((~kept).sum()), "links_added": float(num_added),
-        }
+        facts = (
+            {}
+            if context.is_publishing
+            else {
+                "links_removed": float((~kept).sum()),
+                "links_added": float(num_added),
+            }
+        )
         return Release(
             graph.with_edges(np.concatenate([graph.edges[kept], added])),
-            self.info.key, self.config,
-            guarantee=make_edge_guarantee(self.epsilon, "sequential composition"), facts=facts,
+            self.info.key,
+            self.config,
+            guarantee=make_edge_guarantee(self.epsilon, "sequential composition"),
+            facts=facts,
         )
 
 
@@ -93,8 +106,10 @@ def draw_top_pairs(
         if found + (links > low).sum() >= wanted or remaining == 0:
             break
     values = np.concatenate([links, *layers])
-    order = np.argpartition(-values, wanted - 1)[:wanted] if 0 < wanted < len(values) else (
-        np.arange(len(values) if wanted else 0)
+    order = (
+        np.argpartition(-values, wanted - 1)[:wanted]
+        if 0 < wanted < len(values)
+        else (np.arange(len(values) if wanted else 0))
     )
     kept = np.zeros(num_links, bool)
     kept[order[order < num_links]] = True

@@ -38,11 +38,18 @@ class LdpGen(Defense):
         cost="seconds",
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
     groups: int = Field(
-        10, ge=1, le=100, title="Groups", description="Number of groups that nodes report to.",
+        10,
+        ge=1,
+        le=100,
+        title="Groups",
+        description="Number of groups that nodes report to.",
     )
     data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
 
@@ -81,9 +88,7 @@ class LdpGen(Defense):
         return add_laplace((pattern @ member).toarray(), 2.0 / self.epsilon, context, purpose)
 
 
-def draw_chung_lu(
-    vectors: np.ndarray, groups: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def draw_chung_lu(vectors: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(k, 2) pairs, possibly repeated, of a graph with expected degree vectors (n, groups) ≥ 0.
 
     Poisson many links between two groups; an end is drawn in proportion to its reported links

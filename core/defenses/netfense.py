@@ -41,42 +41,69 @@ class NetFense(Defense):
         cost="minutes",
     )
     targets: int = Field(
-        0, ge=0, title="Nodes protected",
+        0,
+        ge=0,
+        title="Nodes protected",
         description="How many of the hidden nodes, drawn at random; 0 protects all of them.",
     )
     budget: int = Field(
-        10, ge=1, le=1000, title="Flips per node",
+        10,
+        ge=1,
+        le=1000,
+        title="Flips per node",
         description="At most; the paper uses 10, and 20 for a single node.",
     )
     what: Literal["structure", "features", "both"] = Field(
-        "structure", description="What is flipped: links, binary features, or either.",
+        "structure",
+        description="What is flipped: links, binary features, or either.",
     )
     choice: Literal["loss", "random"] = Field(
         "loss",
         description="Flips of lowest loss, or random ones that keep the degree distribution.",
     )
     classifier: Literal["gcn", "linear"] = Field(
-        "gcn", description="What the flips are to mislead: GCNs, or the paper's linear form.",
+        "gcn",
+        description="What the flips are to mislead: GCNs, or the paper's linear form.",
     )
     members: int = Field(
-        5, ge=1, le=50, title="GCNs averaged",
+        5,
+        ge=1,
+        le=50,
+        title="GCNs averaged",
         description="The more, the less hangs on where a training starts; linear takes one.",
     )
     quantile: float = Field(
-        0.9, gt=0, le=1, title="PageRank quantile (τ)",
+        0.9,
+        gt=0,
+        le=1,
+        title="PageRank quantile (τ)",
         description="Only flips whose effect on PageRank is below this quantile.",
     )
     restart: float = Field(
-        0.1, gt=0, lt=1, description="Restart probability of personalised PageRank (α).",
+        0.1,
+        gt=0,
+        lt=1,
+        description="Restart probability of personalised PageRank (α).",
     )
     privacy: float = Field(
-        2.0, gt=0, le=10, title="Exponent of the gap (a_d)", description="Larger: more private.",
+        2.0,
+        gt=0,
+        le=10,
+        title="Exponent of the gap (a_d)",
+        description="Larger: more private.",
     )
     utility: float = Field(
-        1.0, ge=0, le=10, title="Exponent of the label (a_m)", description="Larger: more useful.",
+        1.0,
+        ge=0,
+        le=10,
+        title="Exponent of the label (a_m)",
+        description="Larger: more useful.",
     )
     tolerance: float = Field(
-        0.1, ge=0, le=1, title="Gap that is none",
+        0.1,
+        ge=0,
+        le=1,
+        title="Gap that is none",
         description="At it flips stop; GCNs of other starts differ by as much.",
     )
 
@@ -103,16 +130,17 @@ class NetFense(Defense):
             else fit_surrogates(graph, threats, context)
         )
         flipper = Flipper(
-            graph, surrogates, find_withheld(graph, threats),
-            structure=self.what != "features", features=self.what != "structure",
+            graph,
+            surrogates,
+            find_withheld(graph, threats),
+            structure=self.what != "features",
+            features=self.what != "structure",
         )
         targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
         ranks, rng = PageRankEffect(self.restart), context.rng("flips")
         for index, v in enumerate(targets.tolist()):
             for step in range(self.budget):
-                context.progress.update(
-                    index + step / self.budget, len(targets), "flipping links"
-                )
+                context.progress.update(index + step / self.budget, len(targets), "flipping links")
                 if not self.flip_once(flipper, v, ranks, rng):
                     break
         return make_flipped_release(self, graph, flipper, len(targets))

@@ -35,7 +35,9 @@ class Nettack(Defense):
         cost="minutes",
     )
     targets: int = Field(
-        0, ge=0, title="Nodes protected",
+        0,
+        ge=0,
+        title="Nodes protected",
         description="How many of the hidden nodes, drawn at random; 0 protects all of them.",
     )
     budget: int = Field(10, ge=1, le=1000, title="Flips per node", description="At most.")
@@ -60,9 +62,7 @@ class Nettack(Defense):
         targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
         for index, v in enumerate(targets.tolist()):
             for step in range(self.budget):
-                context.progress.update(
-                    index + step / self.budget, len(targets), "flipping links"
-                )
+                context.progress.update(index + step / self.budget, len(targets), "flipping links")
                 if not self.flip_once(flipper, v):
                     break
         return make_flipped_release(self, graph, flipper, len(targets))

@@ -68,38 +68,54 @@ class Ppgsl(Defense):
         uses_gpu=True,
     )
     alpha: float = Field(
-        0.015, ge=0, le=10, title="Price of a change (α)",
+        0.015,
+        ge=0,
+        le=10,
+        title="Price of a change (α)",
         description="Smaller is more private and less useful; 0.01 to 0.05 spans the trade-off.",
     )
     k: float = Field(
-        1.0, ge=0, le=50, title="Candidates per link (k)",
+        1.0,
+        ge=0,
+        le=50,
+        title="Candidates per link (k)",
         description="Random pairs that may become links, per link; 0 only removes links.",
     )
     full: bool = Field(
-        False, title="All pairs (FGP)",
+        False,
+        title="All pairs (FGP)",
         description=f"Learn every pair of nodes; for graphs up to {FGP_MAX_NODES:,} nodes.",
     )
     distortion: Literal["published", "learned"] = Field(
-        "published", title="Distortion",
+        "published",
+        title="Distortion",
         description="Of the published graph, in expectation, or of the learned weights (Eq. 8); "
         "they differ where the release is drawn from the weights.",
     )
     protocol: Literal["sitp", "adv"] = Field(
-        "sitp", title="Training protocol",
+        "sitp",
+        title="Training protocol",
         description="sitp retrains a fresh attacker every μ steps, adv updates one all along.",
     )
     mu: int = Field(
-        50, ge=1, le=10_000, title="Learner steps per surrogate (μ)",
+        50,
+        ge=1,
+        le=10_000,
+        title="Learner steps per surrogate (μ)",
         description="Smaller follows the attacker more closely and takes longer.",
     )
     steps: int = Field(500, ge=1, le=100_000, description="Learner steps in all.")
     lr: float = Field(0.5, gt=0, le=10, description="Learning rate of the weights, at the start.")
     head: Literal["cosine", "inner", "mlp"] = Field(
-        "cosine", title="Surrogate's head",
+        "cosine",
+        title="Surrogate's head",
         description="How the simulated attacker compares two embeddings.",
     )
     surrogate_epochs: int = Field(
-        500, ge=1, le=10_000, title="Epochs per surrogate",
+        500,
+        ge=1,
+        le=10_000,
+        title="Epochs per surrogate",
         description="At most; each simulated attacker trains until its loss settles.",
     )
 
@@ -136,7 +152,11 @@ class Ppgsl(Defense):
             "distortion": 2.0 * float(((weights - start) ** 2).sum()),
         }
         return Release(
-            release, self.info.key, self.config, curves=curves, facts=facts,
+            release,
+            self.info.key,
+            self.config,
+            curves=curves,
+            facts=facts,
             link_scores=weights[is_link].astype(np.float64),
         )
 
@@ -154,8 +174,13 @@ class Ppgsl(Defense):
         return pairs[order], weights[order]
 
     def _learn(
-        self, graph: Graph, threats: Threats, pairs: np.ndarray, start: np.ndarray,
-        curves: dict[str, list[tuple[float, float]]], context: Context,
+        self,
+        graph: Graph,
+        threats: Threats,
+        pairs: np.ndarray,
+        start: np.ndarray,
+        curves: dict[str, list[tuple[float, float]]],
+        context: Context,
     ) -> np.ndarray:
         """The learned weights (E,) of A′."""
         import torch
@@ -200,7 +225,11 @@ class Ppgsl(Defense):
         return original + weights - 2.0 * original * weights
 
     def _train_surrogates(
-        self, graph: Graph, matrix: PairMatrix, weights: torch.Tensor, trace: _Trace,
+        self,
+        graph: Graph,
+        matrix: PairMatrix,
+        weights: torch.Tensor,
+        trace: _Trace,
         context: Context,
     ) -> Iterator[Surrogate]:
         """The frozen surrogate of each learner step, trained on the weights as they then are."""
@@ -211,6 +240,7 @@ class Ppgsl(Defense):
         generator = context.seed.torch("surrogate", device=device)
         surrogate = None
         for step in range(self.steps):
+
             def report(value: float, step: int = step) -> None:
                 trace.count("surrogate loss", value)
                 context.progress.update(step, self.steps, "training the surrogate attacker")

@@ -34,11 +34,17 @@ class Ppne(Defense):
         cost="minutes",
     )
     strength: float = Field(
-        0.3, ge=0, le=1, title="Changes per link",
+        0.3,
+        ge=0,
+        le=1,
+        title="Changes per link",
         description="Number of links removed or added, as a share of the links.",
     )
     num_candidates: int = Field(
-        20, ge=2, le=1000, title="Candidates per change",
+        20,
+        ge=2,
+        le=1000,
+        title="Candidates per change",
         description="Changes sampled each time, half removals and half additions.",
     )
 
@@ -75,7 +81,9 @@ class Ppne(Defense):
             added += (not is_removal and not is_back) - (is_removal and is_back)
             state.flip(u, v)
         return Release(
-            state.to_graph(), self.info.key, self.config,
+            state.to_graph(),
+            self.info.key,
+            self.config,
             facts={"links_removed": float(removed), "links_added": float(added)},
         )
 
@@ -142,8 +150,9 @@ class _Neighborhoods:
         edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
         if self.graph.weights is None:
             return self.graph.with_edges(edges)
-        known = dict(zip(map(tuple, self.graph.edges.tolist()), self.graph.weights.tolist(),
-                         strict=True))
+        known = dict(
+            zip(map(tuple, self.graph.edges.tolist()), self.graph.weights.tolist(), strict=True)
+        )
         fill = float(np.median(self.graph.weights)) if self.graph.num_edges else 1.0
         weights = np.array([known.get(pair, fill) for pair in map(tuple, edges.tolist())])
         return self.graph.with_edges(edges, weights)

@@ -48,11 +48,18 @@ class PrivGraph(Defense):
         cost="seconds",
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Spent in equal parts on communities, their adjustment, and the counts.",
     )
     group_size: int = Field(
-        20, ge=1, le=1000, title="Nodes a group", json_schema_extra={"unit": "nodes"},
+        20,
+        ge=1,
+        le=1000,
+        title="Nodes a group",
+        json_schema_extra={"unit": "nodes"},
         description="Size of the random groups from which communities are first guessed.",
     )
     data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
@@ -85,12 +92,17 @@ class PrivGraph(Defense):
         if not context.is_publishing:
             kept = float(graph.contains_pairs(release.edges).sum())
             facts |= {
-                "links_removed": graph.num_edges - kept, "links_added": release.num_edges - kept,
+                "links_removed": graph.num_edges - kept,
+                "links_added": release.num_edges - kept,
             }
         return Release(
-            release, self.info.key, self.config, facts=facts,
+            release,
+            self.info.key,
+            self.config,
+            facts=facts,
             guarantee=make_edge_guarantee(
-                self.epsilon, "sequential composition",
+                self.epsilon,
+                "sequential composition",
                 note=describe_data_use(self.data_free, False),
             ),
         )
@@ -201,8 +213,12 @@ def _draw_empty_cells(
 
 
 def _draw_links(
-    community: np.ndarray, degrees: np.ndarray, inner: np.ndarray, cells: np.ndarray,
-    counts: np.ndarray, context: Context,
+    community: np.ndarray,
+    degrees: np.ndarray,
+    inner: np.ndarray,
+    cells: np.ndarray,
+    counts: np.ndarray,
+    context: Context,
 ) -> np.ndarray:
     """Distinct links: `inner` (C,) inside communities ∝ degrees, `counts` (c,) between them."""
     n, num = len(community), len(inner)

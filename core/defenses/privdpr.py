@@ -44,23 +44,36 @@ class PrivDpr(Dpr):
         version=2,
     )
     epsilon: float = Field(
-        3.2, gt=0, le=100, title="Privacy budget ε",
+        3.2,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Smaller is more private; one node with all its links is protected.",
     )
     delta: float = Field(
-        1e-5, gt=0, lt=0.1, title="Failure probability δ",
+        1e-5,
+        gt=0,
+        lt=0.1,
+        title="Failure probability δ",
         description="Should be far below 1 / number of nodes.",
     )
     count_share: float = Field(
-        0.1, gt=0, lt=1, title="Share of ε for the number of links",
+        0.1,
+        gt=0,
+        lt=1,
+        title="Share of ε for the number of links",
         description="Spent only where the number of links is not given as public.",
     )
     degree_cap: int = Field(
-        50, ge=1, title="Largest counted degree",
+        50,
+        ge=1,
+        title="Largest counted degree",
         description="Caps what one node adds to the number of links; the rest is not counted.",
     )
     num_links: int | None = Field(
-        None, ge=0, title="Number of links",
+        None,
+        ge=0,
+        title="Number of links",
         description="Links to publish, if that number is public; empty: estimated with noise.",
     )
 
@@ -76,7 +89,8 @@ class PrivDpr(Dpr):
         if counted:
             accountant += f" + Laplace for the number of links (ε = {self._count_epsilon:g})"
         note = describe_data_use(
-            self.data_free, not counted,
+            self.data_free,
+            not counted,
             "The noise is far above the signal: compare with the data-free twin.",
         )
         return make_node_guarantee(

@@ -25,7 +25,10 @@ class RandomDeletion(Defense):
         group="empirical",
     )
     strength: float = Field(
-        0.3, ge=0, le=1, title="Share of links removed",
+        0.3,
+        ge=0,
+        le=1,
+        title="Share of links removed",
         description="0 publishes all links, 1 none.",
     )
 
@@ -36,6 +39,8 @@ class RandomDeletion(Defense):
         keep[drop] = False
         weights = None if graph.weights is None else graph.weights[keep]
         return Release(
-            graph.with_edges(graph.edges[keep], weights), self.info.key, self.config,
+            graph.with_edges(graph.edges[keep], weights),
+            self.info.key,
+            self.config,
             facts={"links_removed": float(removed), "links_added": 0.0},
         )

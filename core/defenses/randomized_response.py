@@ -28,7 +28,10 @@ class RandomizedResponse(Defense):
         group="link-local DP",
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
 

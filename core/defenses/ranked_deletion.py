@@ -20,6 +20,8 @@ def make_ranked_release(
     keep[order[:removed]] = False
     weights = None if graph.weights is None else graph.weights[keep]
     return Release(
-        graph.with_edges(graph.edges[keep], weights), defense.info.key, defense.config,
+        graph.with_edges(graph.edges[keep], weights),
+        defense.info.key,
+        defense.config,
         facts={"links_removed": float(removed), "links_added": 0.0},
     )

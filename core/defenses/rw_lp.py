@@ -32,11 +32,18 @@ class RwLp(Defense):
         group="empirical",
     )
     strength: float = Field(
-        0.5, ge=0, le=1, title="Share of links replaced",
+        0.5,
+        ge=0,
+        le=1,
+        title="Share of links replaced",
         description="1 replaces every link, as the paper does.",
     )
     walk_length: int = Field(
-        3, ge=2, le=50, title="Length of the walks", json_schema_extra={"unit": "steps"},
+        3,
+        ge=2,
+        le=50,
+        title="Length of the walks",
+        json_schema_extra={"unit": "steps"},
         description="Longer walks hide more and keep less of the structure.",
     )
 
@@ -73,7 +80,8 @@ class RwLp(Defense):
         is_new = ~graph.contains_pairs(added)
         return Release(
             graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
-            self.info.key, self.config,
+            self.info.key,
+            self.config,
             facts={
                 "links_removed": float(count - (~is_new).sum()),
                 "links_added": float(is_new.sum()),

@@ -38,17 +38,30 @@ class Solitude(Defense):
         uses_gpu=True,
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
         description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
     closeness: float = Field(
-        0.01, ge=0, title="λ₁", description="Weight of staying close to what was received.",
+        0.01,
+        ge=0,
+        title="λ₁",
+        description="Weight of staying close to what was received.",
     )
     sparsity: float = Field(
-        0.01, ge=0, title="λ₂", description="How much each round shrinks every link.",
+        0.01,
+        ge=0,
+        title="λ₂",
+        description="How much each round shrinks every link.",
     )
     rounds: int = Field(
-        60, ge=1, le=2000, title="Rounds", description="Alternations of graph and GCN steps.",
+        60,
+        ge=1,
+        le=2000,
+        title="Rounds",
+        description="Alternations of graph and GCN steps.",
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -27,7 +27,11 @@ class SymRR(Defense):
         group="link-local DP",
     )
     epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε", description="Budget of one link.",
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
+        description="Budget of one link.",
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -66,10 +66,13 @@ def compute_advice_steps(advice: Advice) -> pd.DataFrame:
     rows = [("0", "–", "–", format_estimate(advice.estimate_risk(0)), "–")]
     for count, link in enumerate(advice.links, start=1):
         is_tried = count in advice.risks
-        rows.append((
-            str(count), f"{link.source} – {link.target}",
-            "its own" if link.is_own else "near it",
-            format_estimate(advice.estimate_risk(count)) if is_tried else "–",
-            format_estimate(advice.estimate_change(count)) if is_tried else "–",
-        ))
+        rows.append(
+            (
+                str(count),
+                f"{link.source} – {link.target}",
+                "its own" if link.is_own else "near it",
+                format_estimate(advice.estimate_risk(count)) if is_tried else "–",
+                format_estimate(advice.estimate_change(count)) if is_tried else "–",
+            )
+        )
     return pd.DataFrame(rows, columns=["Hidden", "Next link", "Whose", "Risk", "Change"])

@@ -35,7 +35,8 @@ HIGH_RISK = 0.8
 """Risk from which a node is called exposed: the attacker is right four times in five."""
 
 AIMS: dict[Threat, str] = {
-    "link": "find hidden links", "attribute": "infer the private attribute",
+    "link": "find hidden links",
+    "attribute": "infer the private attribute",
 }
 
 
@@ -104,9 +105,15 @@ def answer_risk(nodes: pd.DataFrame) -> str:
     worst = compute_worst_case(nodes)
     if worst.empty:
         return "No node's risk is known yet."
-    stats = worst.assign(exposed=worst.risk >= HIGH_RISK).groupby("release").agg(
-        exposed=("exposed", "sum"), count=("exposed", "size"), mean=("risk", "mean"),
-        sd=("risk", "std"),
+    stats = (
+        worst.assign(exposed=worst.risk >= HIGH_RISK)
+        .groupby("release")
+        .agg(
+            exposed=("exposed", "sum"),
+            count=("exposed", "size"),
+            mean=("risk", "mean"),
+            sd=("risk", "std"),
+        )
     )
     first = ORIGINAL if ORIGINAL in stats.index else stats.index[0]
     row = stats.loc[first]
@@ -169,8 +176,12 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
             continue
         gap = gaps.loc[ORIGINAL]
         is_blind = pd.notna(gap.low) and gap.low <= 0 <= gap.high
-        verdict = "no more than chance gives" if is_blind else (
-            f"{format_number(abs(gap.value))} {'more' if gap.value > 0 else 'less'} than chance"
+        verdict = (
+            "no more than chance gives"
+            if is_blind
+            else (
+                f"{format_number(abs(gap.value))} {'more' if gap.value > 0 else 'less'} than chance"
+            )
         )
         text = (
             f"**{title}.** On the original, a share of {_interval(ratios.loc[ORIGINAL])} {who} "

@@ -36,18 +36,39 @@ def draw_claim(check: ClaimCheck, theme: Theme = "light") -> Chart:
     region = compute_claim_region(check.claimed, check.delta)
     table = pd.DataFrame(check.roc, columns=["false_accusations", "true_accusations"])
     ink, figure = INKS[theme], go.Figure()
-    figure.add_scatter(x=region.false, y=region.low, mode="lines", hoverinfo="skip",
-                       line={"width": 0}, showlegend=False)
     figure.add_scatter(
-        x=region.false, y=region.high, mode="lines", fill="tonexty", hoverinfo="skip",
-        fillcolor="rgba(0,158,115,0.16)", line={"width": 1.2, "color": CLAIM_COLOR},
+        x=region.false,
+        y=region.low,
+        mode="lines",
+        hoverinfo="skip",
+        line={"width": 0},
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=region.false,
+        y=region.high,
+        mode="lines",
+        fill="tonexty",
+        hoverinfo="skip",
+        fillcolor="rgba(0,158,115,0.16)",
+        line={"width": 1.2, "color": CLAIM_COLOR},
         name=f"allowed by ε = {check.claimed:g}",
     )
-    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", hoverinfo="skip", showlegend=False,
-                       line={"width": 1, "color": ink.muted, "dash": "dot"})
     figure.add_scatter(
-        x=table.false_accusations, y=table.true_accusations, mode="lines+markers",
-        line={"width": 2.2, "color": GAME_COLOR}, marker={"size": 5}, name="attacker of the game",
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        hoverinfo="skip",
+        showlegend=False,
+        line={"width": 1, "color": ink.muted, "dash": "dot"},
+    )
+    figure.add_scatter(
+        x=table.false_accusations,
+        y=table.true_accusations,
+        mode="lines+markers",
+        line={"width": 2.2, "color": GAME_COLOR},
+        marker={"size": 5},
+        name="attacker of the game",
         hovertemplate="false %{x:.1%}, true %{y:.1%}<extra></extra>",
     )
     style_figure(figure, theme, 340)

@@ -89,14 +89,23 @@ def render_ego_html(
     ego = compute_ego(graph, node, max_nodes, [end for pair in hide for end in pair])
     hidden = {(min(pair), max(pair)) for pair in hide}
     ink = INKS[theme]
-    network = Network(height=f"{height}px", width="100%", bgcolor=ink.surface,
-                      font_color=ink.text, cdn_resources="in_line")
+    network = Network(
+        height=f"{height}px",
+        width="100%",
+        bgcolor=ink.surface,
+        font_color=ink.text,
+        cdn_resources="in_line",
+    )
     scale = 90 * np.sqrt(len(ego.nodes))
     for index, (x, y) in zip(ego.nodes.tolist(), ego.positions * scale, strict=True):
         network.add_node(
-            index, label=_shorten(graph.node_ids[index]),
-            title=_describe(graph, index, attribute, risks), x=float(x), y=float(y),
-            physics=False, **_style(index, index == node, attribute, risks, ink.text),
+            index,
+            label=_shorten(graph.node_ids[index]),
+            title=_describe(graph, index, attribute, risks),
+            x=float(x),
+            y=float(y),
+            physics=False,
+            **_style(index, index == node, attribute, risks, ink.text),
         )
     inside = np.isin(graph.edges, ego.nodes).all(axis=1)
     for i, j in sorted(hidden):
@@ -105,14 +114,23 @@ def render_ego_html(
         if (i, j) in hidden:
             continue
         at_center = node in (i, j)
-        network.add_edge(i, j, width=1.6 if at_center else 0.8, physics=False,
-                         color=ORIGINAL_GREY if at_center else ink.grid)
-    network.set_options(json.dumps({
-        "physics": {"enabled": False},
-        "interaction": {"hover": True, "tooltipDelay": 80},
-        "edges": {"smooth": False},
-        "nodes": {"font": {"face": "Helvetica,Arial,sans-serif", "size": 13}},
-    }))
+        network.add_edge(
+            i,
+            j,
+            width=1.6 if at_center else 0.8,
+            physics=False,
+            color=ORIGINAL_GREY if at_center else ink.grid,
+        )
+    network.set_options(
+        json.dumps(
+            {
+                "physics": {"enabled": False},
+                "interaction": {"hover": True, "tooltipDelay": 80},
+                "edges": {"smooth": False},
+                "nodes": {"font": {"face": "Helvetica,Arial,sans-serif", "size": 13}},
+            }
+        )
+    )
     return _make_inert(network.generate_html(notebook=False), ink.surface)
 
 
@@ -125,7 +143,10 @@ def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:
 
 
 def _style(
-    node: int, is_center: bool, attribute: Attribute | None, risks: Mapping[int, float] | None,
+    node: int,
+    is_center: bool,
+    attribute: Attribute | None,
+    risks: Mapping[int, float] | None,
     ink: str,
 ) -> dict:
     code = MISSING if attribute is None else int(attribute.codes[node])
@@ -136,9 +157,12 @@ def _style(
         "shape": "dot" if code == MISSING else _SHAPES[code % len(_SHAPES)],
         "size": 22 if is_center else 12,
         "borderWidth": 4 if is_center else 2.5,
-        "color": {"background": fill, "border": ink if is_center else border,
-                  "highlight": {"background": fill, "border": ink},
-                  "hover": {"background": fill, "border": ink}},
+        "color": {
+            "background": fill,
+            "border": ink if is_center else border,
+            "highlight": {"background": fill, "border": ink},
+            "hover": {"background": fill, "border": ink},
+        },
     }
 
 

@@ -114,8 +114,10 @@ def explain_signal(facts: Mapping[str, Estimate]) -> str:
     ratio = signal.value / noise.value
     text = f"In this audit the gradient of the data was {ratio:.0e} of the noise on it."
     if ratio < TINY_SIGNAL:
-        text += (" The release carries next to nothing of the data: compare it with its data-free "
-                 "twin, and owe to the data only what exceeds that.")
+        text += (
+            " The release carries next to nothing of the data: compare it with its data-free "
+            "twin, and owe to the data only what exceeds that."
+        )
     return text
 
 
@@ -145,11 +147,16 @@ def describe_outcome(run: ClaimRun) -> str:
     if check.is_refuted:
         return f"{check.verdict} Do not publish with this mechanism."
     is_double = check.unit == "link" and check.claimed == 2 * check.config.get("epsilon", 0)
-    return " ".join(filter(None, (
-        check.verdict,
-        "Both ends report a link, so the game is held to 2ε." if is_double else "",
-        find_method(check.defense, "defense").info.claim_blind_spot,
-    )))
+    return " ".join(
+        filter(
+            None,
+            (
+                check.verdict,
+                "Both ends report a link, so the game is held to 2ε." if is_double else "",
+                find_method(check.defense, "defense").info.claim_blind_spot,
+            ),
+        )
+    )
 
 
 def _judge(epsilon: float) -> str:

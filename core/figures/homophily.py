@@ -45,34 +45,50 @@ def ghratio_distributions(
     colors = release_color(list_releases(profile))
     ink = INKS[theme]
     names = list(MECHANISMS)
-    figure = make_subplots(1, 3, shared_yaxes=True, horizontal_spacing=0.04,
-                           subplot_titles=[MECHANISMS[name] for name in names])
+    figure = make_subplots(
+        1,
+        3,
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        subplot_titles=[MECHANISMS[name] for name in names],
+    )
     share = compute_reference_share(profile)
     for column, name in enumerate(names, start=1):
         for release, rows in table[table.mechanism == name].groupby("release", sort=False):
             color = colors[str(release)]
             is_original = release == ORIGINAL
             figure.add_scatter(
-                x=rows.ratio.to_numpy(), y=rows.share.to_numpy(), mode="lines",
-                name=escape_text(release_title(str(release))), legendgroup=str(release),
+                x=rows.ratio.to_numpy(),
+                y=rows.share.to_numpy(),
+                mode="lines",
+                name=escape_text(release_title(str(release))),
+                legendgroup=str(release),
                 showlegend=column == 1,
                 line={"shape": "hvh", "color": color, "width": 1 if is_original else 2},
                 fill="tozeroy" if is_original else "none",
                 hovertemplate="ratio about %{x:.2f}: %{y:.1%} of the nodes"
-                              "<extra>%{fullData.name}</extra>",
-                row=1, col=column,
+                "<extra>%{fullData.name}</extra>",
+                row=1,
+                col=column,
             )
-        figure.add_vline(x=share, line={"dash": "dash", "width": 1.3, "color": ink.text},
-                         row=1, col=column)
-    style_figure(figure, theme, 360, legend={
-        "orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}, margin={
-        "l": 10, "r": 16, "t": 36, "b": 96})
+        figure.add_vline(
+            x=share, line={"dash": "dash", "width": 1.3, "color": ink.text}, row=1, col=column
+        )
+    style_figure(
+        figure,
+        theme,
+        360,
+        legend={"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
+        margin={"l": 10, "r": 16, "t": 36, "b": 96},
+    )
     figure.update_xaxes(range=[0, 1], title_text="Share of the own class   ← safer")
     figure.update_yaxes(tickformat=".0%", rangemode="tozero")
     figure.update_yaxes(title_text="Nodes", row=1, col=1)
     known = profile[profile.ghratio_combined.notna()].groupby("release").node.nunique()
-    note = (f"Nodes whose value and peers are known ({int(known.max()) if len(known) else 0:,}), "
-            f"first repeat's releases, {NUM_BINS} bins. Dashed: mean class share {share:.2f}.")
+    note = (
+        f"Nodes whose value and peers are known ({int(known.max()) if len(known) else 0:,}), "
+        f"first repeat's releases, {NUM_BINS} bins. Dashed: mean class share {share:.2f}."
+    )
     return Chart(figure, table, note)
 
 
@@ -88,10 +104,17 @@ def compute_ghratio_histogram(
             if len(values) == 0 or (releases is not None and release not in releases):
                 continue
             counts, _ = np.histogram(values, edges)
-            parts.append(pd.DataFrame({
-                "mechanism": name, "release": release, "ratio": (edges[:-1] + edges[1:]) / 2,
-                "share": counts / len(values), "nodes": counts,
-            }))
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "mechanism": name,
+                        "release": release,
+                        "ratio": (edges[:-1] + edges[1:]) / 2,
+                        "share": counts / len(values),
+                        "nodes": counts,
+                    }
+                )
+            )
     columns = ["mechanism", "release", "ratio", "share", "nodes"]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
@@ -122,14 +145,21 @@ def mechanism_scatter(
     figure = make_subplots()
     for index, (name, points) in enumerate(shown.groupby("class", sort=True, observed=True)):
         figure.add_scattergl(
-            x=points.ghratio_proximity.to_numpy(float), y=points.ghratio_role.to_numpy(float),
-            mode="markers", name=escape_text(name),
-            customdata=points.node.to_list(), text=[escape_text(node) for node in points.node],
-            marker={"color": color, "opacity": 0.55, "size": 8,
-                    "symbol": CLASS_SYMBOLS[index % len(CLASS_SYMBOLS)],
-                    "line": {"width": 0.5, "color": ink.surface}},
+            x=points.ghratio_proximity.to_numpy(float),
+            y=points.ghratio_role.to_numpy(float),
+            mode="markers",
+            name=escape_text(name),
+            customdata=points.node.to_list(),
+            text=[escape_text(node) for node in points.node],
+            marker={
+                "color": color,
+                "opacity": 0.55,
+                "size": 8,
+                "symbol": CLASS_SYMBOLS[index % len(CLASS_SYMBOLS)],
+                "line": {"width": 0.5, "color": ink.surface},
+            },
             hovertemplate="%{text}<br>neighbours %{x:.2f}, role peers %{y:.2f}"
-                          "<extra>%{fullData.name}</extra>",
+            "<extra>%{fullData.name}</extra>",
         )
     style_figure(figure, theme, 460, clickmode="event+select", dragmode="select")
     shares = table[["class", "class_share"]].drop_duplicates("class")

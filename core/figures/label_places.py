@@ -46,12 +46,15 @@ class Place:
 
 PLACES = tuple(
     Place(direction[0] * distance, direction[1] * distance, direction[0])
-    for distance in DISTANCES for direction in DIRECTIONS
+    for distance in DISTANCES
+    for direction in DIRECTIONS
 )
 
 
 def place_labels(
-    points: Sequence[np.ndarray], texts: Sequence[str], sizes: Sequence[tuple[float, float]],
+    points: Sequence[np.ndarray],
+    texts: Sequence[str],
+    sizes: Sequence[tuple[float, float]],
     whiskers: Sequence[np.ndarray],
 ) -> list[Place | None]:
     """A place for the name of each point, None where there is none; earlier points choose first.
@@ -105,6 +108,8 @@ def _count_crossed(box: np.ndarray, points: np.ndarray, crosses: np.ndarray) -> 
 def _overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(k,) bool: which of the boxes (k, 4) share a point with `box`."""
     return (
-        (others[:, 0] < box[2]) & (others[:, 2] > box[0])
-        & (others[:, 1] < box[3]) & (others[:, 3] > box[1])
+        (others[:, 0] < box[2])
+        & (others[:, 2] > box[0])
+        & (others[:, 1] < box[3])
+        & (others[:, 3] > box[1])
     )

@@ -17,7 +17,9 @@ MAIN_ATTACK_METRICS = ("auc", "accuracy")
 """Headline metric of an attack, the first that was computed."""
 
 MAIN_UTILITY_METRICS = (
-    "node_classification_auc", "node_classification_f1", "link_prediction_auc",
+    "node_classification_auc",
+    "node_classification_f1",
+    "link_prediction_auc",
 )
 
 
@@ -98,7 +100,7 @@ def method_title(method_id: str) -> str:
 
 
 def _describe_setting(method: Method, name: str, value: Any) -> str:
-    """"ε = 6"; a switch that is on is named by its title alone."""
+    """ "ε = 6"; a switch that is on is named by its title alone."""
     if value is True:
         title = type(method).model_fields[name].title or name.replace("_", " ")
         return title[0].lower() + title[1:]

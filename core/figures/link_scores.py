@@ -34,18 +34,27 @@ def link_scores(
     counts, edges = np.histogram(np.clip(scores, 0, 1), NUM_BINS, (0, 1))
     by_degree = compute_degree_means(graph, scores)
     by_shape = compute_substructure_means(graph, scores, rng)
-    figure = make_subplots(1, 3, subplot_titles=TITLES, horizontal_spacing=0.09,
-                           column_widths=[0.28, 0.32, 0.4])
+    figure = make_subplots(
+        1, 3, subplot_titles=TITLES, horizontal_spacing=0.09, column_widths=[0.28, 0.32, 0.4]
+    )
     color, mean = OKABE_ITO[0], float(scores.mean())
     figure.add_bar(
-        x=(edges[:-1] + edges[1:]) / 2, y=counts / len(scores), marker={"color": color},
+        x=(edges[:-1] + edges[1:]) / 2,
+        y=counts / len(scores),
+        marker={"color": color},
         hovertemplate="chance about %{x:.2f}: %{y:.1%} of the links<extra></extra>",
-        showlegend=False, row=1, col=1,
+        showlegend=False,
+        row=1,
+        col=1,
     )
     for column, groups in ((2, by_degree), (3, by_shape)):
         _add_means(figure, groups, color, column)
-        figure.add_hline(y=mean, line={"dash": "dot", "width": 1.2, "color": INKS[theme].muted},
-                         row=1, col=column)
+        figure.add_hline(
+            y=mean,
+            line={"dash": "dot", "width": 1.2, "color": INKS[theme].muted},
+            row=1,
+            col=column,
+        )
     style_figure(figure, theme, 400, bargap=0.08)
     figure.update_xaxes(title_text="Chance to be published", range=[0, 1], row=1, col=1)
     figure.update_yaxes(title_text="Share of the links", tickformat=".0%", row=1, col=1)
@@ -68,13 +77,22 @@ def _add_means(figure: go.Figure, groups: list[GroupMean], color: str, column: i
     high = np.array([group.mean.high for group in known], float)
     low = np.array([group.mean.low for group in known], float)
     figure.add_scatter(
-        x=[group.group for group in known], y=values, mode="markers", showlegend=False,
+        x=[group.group for group in known],
+        y=values,
+        mode="markers",
+        showlegend=False,
         marker={"color": color, "size": 9},
-        error_y={"type": "data", "array": high - values, "arrayminus": values - low,
-                 "thickness": 1.3, "width": 3},
+        error_y={
+            "type": "data",
+            "array": high - values,
+            "arrayminus": values - low,
+            "thickness": 1.3,
+            "width": 3,
+        },
         customdata=[f"{group.mean.n:,}" for group in known],
         hovertemplate="%{x}: %{y:.3f} (%{customdata} counted)<extra></extra>",
-        row=1, col=column,
+        row=1,
+        col=column,
     )
 
 
@@ -86,7 +104,5 @@ def _tabulate(
         for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
     ]
     for panel, groups in (("degree", by_degree), ("sub-structure", by_shape)):
-        rows += [
-            (panel, g.group, g.mean.value, g.mean.low, g.mean.high, g.mean.n) for g in groups
-        ]
+        rows += [(panel, g.group, g.mean.value, g.mean.low, g.mean.high, g.mean.n) for g in groups]
     return pd.DataFrame(rows, columns=["panel", "group", "mean", "low", "high", "n"])

@@ -26,8 +26,18 @@ WHATS = ("private", "label")
 LEAVES_INVERTED = -0.1
 """Margins below it leak: who knows of the defense inverts the answer."""
 COLUMNS = (
-    "what", "release", "n", "p5", "q1", "median", "q3", "p95", "mean", "mean_absolute",
-    "below_zero", "below_inverted",
+    "what",
+    "release",
+    "n",
+    "p5",
+    "q1",
+    "median",
+    "q3",
+    "p95",
+    "mean",
+    "mean_absolute",
+    "below_zero",
+    "below_inverted",
 )
 
 
@@ -53,17 +63,26 @@ def compute_margin_table(
             if not len(margins):
                 continue
             shown = np.abs(margins) if absolute else margins
-            rows.append((
-                what, release, len(margins),
-                *np.quantile(shown, (0.05, 0.25, 0.5, 0.75, 0.95)), shown.mean(),
-                np.abs(margins).mean(), (margins < 0).mean(),
-                (margins < LEAVES_INVERTED).mean(),
-            ))
+            rows.append(
+                (
+                    what,
+                    release,
+                    len(margins),
+                    *np.quantile(shown, (0.05, 0.25, 0.5, 0.75, 0.95)),
+                    shown.mean(),
+                    np.abs(margins).mean(),
+                    (margins < 0).mean(),
+                    (margins < LEAVES_INVERTED).mean(),
+                )
+            )
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def margin_boxes(
-    view: AuditView, attack: str, releases: Sequence[str], absolute: bool = False,
+    view: AuditView,
+    attack: str,
+    releases: Sequence[str],
+    absolute: bool = False,
     theme: Theme = "light",
 ) -> Chart:
     """Private value on the left, label on the right; 0 is undecided."""
@@ -75,25 +94,41 @@ def margin_boxes(
     colors, ink = release_color(list_releases(view.results)), INKS[theme]
     titles = {"private": f"Private value, {method_title(attack)}", "label": "Label"}
     figure = make_subplots(
-        1, len(whats), shared_yaxes=True, horizontal_spacing=0.05,
+        1,
+        len(whats),
+        shared_yaxes=True,
+        horizontal_spacing=0.05,
         subplot_titles=[escape_text(titles[what]) for what in whats],
     )
     for column, what in enumerate(whats, start=1):
         for row in table[table.what == what].itertuples():
             figure.add_box(
-                y=[escape_text(release_title(row.release))], orientation="h",
-                lowerfence=[row.p5], q1=[row.q1], median=[row.median], q3=[row.q3],
-                upperfence=[row.p95], mean=[row.mean], boxmean=True, width=0.55,
-                line={"color": colors[row.release], "width": 1.6}, showlegend=False,
-                name=escape_text(release_title(row.release)), row=1, col=column,
+                y=[escape_text(release_title(row.release))],
+                orientation="h",
+                lowerfence=[row.p5],
+                q1=[row.q1],
+                median=[row.median],
+                q3=[row.q3],
+                upperfence=[row.p95],
+                mean=[row.mean],
+                boxmean=True,
+                width=0.55,
+                line={"color": colors[row.release], "width": 1.6},
+                showlegend=False,
+                name=escape_text(release_title(row.release)),
+                row=1,
+                col=column,
             )
         if not absolute:
-            figure.add_vline(x=0, line={"dash": "dash", "width": 1.2, "color": ink.text},
-                             row=1, col=column)
+            figure.add_vline(
+                x=0, line={"dash": "dash", "width": 1.2, "color": ink.text}, row=1, col=column
+            )
         hint = "nearer 0 is safer" if what == "private" else "more useful →"
         figure.update_xaxes(
             title_text=f"{'Absolute margin' if absolute else 'Margin'}   {hint}",
-            range=[0, 1.02] if absolute else [-1.05, 1.05], row=1, col=column,
+            range=[0, 1.02] if absolute else [-1.05, 1.05],
+            row=1,
+            col=column,
         )
     style_figure(figure, theme, 150 + 42 * table.release.nunique())
     figure.update_yaxes(autorange="reversed", ticklabelstandoff=4)
@@ -112,8 +147,7 @@ def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) 
     parts = []
     for release in releases:
         rows = results[
-            (results.release == release) & (results.method == attack)
-            & (results.status == "done")
+            (results.release == release) & (results.method == attack) & (results.status == "done")
         ].set_index("metric")
         if not {"margin_absolute", "share_below_zero"} <= set(rows.index):
             continue
@@ -121,8 +155,10 @@ def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) 
             format_interval(*rows.loc[metric, ["value", "low", "high"]])
             for metric in ("margin_absolute", "share_below_zero")
         )
-        parts.append(f"{size} from undecided and names another class for a share of {wrong} on "
-                     f"{'the original' if release == ORIGINAL else release_title(release)}")
+        parts.append(
+            f"{size} from undecided and names another class for a share of {wrong} on "
+            f"{'the original' if release == ORIGINAL else release_title(release)}"
+        )
     if not parts:
         return ""
     return f"{method_title(attack)} is on average {', and '.join(parts)}."

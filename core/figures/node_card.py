@@ -32,8 +32,10 @@ def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
     """One sentence: the worst case on the original and on each release, and which attack."""
     worst = compute_worst_case(nodes[nodes.node == node]).set_index("release")
     if worst.empty:
-        return "Nothing is at stake for this node: none of its links is hidden and its value is " \
-               "known or missing in every repeat."
+        return (
+            "Nothing is at stake for this node: none of its links is hidden and its value is "
+            "known or missing in every repeat."
+        )
     first = ORIGINAL if ORIGINAL in worst.index else worst.index[0]
     row = worst.loc[first]
     text = (
@@ -57,15 +59,20 @@ def describe_node_reasons(profile: pd.DataFrame, node: str, release: str = ORIGI
     row = rows.iloc[0]
     share = float(row.class_share)
     sentences = []
-    for column, who in (("ghratio_proximity", "neighbours"),
-                        ("ghratio_role", "role peers (people with about as many links)")):
+    for column, who in (
+        ("ghratio_proximity", "neighbours"),
+        ("ghratio_role", "role peers (people with about as many links)"),
+    ):
         ratio = row[column]
         if pd.isna(ratio):
             sentences.append(f"It has no {who} with a known value.")
             continue
         verdict = (
-            "which gives it away" if ratio > share + 0.1
-            else "which hides it" if ratio < share - 0.1 else "about what chance gives"
+            "which gives it away"
+            if ratio > share + 0.1
+            else "which hides it"
+            if ratio < share - 0.1
+            else "about what chance gives"
         )
         sentences.append(
             f"{format_number(100 * float(ratio))} % of its {who} share its value, against "
@@ -79,10 +86,14 @@ def compute_neighbor_classes(graph: Graph, node: int, attribute: Attribute) -> p
     start, stop = graph.adjacency.indptr[node : node + 2]
     codes = attribute.codes[graph.adjacency.indices[start:stop]]
     counts = np.bincount(codes[codes >= 0], minlength=attribute.num_classes)
-    table = pd.DataFrame({
-        "class": attribute.classes, "neighbours": counts,
-        "share of neighbours": counts / max(counts.sum(), 1), "share of all": attribute.shares,
-    })
+    table = pd.DataFrame(
+        {
+            "class": attribute.classes,
+            "neighbours": counts,
+            "share of neighbours": counts / max(counts.sum(), 1),
+            "share of all": attribute.shares,
+        }
+    )
     unknown = int((codes < 0).sum())
     if unknown:
         table.loc[len(table)] = ["unknown", unknown, np.nan, np.nan]

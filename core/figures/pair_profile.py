@@ -22,7 +22,8 @@ from core.figures.theme import (
 )
 
 METRICS = {
-    "pair_path_length": "Steps<br>apart", "pair_disconnected": "Without<br>a path",
+    "pair_path_length": "Steps<br>apart",
+    "pair_disconnected": "Without<br>a path",
     "pair_feature_cosine": "Feature<br>similarity",
     "pair_embedding_cosine": "Embedding<br>similarity",
 }
@@ -65,7 +66,8 @@ def pair_profile(
     colors, ink = release_color(list_releases(results)), INKS[theme]
     figure = make_subplots(1, len(metrics), shared_yaxes=True, horizontal_spacing=0.04)
     looks = {
-        "hidden": {"symbol": "circle", "size": 11}, "absent": {"symbol": "circle-open", "size": 11},
+        "hidden": {"symbol": "circle", "size": 11},
+        "absent": {"symbol": "circle-open", "size": 11},
         "visible": {"symbol": "line-ns-open", "size": 12},
     }
     for column, metric in enumerate(metrics, start=1):
@@ -75,40 +77,60 @@ def pair_profile(
         for kind, look in looks.items():
             rows = wide[wide.index.get_level_values("kind") == kind].reset_index()
             figure.add_scatter(
-                x=rows.value.to_numpy(), y=[escape_text(title) for title in rows.title],
-                mode="markers", name=KINDS[kind], legendgroup=kind, showlegend=False,
+                x=rows.value.to_numpy(),
+                y=[escape_text(title) for title in rows.title],
+                mode="markers",
+                name=KINDS[kind],
+                legendgroup=kind,
+                showlegend=False,
                 marker={**look, "color": [colors[r] for r in rows.release], "line": {"width": 2}},
-                error_x={"type": "data", "array": (rows.high - rows.value).fillna(0).to_numpy(),
-                         "arrayminus": (rows.value - rows.low).fillna(0).to_numpy(),
-                         "thickness": 1.1, "width": 3, "color": ink.muted},
+                error_x={
+                    "type": "data",
+                    "array": (rows.high - rows.value).fillna(0).to_numpy(),
+                    "arrayminus": (rows.value - rows.low).fillna(0).to_numpy(),
+                    "thickness": 1.1,
+                    "width": 3,
+                    "color": ink.muted,
+                },
                 text=[format_interval(*v) for v in rows[["value", "low", "high"]].to_numpy()],
                 hovertemplate="%{y}<br>%{fullData.name}: %{text}<extra></extra>",
-                row=1, col=column,
+                row=1,
+                col=column,
             )
         figure.update_xaxes(title_text=METRICS[metric], row=1, col=column)
     for kind, look in looks.items():  # the legend in ink: colours tell releases apart
         figure.add_scatter(
-            x=[None], y=[None], mode="markers", name=KINDS[kind], legendgroup=kind,
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=KINDS[kind],
+            legendgroup=kind,
             marker={**look, "color": ink.text, "line": {"width": 2}},
         )
     style_figure(figure, theme, 170 + 38 * len(order))
     figure.update_yaxes(
-        categoryorder="array", categoryarray=[escape_text(release_title(r)) for r in order[::-1]],
+        categoryorder="array",
+        categoryarray=[escape_text(release_title(r)) for r in order[::-1]],
         tickfont={"color": ink.text},
     )
     note = describe_sample(table, "pair").replace("; bars and whiskers", "; whiskers")
     return Chart(figure, table, f"{note} Steps are means over the pairs that a path connects.")
 
 
-def _add_gap(
-    figure: go.Figure, wide: pd.DataFrame, release: str, color: str, column: int
-) -> None:
+def _add_gap(figure: go.Figure, wide: pd.DataFrame, release: str, color: str, column: int) -> None:
     ends = [wide.value.get((release, kind)) for kind in ("hidden", "absent")]
     if None in ends:
         return
     figure.add_scatter(
-        x=ends, y=[escape_text(release_title(release))] * 2, mode="lines", hoverinfo="skip",
-        line={"color": color, "width": 3}, opacity=0.5, showlegend=False, row=1, col=column,
+        x=ends,
+        y=[escape_text(release_title(release))] * 2,
+        mode="lines",
+        hoverinfo="skip",
+        line={"color": color, "width": 3},
+        opacity=0.5,
+        showlegend=False,
+        row=1,
+        col=column,
     )
 
 
@@ -125,7 +147,8 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
         f"without a link {_text(absent)}"
     )
     gaps = {
-        release: gap for release in list_releases(table)
+        release: gap
+        for release in list_releases(table)
         if (gap := _find_gap(table, release, metric)) is not None
     }
     if not _is_clear(table, ORIGINAL, metric):

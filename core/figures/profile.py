@@ -35,17 +35,21 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
         return Chart(make_empty_figure("The graph has no links.", theme), table, "")
     figure = go.Figure(
         go.Scatter(
-            x=shown.degree.to_numpy(), y=shown.share_at_least.to_numpy(), mode="lines+markers",
-            line={"shape": "vh", "color": ORIGINAL_GREY, "width": 1.5}, marker={"size": 5},
+            x=shown.degree.to_numpy(),
+            y=shown.share_at_least.to_numpy(),
+            mode="lines+markers",
+            line={"shape": "vh", "color": ORIGINAL_GREY, "width": 1.5},
+            marker={"size": 5},
             customdata=shown.nodes.to_numpy(),
             hovertemplate="%{y:.2%} of the nodes have at least %{x} links"
-                          "<br>%{customdata} have exactly %{x}<extra></extra>",
+            "<br>%{customdata} have exactly %{x}<extra></extra>",
         )
     )
     style_figure(figure, theme, 320, showlegend=False)
     figure.update_xaxes(title_text="Number of links of a node", type="log", dtick="D2")
-    figure.update_yaxes(title_text="Share with at least as many", type="log", dtick="D2",
-                        tickformat="~%")
+    figure.update_yaxes(
+        title_text="Share with at least as many", type="log", dtick="D2", tickformat="~%"
+    )
     isolated = int(table[table.degree == 0].nodes.sum())
     note = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} links; {isolated:,} without a link."
     return Chart(figure, table, note)
@@ -55,22 +59,32 @@ def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
     """A bar per class, largest first; the rest summed above 30 classes."""
     counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
     order = np.argsort(-counts, kind="stable")
-    table = pd.DataFrame({
-        "class": [attribute.classes[i] for i in order], "nodes": counts[order],
-        "share": attribute.shares[order],
-    })
+    table = pd.DataFrame(
+        {
+            "class": [attribute.classes[i] for i in order],
+            "nodes": counts[order],
+            "share": attribute.shares[order],
+        }
+    )
     shown = table
     if len(table) > MAX_CLASS_BARS:
         rest = table.iloc[MAX_CLASS_BARS - 1 :]
-        other = {"class": f"{len(rest)} other classes", "nodes": rest.nodes.sum(),
-                 "share": rest.share.sum()}
+        other = {
+            "class": f"{len(rest)} other classes",
+            "nodes": rest.nodes.sum(),
+            "share": rest.share.sum(),
+        }
         shown = pd.concat([table.iloc[: MAX_CLASS_BARS - 1], pd.DataFrame([other])])
     figure = go.Figure(
         go.Bar(
-            x=shown.nodes.to_numpy(), y=[_shorten(name) for name in shown["class"]],
-            orientation="h", marker={"color": ORIGINAL_GREY},
-            text=[format_percent(share) for share in shown.share], textposition="outside",
-            cliponaxis=False, hovertemplate="%{y}: %{x:,} nodes<extra></extra>",
+            x=shown.nodes.to_numpy(),
+            y=[_shorten(name) for name in shown["class"]],
+            orientation="h",
+            marker={"color": ORIGINAL_GREY},
+            text=[format_percent(share) for share in shown.share],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}: %{x:,} nodes<extra></extra>",
         )
     )
     style_figure(figure, theme, 100 + 28 * max(len(shown), 2), showlegend=False, bargap=0.35)

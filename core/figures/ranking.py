@@ -54,16 +54,28 @@ def attack_ranking(
         _add_turned(figure, rows[rows.is_turned], color, ink.muted, column)
         nulls = rows[rows.is_null]
         if not nulls.empty:
-            figure.add_vline(x=nulls.strength.max(), line={"dash": "dash", "width": 1.5,
-                             "color": ink.text}, row=1, col=column)
+            figure.add_vline(
+                x=nulls.strength.max(),
+                line={"dash": "dash", "width": 1.5, "color": ink.text},
+                row=1,
+                col=column,
+            )
         if chance_level(metric) is not None:
-            figure.add_vline(x=chance_level(metric), line={"dash": "dot", "width": 1,
-                             "color": ink.muted}, row=1, col=column)
+            figure.add_vline(
+                x=chance_level(metric),
+                line={"dash": "dot", "width": 1, "color": ink.muted},
+                row=1,
+                col=column,
+            )
         figure.update_xaxes(title_text=axis_title(metric), row=1, col=column)
     order = [escape_text(t) for t in dict.fromkeys(table.title)]
     style_figure(figure, theme, height=110 + 34 * len(order), bargap=0.35)
-    figure.update_yaxes(categoryorder="array", categoryarray=order[::-1], showgrid=False,
-                        tickfont={"color": ink.text})
+    figure.update_yaxes(
+        categoryorder="array",
+        categoryarray=order[::-1],
+        showgrid=False,
+        tickfont={"color": ink.text},
+    )
     note = f"{describe_sample(table, UNITS[threat])} Dashed: best null attacker; dotted: chance."
     if table.is_turned.any():
         note += " Clearly below one half: ranked by the diamond, its strength turned round."
@@ -83,8 +95,19 @@ def compute_ranking(
         turned = turn_round(rows)
         rows = rows.assign(strength=turned.value, is_turned=turned.is_turned)
         parts.append(rows[rows.release == release])
-    columns = ["method", "title", "metric", "value", "low", "high", "n", "seeds", "is_null",
-               "strength", "is_turned"]
+    columns = [
+        "method",
+        "title",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "seeds",
+        "is_null",
+        "strength",
+        "is_turned",
+    ]
     if not parts or all(part.empty for part in parts):
         return pd.DataFrame(columns=columns)
     table = pd.concat(parts, ignore_index=True)
@@ -118,25 +141,37 @@ def _add_bars(
             "color": ["rgba(0,0,0,0)" if null else color for null in rows.is_null],
             "line": {"color": color, "width": 1.5},
         },
-        error_x={"type": "data", "array": above, "arrayminus": below, "color": ink,
-                 "thickness": 1.3, "width": 4},
+        error_x={
+            "type": "data",
+            "array": above,
+            "arrayminus": below,
+            "color": ink,
+            "thickness": 1.3,
+            "width": 4,
+        },
         customdata=np.array([labels, rows.method.tolist()]).T,
         hovertemplate="%{y}<br>%{customdata[0]}<extra></extra>",
         showlegend=False,
-        row=1, col=column,
+        row=1,
+        col=column,
     )
 
 
-def _add_turned(
-    figure: go.Figure, rows: pd.DataFrame, color: str, ink: str, column: int
-) -> None:
+def _add_turned(figure: go.Figure, rows: pd.DataFrame, color: str, ink: str, column: int) -> None:
     """A diamond where an attack that is clearly wrong stands once it is turned round."""
     if rows.empty:
         return
     figure.add_scatter(
-        x=rows.strength.to_numpy(), y=[escape_text(title) for title in rows.title],
-        mode="markers+text", text=["turned round"] * len(rows), textposition="middle right",
-        textfont={"color": ink, "size": 12}, showlegend=False, cliponaxis=False,
+        x=rows.strength.to_numpy(),
+        y=[escape_text(title) for title in rows.title],
+        mode="markers+text",
+        text=["turned round"] * len(rows),
+        textposition="middle right",
+        textfont={"color": ink, "size": 12},
+        showlegend=False,
+        cliponaxis=False,
         marker={"symbol": "diamond-open", "size": 10, "color": color, "line": {"width": 2}},
-        hovertemplate="%{y}<br>turned round %{x:.2f}<extra></extra>", row=1, col=column,
+        hovertemplate="%{y}<br>turned round %{x:.2f}<extra></extra>",
+        row=1,
+        col=column,
     )

@@ -26,7 +26,8 @@ from core.figures.theme import format_interval
 from core.figures.turned import name_strength
 
 WORST_TITLES: dict[Threat, str] = {
-    "link": "Worst case, links", "attribute": "Worst case, attribute",
+    "link": "Worst case, links",
+    "attribute": "Worst case, attribute",
 }
 MAX_UTILITIES = 2
 
@@ -46,22 +47,26 @@ def compute_release_table(
         if metric is not None:
             worst = compute_worst_attacks(results, metric, threat)
             title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
-            texts = [name_strength(row.value, row.low, row.high, row.is_turned)
-                     for row in worst.itertuples()]
+            texts = [
+                name_strength(row.value, row.low, row.high, row.is_turned)
+                for row in worst.itertuples()
+            ]
             columns[title] = dict(zip(worst.release, texts, strict=True))
     for metric in _choose_utilities(results):
         columns[metric_title(metric)] = _release_texts(results, metric)
     guarantees = {summary.id: summary.guarantee.label for summary in releases}
     ids = [ORIGINAL, *(summary.id for summary in releases if summary.id != ORIGINAL)]
-    return pd.DataFrame([
-        {
-            "release": release,
-            "Release": release_title(release),
-            "Guarantee": "none" if release == ORIGINAL else guarantees.get(release, ""),
-            **{title: texts.get(release, "") for title, texts in columns.items()},
-        }
-        for release in ids
-    ])
+    return pd.DataFrame(
+        [
+            {
+                "release": release,
+                "Release": release_title(release),
+                "Guarantee": "none" if release == ORIGINAL else guarantees.get(release, ""),
+                **{title: texts.get(release, "") for title, texts in columns.items()},
+            }
+            for release in ids
+        ]
+    )
 
 
 def _choose_utilities(results: pd.DataFrame) -> list[str]:

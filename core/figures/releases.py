@@ -100,8 +100,9 @@ def before_after(
     table = compute_link_changes(before, after, chosen)
     positions = compute_layout(table, chosen)
     place = dict(zip(chosen.tolist(), positions, strict=True))
-    figure = make_subplots(1, 2, subplot_titles=[escape_text(t) for t in titles],
-                           horizontal_spacing=0.03)
+    figure = make_subplots(
+        1, 2, subplot_titles=[escape_text(t) for t in titles], horizontal_spacing=0.03
+    )
     ink = INKS[theme]
     _add_links(figure, table[table.state != "added"], place, ORIGINAL_GREY, "solid", 1, None)
     kept, removed, added = (table[table.state == state] for state in STATES)
@@ -111,16 +112,23 @@ def before_after(
     names = [escape_text(before.node_ids[node]) for node in chosen]
     for column in (1, 2):
         figure.add_scatter(
-            x=positions[:, 0], y=positions[:, 1], mode="markers", text=names,
-            hovertemplate="%{text}<extra></extra>", showlegend=False,
+            x=positions[:, 0],
+            y=positions[:, 1],
+            mode="markers",
+            text=names,
+            hovertemplate="%{text}<extra></extra>",
+            showlegend=False,
             marker={"color": ink.text, "size": 6, "line": {"width": 1, "color": ink.surface}},
-            row=1, col=column,
+            row=1,
+            col=column,
         )
     style_figure(figure, theme, 420, legend={"orientation": "h", "y": -0.02, "x": 0})
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
-    named = table.assign(source=[before.node_ids[i] for i in table.source],
-                         target=[before.node_ids[i] for i in table.target])
+    named = table.assign(
+        source=[before.node_ids[i] for i in table.source],
+        target=[before.node_ids[i] for i in table.target],
+    )
     note = f"{len(chosen)} of {before.num_nodes:,} nodes and the links among them; first repeat."
     return Chart(figure, named, note)
 
@@ -134,14 +142,23 @@ def training_curves(
     if table.empty:
         return Chart(make_empty_figure("This method does not train.", theme), table, "")
     names = list(dict.fromkeys(table.curve))[:MAX_CURVES]
-    figure = make_subplots(1, len(names), horizontal_spacing=0.08,
-                           subplot_titles=[escape_text(_in_words(name)) for name in names])
+    figure = make_subplots(
+        1,
+        len(names),
+        horizontal_spacing=0.08,
+        subplot_titles=[escape_text(_in_words(name)) for name in names],
+    )
     for column, name in enumerate(names, start=1):
         points = table[table.curve == name]
         figure.add_scatter(
-            x=points.step.to_numpy(float), y=points.value.to_numpy(float), mode="lines",
-            line={"color": OKABE_ITO[0], "width": 1.8}, showlegend=False,
-            hovertemplate="step %{x}: %{y:.3g}<extra></extra>", row=1, col=column,
+            x=points.step.to_numpy(float),
+            y=points.value.to_numpy(float),
+            mode="lines",
+            line={"color": OKABE_ITO[0], "width": 1.8},
+            showlegend=False,
+            hovertemplate="step %{x}: %{y:.3g}<extra></extra>",
+            row=1,
+            col=column,
         )
     style_figure(figure, theme, 260)
     figure.update_xaxes(title_text="Step")
@@ -149,8 +166,13 @@ def training_curves(
 
 
 def _add_links(
-    figure: go.Figure, links: pd.DataFrame, place: dict[int, np.ndarray], color: str, dash: str,
-    column: int, name: str | None,
+    figure: go.Figure,
+    links: pd.DataFrame,
+    place: dict[int, np.ndarray],
+    color: str,
+    dash: str,
+    column: int,
+    name: str | None,
 ) -> None:
     """One trace for all links: None breaks the line between them."""
     x: list[float | None] = []
@@ -160,9 +182,15 @@ def _add_links(
         x += [x0, x1, None]
         y += [y0, y1, None]
     figure.add_scatter(
-        x=x, y=y, mode="lines", hoverinfo="skip", name=name or "", showlegend=name is not None,
+        x=x,
+        y=y,
+        mode="lines",
+        hoverinfo="skip",
+        name=name or "",
+        showlegend=name is not None,
         line={"color": color, "dash": dash, "width": 1.2 if color == ORIGINAL_GREY else 1.9},
-        row=1, col=column,
+        row=1,
+        col=column,
     )
 
 

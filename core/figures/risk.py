@@ -68,10 +68,24 @@ def risk_heatmap(
     titles = [escape_text(method_title(attack)) for attack in columns]
     figure = go.Figure(
         go.Heatmap(
-            z=values, x=titles, y=np.arange(len(values)), zmin=0, zmax=1,
-            colorscale=risk_colorscale(), hoverinfo="skip", xgap=2, ygap=_row_gap(len(values)),
-            colorbar={"title": {"text": "Risk"}, "thickness": 12, "len": 0.5, "y": 1,
-                      "yanchor": "top", "tickvals": [0, 0.25, 0.5, 0.75, 1], "outlinewidth": 0},
+            z=values,
+            x=titles,
+            y=np.arange(len(values)),
+            zmin=0,
+            zmax=1,
+            colorscale=risk_colorscale(),
+            hoverinfo="skip",
+            xgap=2,
+            ygap=_row_gap(len(values)),
+            colorbar={
+                "title": {"text": "Risk"},
+                "thickness": 12,
+                "len": 0.5,
+                "y": 1,
+                "yanchor": "top",
+                "tickvals": [0, 0.25, 0.5, 0.75, 1],
+                "outlinewidth": 0,
+            },
         )
     )
     size = float(np.clip(0.8 * height / len(values), 3, 14))
@@ -79,15 +93,23 @@ def risk_heatmap(
     ink = INKS[theme]
     style_figure(figure, theme, height, showlegend=False)
     # No cut-off: a click anywhere in a wide cell finds the marker at its centre.
-    figure.update_layout(plot_bgcolor=ink.empty, clickmode="event+select", hoverdistance=-1,
-                         hovermode="closest")
-    figure.update_xaxes(side="top", range=[-0.5, len(titles) - 0.5], showgrid=False,
-                        tickangle=-60 if len(titles) > 3 else 0, tickfont={"color": ink.text},
-                        tickvals=titles, ticktext=[
-                            escape_text(_shorten(method_title(a), MAX_TITLE)) for a in columns])
+    figure.update_layout(
+        plot_bgcolor=ink.empty, clickmode="event+select", hoverdistance=-1, hovermode="closest"
+    )
+    figure.update_xaxes(
+        side="top",
+        range=[-0.5, len(titles) - 0.5],
+        showgrid=False,
+        tickangle=-60 if len(titles) > 3 else 0,
+        tickfont={"color": ink.text},
+        tickvals=titles,
+        ticktext=[escape_text(_shorten(method_title(a), MAX_TITLE)) for a in columns],
+    )
     at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 8)).round().astype(int))
     figure.update_yaxes(
-        range=[len(values) - 0.5, -0.5], showgrid=False, tickvals=at,
+        range=[len(values) - 0.5, -0.5],
+        showgrid=False,
+        tickvals=at,
         ticktext=[f"{first[i]:,}" for i in at],
         title_text="Nodes by worst-case risk: most exposed on top",
     )
@@ -130,19 +152,22 @@ def risk_distribution(
     figure = go.Figure()
     for release, rows in table.groupby("release", sort=False):
         figure.add_scatter(
-            x=rows.risk.to_numpy(), y=rows.share.to_numpy(), mode="lines",
+            x=rows.risk.to_numpy(),
+            y=rows.share.to_numpy(),
+            mode="lines",
             name=escape_text(release_title(str(release))),
             line={"color": colors[str(release)], "width": 2.2},
             hovertemplate="%{y:.1%} of the nodes have a risk of %{x:.2f} or more"
-                          "<extra>%{fullData.name}</extra>",
+            "<extra>%{fullData.name}</extra>",
         )
     style_figure(figure, theme, 340)
     figure.update_xaxes(title_text="Worst-case risk   ← safer", range=[0, 1])
-    figure.update_yaxes(title_text="Nodes at or above   ↓ safer", range=[0, 1.02],
-                        tickformat=".0%")
+    figure.update_yaxes(title_text="Nodes at or above   ↓ safer", range=[0, 1.02], tickformat=".0%")
     counts = nodes[nodes.risk.notna()].groupby("release").node.nunique()
-    note = (f"{counts.max():,} nodes with something at stake; the risk of a node is its highest "
-            "over all attacks, each the mean over repeats.")
+    note = (
+        f"{counts.max():,} nodes with something at stake; the risk of a node is its highest "
+        "over all attacks, each the mean over repeats."
+    )
     return Chart(figure, table, note)
 
 
@@ -158,8 +183,11 @@ def compute_risk_shares(
         if len(risks) and (releases is None or release in releases):
             share = 1 - np.searchsorted(risks, thresholds - 1e-12) / len(risks)
             parts.append(pd.DataFrame({"release": release, "risk": thresholds, "share": share}))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(
-        columns=["release", "risk", "share"])
+    return (
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame(columns=["release", "risk", "share"])
+    )
 
 
 def risk_by_group(
@@ -185,23 +213,35 @@ def risk_by_group(
         rows = table[table.release == release]
         shift = (index - (len(found) - 1) / 2) * min(0.6 / len(found), 0.16)
         figure.add_scatter(
-            x=rows.group.map(groups.index).to_numpy() + shift, y=rows.risk.to_numpy(),
-            mode="markers", name=escape_text(release_title(release)),
+            x=rows.group.map(groups.index).to_numpy() + shift,
+            y=rows.risk.to_numpy(),
+            mode="markers",
+            name=escape_text(release_title(release)),
             marker={"color": colors[release], "symbol": symbols[release], "size": 9},
-            error_y={"type": "data", "array": (rows.high - rows.risk).fillna(0).to_numpy(),
-                     "arrayminus": (rows.risk - rows.low).fillna(0).to_numpy(), "thickness": 1.3,
-                     "width": 3},
+            error_y={
+                "type": "data",
+                "array": (rows.high - rows.risk).fillna(0).to_numpy(),
+                "arrayminus": (rows.risk - rows.low).fillna(0).to_numpy(),
+                "thickness": 1.3,
+                "width": 3,
+            },
             customdata=np.stack([rows.group.astype(str), rows.n.astype(str)], axis=1),
             hovertemplate="%{customdata[0]}: %{y:.2f} (%{customdata[1]} nodes)"
-                          "<extra>%{fullData.name}</extra>",
+            "<extra>%{fullData.name}</extra>",
         )
     style_figure(figure, theme, 340)
     titles = {"degree": "Number of links", "class": "Class", "community": "Community"}
-    figure.update_xaxes(title_text=titles[by], tickvals=list(range(len(groups))), showgrid=False,
-                        ticktext=[escape_text(_shorten(group)) for group in groups])
+    figure.update_xaxes(
+        title_text=titles[by],
+        tickvals=list(range(len(groups))),
+        showgrid=False,
+        ticktext=[escape_text(_shorten(group)) for group in groups],
+    )
     figure.update_yaxes(title_text="Mean worst-case risk   ↓ safer", range=[0, 1.02])
-    note = ("Mean over the group's nodes with a 95 % interval (1.96 standard errors over nodes); "
-            "groups of the original graph.")
+    note = (
+        "Mean over the group's nodes with a 95 % interval (1.96 standard errors over nodes); "
+        "groups of the original graph."
+    )
     return Chart(figure, table, note)
 
 
@@ -224,12 +264,16 @@ def compute_group_risk(
         worst = worst[worst.release.isin(list(releases))]
     stats = worst.groupby(["release", "group"]).risk.agg(["mean", "std", "count"]).reset_index()
     margin = 1.96 * stats["std"] / np.sqrt(stats["count"])  # NaN for a group of one
-    table = pd.DataFrame({
-        "release": stats.release, "group": stats.group, "risk": stats["mean"],
-        "low": (stats["mean"] - margin).clip(lower=0),
-        "high": (stats["mean"] + margin).clip(upper=1),
-        "n": stats["count"],
-    })
+    table = pd.DataFrame(
+        {
+            "release": stats.release,
+            "group": stats.group,
+            "risk": stats["mean"],
+            "low": (stats["mean"] - margin).clip(lower=0),
+            "high": (stats["mean"] + margin).clip(upper=1),
+            "n": stats["count"],
+        }
+    )
     release_order = {release: i for i, release in enumerate(list_releases(nodes))}
     table["key"] = table.release.map(release_order) * 1e6 + table.group.map(order.index)
     return table.sort_values("key")[columns].reset_index(drop=True)
@@ -270,13 +314,20 @@ def _bin_rows(table: pd.DataFrame, columns: list[str], max_cells: int) -> dict[s
 
 
 def _add_click_targets(
-    figure: go.Figure, values: np.ndarray, titles: list[str], attacks: list[str],
-    nodes: np.ndarray, first: np.ndarray, last: np.ndarray, size: float,
+    figure: go.Figure,
+    values: np.ndarray,
+    titles: list[str],
+    attacks: list[str],
+    nodes: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    size: float,
 ) -> None:
     """A heatmap's clicks never reach Streamlit: transparent markers over its cells do."""
     row, column = np.nonzero(~np.isnan(values))
     label = [
-        escape_text(nodes[first[i] - 1]) if first[i] == last[i]
+        escape_text(nodes[first[i] - 1])
+        if first[i] == last[i]
         else f"ranks {first[i]:,} to {last[i]:,}"
         for i in range(len(values))
     ]
@@ -285,12 +336,18 @@ def _add_click_targets(
     customdata[:, 0] = nodes[first[row] - 1]
     customdata[:, 1] = np.array(attacks, object)[column]
     customdata[:, 2], customdata[:, 3] = first[row].tolist(), last[row].tolist()
-    texts = [f"{label[i]}<br>{titles[j]}: {values[i, j]:.2f}"
-             for i, j in zip(row.tolist(), column.tolist(), strict=True)]
+    texts = [
+        f"{label[i]}<br>{titles[j]}: {values[i, j]:.2f}"
+        for i, j in zip(row.tolist(), column.tolist(), strict=True)
+    ]
     figure.add_scattergl(
-        x=np.array(titles, object)[column], y=row, mode="markers", name="",
+        x=np.array(titles, object)[column],
+        y=row,
+        mode="markers",
+        name="",
         marker={"size": size, "symbol": "square", "color": "rgba(0,0,0,0)"},
-        customdata=customdata, text=np.array(texts, object),
+        customdata=customdata,
+        text=np.array(texts, object),
         hovertemplate="%{text}<extra></extra>",
     )
 

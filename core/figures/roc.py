@@ -42,8 +42,12 @@ def roc_by_attack(
     for key in sorted(chosen, key=lambda key: (key[1] == highlight, not is_null(key[1]))):
         strong = key[1] == highlight
         _add_curve(
-            figure, rocs[key], method_title(key[1]), is_null(key[1]),
-            OKABE_ITO[0] if strong else ink.muted, 3.0 if strong else 1.3,
+            figure,
+            rocs[key],
+            method_title(key[1]),
+            is_null(key[1]),
+            OKABE_ITO[0] if strong else ink.muted,
+            3.0 if strong else 1.3,
         )
     return _finish(figure, {key: rocs[key] for key in chosen}, theme)
 
@@ -75,7 +79,10 @@ def _add_curve(
     fpr = np.clip(curve.fpr.to_numpy(float), FLOOR, 1)
     tpr = np.clip(curve.tpr.to_numpy(float), FLOOR, 1)
     figure.add_scatter(
-        x=fpr, y=tpr, mode="lines", name=escape_text(title),
+        x=fpr,
+        y=tpr,
+        mode="lines",
+        name=escape_text(title),
         line={"color": color, "width": width, "dash": "dash" if dashed else "solid"},
         hovertemplate="FPR %{x:.2g}, TPR %{y:.2g}<extra>%{fullData.name}</extra>",
     )
@@ -86,12 +93,18 @@ def _finish(
 ) -> Chart:
     ink = INKS[theme]
     figure.add_scatter(
-        x=[FLOOR, 1], y=[FLOOR, 1], mode="lines", name="chance", hoverinfo="skip",
+        x=[FLOOR, 1],
+        y=[FLOOR, 1],
+        mode="lines",
+        name="chance",
+        hoverinfo="skip",
         line={"color": ink.muted, "width": 1, "dash": "dot"},
     )
     ticks = {
-        "type": "log", "tickvals": [1e-4, 1e-3, 1e-2, 1e-1, 1],
-        "ticktext": ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"], "range": [-4.02, 0.05],
+        "type": "log",
+        "tickvals": [1e-4, 1e-3, 1e-2, 1e-1, 1],
+        "ticktext": ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"],
+        "range": [-4.02, 0.05],
     }
     style_figure(figure, theme, 460)
     figure.update_xaxes(title_text="False positive rate", **ticks)
@@ -101,8 +114,10 @@ def _finish(
         for (release, attack), curve in curves.items()
     ]
     table = pd.concat(parts, ignore_index=True)[["release", "attack", "fpr", "tpr"]]
-    note = ("Mean over repeats of the true positive rate at fixed false positive rates; both axes "
-            "logarithmic. Dashed: null attackers; dotted: chance.")
+    note = (
+        "Mean over repeats of the true positive rate at fixed false positive rates; both axes "
+        "logarithmic. Dashed: null attackers; dotted: chance."
+    )
     return Chart(figure, table, note)
 
 

@@ -68,18 +68,32 @@ def study_lines(
         color = ink.muted if null else OKABE_ITO[real.index(method)]
         labels = [format_interval(*row) for row in line[["value", "low", "high"]].to_numpy()]
         figure.add_scatter(
-            x=line.share.to_numpy(), y=line.value.to_numpy(), mode="lines+markers",
-            name=escape_text(method_title(method)), customdata=labels,
-            line={"color": color, "width": 1.4 if null else 2.2,
-                  "dash": "dash" if null else "solid"},
+            x=line.share.to_numpy(),
+            y=line.value.to_numpy(),
+            mode="lines+markers",
+            name=escape_text(method_title(method)),
+            customdata=labels,
+            line={
+                "color": color,
+                "width": 1.4 if null else 2.2,
+                "dash": "dash" if null else "solid",
+            },
             marker={"color": color, "size": 6},
-            error_y={"type": "data", "array": above, "arrayminus": below, "thickness": 1,
-                     "width": 3, "color": color, "visible": not null},
+            error_y={
+                "type": "data",
+                "array": above,
+                "arrayminus": below,
+                "thickness": 1,
+                "width": 3,
+                "color": color,
+                "visible": not null,
+            },
             hovertemplate="%{x:.0%}: %{customdata}<extra>%{fullData.name}</extra>",
         )
     if chance_level(metric) is not None:
-        figure.add_hline(y=chance_level(metric),
-                         line={"dash": "dot", "width": 1, "color": ink.muted})
+        figure.add_hline(
+            y=chance_level(metric), line={"dash": "dot", "width": 1, "color": ink.muted}
+        )
     style_figure(figure, theme, 400)
     figure.update_xaxes(title_text=kind.axis, tickformat=".0%", tickvals=list(kind.shares))
     if kind.key == "known":  # from 1 % to 50 %: equal steps are equal factors
@@ -104,5 +118,6 @@ def describe_study(table: pd.DataFrame, threat: Threat, kind: StudyKind) -> str:
         ends.append(f"{value} at {format_percent(share)} ({method_title(best.method)})")
     if rows.share.nunique() == 1:
         return f"The best attack's {metric_title(rows.metric.iloc[0])} is {ends[0]}."
-    return (f"The best attack's {metric_title(rows.metric.iloc[0])} goes from {ends[0]} to "
-            f"{ends[1]}.")
+    return (
+        f"The best attack's {metric_title(rows.metric.iloc[0])} goes from {ends[0]} to {ends[1]}."
+    )

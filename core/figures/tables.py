@@ -76,9 +76,7 @@ def main_metric(results: pd.DataFrame, threat: Threat | None = None) -> str | No
     return metrics[0] if metrics else None
 
 
-def attack_rows(
-    results: pd.DataFrame, metric: str, threat: Threat | None = None
-) -> pd.DataFrame:
+def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:
     """Finished attack rows of one metric, with `is_null` and `threat` columns."""
     rows = select_results(results, metric)
     rows = rows[rows.method != RELEASE]
@@ -104,7 +102,7 @@ def compute_worst_attacks(
 
 
 def describe_sample(rows: pd.DataFrame, unit: str) -> str:
-    """"1,055 pairs a repeat, 5 repeats with new splits, 95 % intervals"."""
+    """ "1,055 pairs a repeat, 5 repeats with new splits, 95 % intervals"."""
     if rows.empty:
         return "nothing computed yet"
     parts = [_span(rows.n, unit), _span(rows.seeds, "repeat")]
@@ -124,8 +122,9 @@ def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = Non
     if rows.empty:
         return pd.DataFrame(columns=[*columns, "metrics"])
     grouped = rows.groupby(columns, sort=False, dropna=False).metric
-    return grouped.agg(lambda m: ", ".join(dict.fromkeys(map(str, m)))).rename(
-        "metrics").reset_index()
+    return (
+        grouped.agg(lambda m: ", ".join(dict.fromkeys(map(str, m)))).rename("metrics").reset_index()
+    )
 
 
 def _span(values: pd.Series, noun: str) -> str:

@@ -116,8 +116,12 @@ def style_figure(figure: go.Figure, theme: Theme, height: int = 420, **layout: A
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None},
     )
     axis = {
-        "gridcolor": ink.grid, "zeroline": False, "automargin": True, "linecolor": ink.grid,
-        "tickfont": {"color": ink.muted}, "title": {"font": {"size": 14}, "standoff": 8},
+        "gridcolor": ink.grid,
+        "zeroline": False,
+        "automargin": True,
+        "linecolor": ink.grid,
+        "tickfont": {"color": ink.muted},
+        "title": {"font": {"size": 14}, "standoff": 8},
     }
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
@@ -129,8 +133,9 @@ def style_figure(figure: go.Figure, theme: Theme, height: int = 420, **layout: A
 def make_empty_figure(message: str, theme: Theme = "light", height: int = 240) -> go.Figure:
     """A figure that only says why there is nothing to see."""
     figure = go.Figure()
-    figure.add_annotation(text=escape_text(message), showarrow=False, x=0.5, y=0.5,
-                          xref="paper", yref="paper")
+    figure.add_annotation(
+        text=escape_text(message), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
+    )
     style_figure(figure, theme, height)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
@@ -165,7 +170,7 @@ def format_number(value: float | None) -> str:
 
 
 def format_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """"0.84 [0.80, 0.88]"; the number alone where it has no interval."""
+    """ "0.84 [0.80, 0.88]"; the number alone where it has no interval."""
     if low is None or high is None or low != low or high != high:
         return format_number(value)
     return f"{format_number(value)} [{format_number(low)}, {format_number(high)}]"

@@ -50,8 +50,17 @@ MAX_NAMED = 9
 """Above this many points only the front, the original and the best carry their names."""
 
 COLUMNS = [
-    "release", "title", "attack", "risk", "risk_low", "risk_high", "utility", "utility_low",
-    "utility_high", "is_pareto", "is_turned",
+    "release",
+    "title",
+    "attack",
+    "risk",
+    "risk_low",
+    "risk_high",
+    "utility",
+    "utility_low",
+    "utility_high",
+    "is_pareto",
+    "is_turned",
 ]
 
 
@@ -75,13 +84,20 @@ def compute_tradeoff(
         risk = turn_round(select_results(results, attack_metric, method=attack))
     utility = select_results(results, utility_metric, method=RELEASE)
     both = risk.merge(utility, on="release", suffixes=("_risk", "_utility"))
-    table = pd.DataFrame({
-        "release": both.release, "title": both.release.map(release_title),
-        "attack": both.method_risk, "risk": both.value_risk, "risk_low": both.low_risk,
-        "risk_high": both.high_risk, "utility": both.value_utility,
-        "utility_low": both.low_utility, "utility_high": both.high_utility,
-        "is_turned": both.is_turned,
-    })
+    table = pd.DataFrame(
+        {
+            "release": both.release,
+            "title": both.release.map(release_title),
+            "attack": both.method_risk,
+            "risk": both.value_risk,
+            "risk_low": both.low_risk,
+            "risk_high": both.high_risk,
+            "utility": both.value_utility,
+            "utility_low": both.low_utility,
+            "utility_high": both.high_utility,
+            "is_turned": both.is_turned,
+        }
+    )
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
     table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
     order = {release: i for i, release in enumerate(list_releases(results))}
@@ -111,9 +127,7 @@ def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
     return front
 
 
-def find_best_release(
-    table: pd.DataFrame, max_risk: float, utility_metric: str
-) -> str | None:
+def find_best_release(table: pd.DataFrame, max_risk: float, utility_metric: str) -> str | None:
     """The most useful defended release of a `compute_tradeoff` table within the accepted risk.
 
     The upper end of the risk's interval must stay within, where there is an interval. None if
@@ -161,8 +175,15 @@ def tradeoff(
     _add_front(figure, table, ink.muted)
     has_twins = add_twin_lines(figure, table, ink.muted)
     for index, row in enumerate(table.itertuples()):
-        _add_point(figure, row, colors[row.release], symbols[row.release],
-                   bool(admissible[index]), row.release == best, ink.text)
+        _add_point(
+            figure,
+            row,
+            colors[row.release],
+            symbols[row.release],
+            bool(admissible[index]),
+            row.release == best,
+            ink.text,
+        )
     lines = [(max_risk, "solid"), (chance_level(attack_metric), "dot")]
     for x, dash in lines:
         if x is not None:
@@ -174,11 +195,13 @@ def tradeoff(
     _add_names(figure, table, best, is_named, admissible, ranges, ink)
     style_figure(figure, theme, HEIGHT, showlegend=False, clickmode="event+select")
     who = "worst attack" if attack is None else method_title(attack)
-    figure.update_xaxes(title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"),
-                        range=list(ranges[0]))
+    figure.update_xaxes(
+        title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"), range=list(ranges[0])
+    )
     hint = "↑ more useful" if is_higher_useful(utility_metric) else "↓ more useful"
-    figure.update_yaxes(title_text=f"{metric_title(utility_metric)}   {hint}",
-                        range=list(ranges[1]))
+    figure.update_yaxes(
+        title_text=f"{metric_title(utility_metric)}   {hint}", range=list(ranges[1])
+    )
     rows = select_results(results, utility_metric, method=RELEASE)
     repeats = describe_sample(rows.assign(n=0), "value")
     note = f"{repeats} Line: Pareto front. Dotted: chance. Grey: the original."
@@ -192,27 +215,45 @@ def tradeoff(
 def _add_front(figure: go.Figure, table: pd.DataFrame, color: str) -> None:
     front = table[table.is_pareto].sort_values("risk")
     figure.add_scatter(
-        x=front.risk.to_numpy(), y=front.utility.to_numpy(), mode="lines", name="Pareto front",
-        line={"color": color, "width": 1.5}, hoverinfo="skip",
+        x=front.risk.to_numpy(),
+        y=front.utility.to_numpy(),
+        mode="lines",
+        name="Pareto front",
+        line={"color": color, "width": 1.5},
+        hoverinfo="skip",
     )
 
 
 def _add_point(
-    figure: go.Figure, row, color: str, symbol: str, is_admissible: bool, is_best: bool, ink: str,
+    figure: go.Figure,
+    row,
+    color: str,
+    symbol: str,
+    is_admissible: bool,
+    is_best: bool,
+    ink: str,
 ) -> None:
     risk = name_strength(row.risk, row.risk_low, row.risk_high, row.is_turned)
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
     title = escape_text(row.title)
     figure.add_scatter(
-        x=[row.risk], y=[row.utility], name=title, mode="markers", cliponaxis=False,
+        x=[row.risk],
+        y=[row.utility],
+        name=title,
+        mode="markers",
+        cliponaxis=False,
         opacity=1.0 if is_admissible else 0.25,
-        marker={"color": color, "symbol": symbol, "size": 15 if is_best else 11,
-                "line": {"width": 2 if is_best else 0, "color": ink}},
+        marker={
+            "color": color,
+            "symbol": symbol,
+            "size": 15 if is_best else 11,
+            "line": {"width": 2 if is_best else 0, "color": ink},
+        },
         error_x=_whisker(row.risk, row.risk_low, row.risk_high, color),
         error_y=_whisker(row.utility, row.utility_low, row.utility_high, color),
         customdata=[row.release],
         hovertemplate=f"{title}<br>risk {risk} ({escape_text(method_title(row.attack))})"
-                      f"<br>utility {utility}<extra></extra>",
+        f"<br>utility {utility}<extra></extra>",
     )
 
 
@@ -233,35 +274,56 @@ def _widen(values: np.ndarray) -> tuple[float, float]:
 
 
 def _add_names(
-    figure: go.Figure, table: pd.DataFrame, best: str | None, is_named: np.ndarray,
-    admissible: np.ndarray, ranges: tuple[tuple[float, float], tuple[float, float]], ink: Ink,
+    figure: go.Figure,
+    table: pd.DataFrame,
+    best: str | None,
+    is_named: np.ndarray,
+    admissible: np.ndarray,
+    ranges: tuple[tuple[float, float], tuple[float, float]],
+    ink: Ink,
 ) -> None:
     """Names beside their points, with a leader line where there is no room right there.
 
     A name without any room is left to the hover. The best release and the front choose first.
     """
     turn = np.lexsort((~table.is_pareto, table.release != best))
-    texts = [f"{row.title}{MARK * row.is_turned}" if is_named[i] else ""
-             for i, row in enumerate(table.itertuples())]
+    texts = [
+        f"{row.title}{MARK * row.is_turned}" if is_named[i] else ""
+        for i, row in enumerate(table.itertuples())
+    ]
     charts = [_to_pixels(table.iloc[turn], ranges, size) for size in PLOT_SIZES]
-    places = place_labels([points for points, _ in charts], [texts[i] for i in turn], PLOT_SIZES,
-                          [whiskers for _, whiskers in charts])
+    places = place_labels(
+        [points for points, _ in charts],
+        [texts[i] for i in turn],
+        PLOT_SIZES,
+        [whiskers for _, whiskers in charts],
+    )
     for index, place in zip(turn, places, strict=True):
         if place is None:
             continue
         row, text = table.iloc[index], escape_text(texts[index])
         figure.add_annotation(
-            x=row.risk, y=row.utility, ax=place.dx, ay=place.dy, yanchor="middle",
+            x=row.risk,
+            y=row.utility,
+            ax=place.dx,
+            ay=place.dy,
+            yanchor="middle",
             text=f"<b>{text}</b>" if row.release == best else text,
             xanchor={1: "left", 0: "center", -1: "right"}[place.side],
-            showarrow=True, arrowhead=0, arrowwidth=1, standoff=7, borderpad=0,
+            showarrow=True,
+            arrowhead=0,
+            arrowwidth=1,
+            standoff=7,
+            borderpad=0,
             arrowcolor=ink.muted if place.needs_leader else "rgba(0,0,0,0)",
-            font={"size": 12}, opacity=1.0 if admissible[index] else 0.65,
+            font={"size": 12},
+            opacity=1.0 if admissible[index] else 0.65,
         )
 
 
 def _to_pixels(
-    table: pd.DataFrame, ranges: tuple[tuple[float, float], tuple[float, float]],
+    table: pd.DataFrame,
+    ranges: tuple[tuple[float, float], tuple[float, float]],
     size: tuple[float, float],
 ) -> tuple[np.ndarray, np.ndarray]:
     """(k, 2) pixels of the points from the upper left, and (k, 4) of their whiskers' ends."""
@@ -270,15 +332,25 @@ def _to_pixels(
     def place(values: pd.Series, low: float, high: float, length: float) -> np.ndarray:
         return (values.to_numpy(float) - low) / (high - low) * length
 
-    x, x0, x1 = (place(table[c].fillna(table.risk), left, right, size[0])
-                 for c in ("risk", "risk_low", "risk_high"))
-    y, y0, y1 = (size[1] - place(table[c].fillna(table.utility), bottom, top, size[1])
-                 for c in ("utility", "utility_low", "utility_high"))
+    x, x0, x1 = (
+        place(table[c].fillna(table.risk), left, right, size[0])
+        for c in ("risk", "risk_low", "risk_high")
+    )
+    y, y0, y1 = (
+        size[1] - place(table[c].fillna(table.utility), bottom, top, size[1])
+        for c in ("utility", "utility_low", "utility_high")
+    )
     return np.stack([x, y], axis=1), np.stack([x0, y1, x1, y0], axis=1)
 
 
 def _whisker(value: float, low: float, high: float, color: str) -> dict:
     above = 0.0 if high != high else max(high - value, 0.0)
     below = 0.0 if low != low else max(value - low, 0.0)
-    return {"type": "data", "array": [above], "arrayminus": [below], "color": color,
-            "thickness": 1.2, "width": 3}
+    return {
+        "type": "data",
+        "array": [above],
+        "arrayminus": [below],
+        "color": color,
+        "thickness": 1.2,
+        "width": 3,
+    }

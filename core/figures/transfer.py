@@ -50,23 +50,34 @@ def transfer_matrix(
     else:
         top = 1.0
     marks = np.where(strengths > values, MARK, "")
-    text = [["" if v != v else f"{v:.2f}{mark}" for v, mark in zip(*row, strict=True)]
-            for row in zip(values, marks, strict=True)]
+    text = [
+        ["" if v != v else f"{v:.2f}{mark}" for v, mark in zip(*row, strict=True)]
+        for row in zip(values, marks, strict=True)
+    ]
     long = sum(len(release_title(release)) for release in releases) > 70
     hover = _transfer_hover(results, metric, table, releases)
     figure = go.Figure(
         go.Heatmap(
-            z=strengths, x=[escape_text(release_title(r)) for r in releases],
-            y=[escape_text(t) for t in table.title], zmin=low, zmax=top,
-            colorscale=risk_colorscale(), xgap=2, ygap=2, text=text, texttemplate="%{text}",
-            customdata=hover, hovertemplate="%{y} on %{x}<br>%{customdata}<extra></extra>",
+            z=strengths,
+            x=[escape_text(release_title(r)) for r in releases],
+            y=[escape_text(t) for t in table.title],
+            zmin=low,
+            zmax=top,
+            colorscale=risk_colorscale(),
+            xgap=2,
+            ygap=2,
+            text=text,
+            texttemplate="%{text}",
+            customdata=hover,
+            hovertemplate="%{y} on %{x}<br>%{customdata}<extra></extra>",
             colorbar={"title": {"text": metric_title(metric)}, "thickness": 12, "outlinewidth": 0},
         )
     )
     style_figure(figure, theme, 150 + 34 * len(table))
     figure.update_layout(plot_bgcolor=ink.empty)
-    figure.update_xaxes(side="top", showgrid=False, tickangle=-25 if long else 0,
-                        tickfont={"color": ink.text})
+    figure.update_xaxes(
+        side="top", showgrid=False, tickangle=-25 if long else 0, tickfont={"color": ink.text}
+    )
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
     unit = UNITS[threat] if threat else "case"
     note = describe_sample(attack_rows(results, metric, threat), unit)
@@ -77,7 +88,9 @@ def transfer_matrix(
 
 
 def compute_transfer(
-    results: pd.DataFrame, metric: str, threat: Threat | None = None,
+    results: pd.DataFrame,
+    metric: str,
+    threat: Threat | None = None,
     of: Literal["value", "strength"] = "value",
 ) -> pd.DataFrame:
     """attack, title, one column a release; attacks by their strength on the original.
@@ -104,7 +117,11 @@ def _transfer_hover(
 ) -> list[list[str]]:
     rows = select_results(results, metric).set_index(["method", "release"])
     rows = rows[~rows.index.duplicated()]
-    texts = {key: format_interval(r.value, r.low, r.high)
-             for key, r in zip(rows.index, rows.itertuples(), strict=True)}
-    return [[texts.get((attack, release), "no value") for release in releases]
-            for attack in table.attack]
+    texts = {
+        key: format_interval(r.value, r.low, r.high)
+        for key, r in zip(rows.index, rows.itertuples(), strict=True)
+    }
+    return [
+        [texts.get((attack, release), "no value") for release in releases]
+        for attack in table.attack
+    ]

@@ -40,7 +40,7 @@ def turn_round(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def name_strength(value: float, low: float, high: float, is_turned: bool) -> str:
-    """"0.70 [0.65, 0.75]", and "turned round" where the attack itself is the other way."""
+    """ "0.70 [0.65, 0.75]", and "turned round" where the attack itself is the other way."""
     text = format_interval(value, low, high)
     return f"{text} turned round" if is_turned else text
 

@@ -26,34 +26,43 @@ def compute_twin_table(results: pd.DataFrame, pairs: Mapping[str, str]) -> pd.Da
     """
     rows = []
     for metric in list_metrics(results, "release")[:MAX_MEASURES]:
-        found = {row.release: row for row in select_results(
-            results, metric, method=RELEASE).itertuples()}
+        found = {
+            row.release: row for row in select_results(results, metric, method=RELEASE).itertuples()
+        }
         sign = 1.0 if is_higher_useful(metric) else -1.0
         for release, twin in pairs.items():
             if release in found and twin in found:
                 mine, other = found[release], found[twin]
-                rows.append((
-                    release, metric, format_interval(mine.value, mine.low, mine.high),
-                    format_interval(other.value, other.low, other.high),
-                    sign * (mine.value - other.value), _judge(mine, other, sign),
-                ))
+                rows.append(
+                    (
+                        release,
+                        metric,
+                        format_interval(mine.value, mine.low, mine.high),
+                        format_interval(other.value, other.low, other.high),
+                        sign * (mine.value - other.value),
+                        _judge(mine, other, sign),
+                    )
+                )
     table = pd.DataFrame(rows, columns=COLUMNS)
     order = {release: index for index, release in enumerate(pairs)}
-    return table.sort_values(
-        "release", key=lambda r: r.map(order), kind="stable").reset_index(drop=True)
+    return table.sort_values("release", key=lambda r: r.map(order), kind="stable").reset_index(
+        drop=True
+    )
 
 
 def show_twin_table(table: pd.DataFrame) -> pd.DataFrame:
     """The same for reading: titles and words."""
     words = {"from the data": "the data", "none": "nothing clear", "unsure": "too few repeats"}
-    return pd.DataFrame({
-        "Release": table.release.map(release_title),
-        "Measure": table.metric.map(metric_title),
-        "Release's": table.value,
-        "Its twin's": table.twin,
-        "Gain over the twin": [format_number(gain) for gain in table.gain],
-        "Owed to": table.verdict.map(words),
-    })
+    return pd.DataFrame(
+        {
+            "Release": table.release.map(release_title),
+            "Measure": table.metric.map(metric_title),
+            "Release's": table.value,
+            "Its twin's": table.twin,
+            "Gain over the twin": [format_number(gain) for gain in table.gain],
+            "Owed to": table.verdict.map(words),
+        }
+    )
 
 
 def answer_twins(table: pd.DataFrame) -> list[str]:
@@ -67,8 +76,9 @@ def answer_twins(table: pd.DataFrame) -> list[str]:
                 f"{metric_title(row.metric)} by {format_number(row.gain)}"
                 for row in better.itertuples()
             )
-            sentences.append(f"**{title}** exceeds its data-free twin in {names}: that came from "
-                             "the data.")
+            sentences.append(
+                f"**{title}** exceeds its data-free twin in {names}: that came from the data."
+            )
         elif (rows.verdict == "unsure").all():
             sentences.append(f"**{title}** has too few repeats to be told from its data-free twin.")
         else:
@@ -88,7 +98,11 @@ def add_twin_lines(figure: go.Figure, table: pd.DataFrame, color: str) -> bool:
     for release, twin in pairs.items():
         x, y = zip(points[release], points[twin], strict=True)
         figure.add_scatter(
-            x=x, y=y, mode="lines", hoverinfo="skip", name="data-free twin",
+            x=x,
+            y=y,
+            mode="lines",
+            hoverinfo="skip",
+            name="data-free twin",
             line={"color": color, "width": 1, "dash": "dash"},
         )
     return bool(pairs)

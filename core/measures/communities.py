@@ -48,7 +48,13 @@ def _move_until_stable(matrix: sparse.csr_array, rng: np.random.Generator) -> np
     for _ in range(MAX_ROUNDS):
         order = rng.permutation(len(labels))
         moved = move_nodes(
-            pattern.indptr, pattern.indices, pattern.data, strengths, order, labels, totals,
+            pattern.indptr,
+            pattern.indices,
+            pattern.data,
+            strengths,
+            order,
+            labels,
+            totals,
             strengths.sum(),
         )
         if moved <= len(labels) // 1000:

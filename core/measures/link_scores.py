@@ -18,8 +18,14 @@ from core.measures.intervals import combine_measurements, measure_mean
 from core.results import Estimate
 
 SUBSTRUCTURES = (
-    "wedge", "triangle", "path of 4", "star of 4", "tailed triangle", "cycle of 4",
-    "chordal cycle", "clique of 4",
+    "wedge",
+    "triangle",
+    "path of 4",
+    "star of 4",
+    "tailed triangle",
+    "cycle of 4",
+    "chordal cycle",
+    "clique of 4",
 )
 """The eight kinds, sparse to dense among those of equal size."""
 
@@ -77,9 +83,7 @@ def compute_substructure_means(
     ]
 
 
-def _classify(
-    graph: Graph, scores: np.ndarray, nodes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _classify(graph: Graph, scores: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Kind of each connected induced sub-graph (k, 3 or 4 nodes), and its links' mean score."""
     size = nodes.shape[1]
     left, right = np.triu_indices(size, 1)
@@ -98,7 +102,8 @@ def _classify(
     has_hub = degrees.max(axis=1) == 3  # tells star from path, and tailed triangle from cycle
     kinds = np.select(
         [count == 3, count == 4, count == 5],
-        [np.where(has_hub, 3, 2), np.where(has_hub, 4, 5), np.full(len(nodes), 6)], 7,
+        [np.where(has_hub, 3, 2), np.where(has_hub, 4, 5), np.full(len(nodes), 6)],
+        7,
     )
     return kinds, means
 

@@ -56,22 +56,28 @@ STATISTICS = {
     "claw_count": ("Claws", "Triples of links that share an end.", POSITIVE),
     "edge_entropy": (
         "Relative edge distribution entropy",
-        "How evenly the links are spread over the nodes: 1 is perfectly even.", SHARE,
+        "How evenly the links are spread over the nodes: 1 is perfectly even.",
+        SHARE,
     ),
     "path_length": (
         "Characteristic path length",
-        "Average number of steps between two nodes of the largest component.", POSITIVE,
+        "Average number of steps between two nodes of the largest component.",
+        POSITIVE,
     ),
     "diameter": (
-        "Diameter", "Steps between the two nodes of the largest component furthest apart.",
+        "Diameter",
+        "Steps between the two nodes of the largest component furthest apart.",
         POSITIVE,
     ),
     "largest_component": (
-        "Largest component", "Nodes in the largest connected part of the graph.", POSITIVE,
+        "Largest component",
+        "Nodes in the largest connected part of the graph.",
+        POSITIVE,
     ),
     "average_clustering": (
         "Average clustering",
-        "How often two neighbours of a node are linked, averaged over all nodes.", SHARE,
+        "How often two neighbours of a node are linked, averaged over all nodes.",
+        SHARE,
     ),
 }
 """Structure statistics: key → (title, help, range); each has its `mre_<key>` too."""
@@ -80,54 +86,78 @@ STATISTICS = {
 def _attack_metrics() -> list[MetricInfo]:
     return [
         MetricInfo(
-            "auc", "Attack AUC",
+            "auc",
+            "Attack AUC",
             "How well the attacker ranks the truth above the rest: 0.5 is guessing, 1 is certain.",
-            better_for_privacy="lower", range=SHARE, chance=0.5,
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.5,
         ),
         MetricInfo(
-            "accuracy", "Attack accuracy",
+            "accuracy",
+            "Attack accuracy",
             "Share of the hidden values that the attacker guesses right. Compare it with the "
             "class prior attacker: large classes are easy to guess.",
-            better_for_privacy="lower", range=SHARE,
+            better_for_privacy="lower",
+            range=SHARE,
         ),
         MetricInfo(
-            "balanced_accuracy", "Attack balanced accuracy",
+            "balanced_accuracy",
+            "Attack balanced accuracy",
             "Share guessed right within each class, averaged over the classes.",
-            better_for_privacy="lower", range=SHARE,
+            better_for_privacy="lower",
+            range=SHARE,
         ),
         MetricInfo(
-            "tpr_at_fpr_0.01", "Found at 1 % false alarms",
+            "tpr_at_fpr_0.01",
+            "Found at 1 % false alarms",
             "Share of the secrets that the attacker names while accusing wrongly in 1 of 100 "
             "cases: what a careful attacker finds.",
-            better_for_privacy="lower", range=SHARE, chance=0.01,
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.01,
         ),
         MetricInfo(
-            "tpr_at_fpr_0.001", "Found at 0.1 % false alarms",
+            "tpr_at_fpr_0.001",
+            "Found at 0.1 % false alarms",
             "Share of the secrets that the attacker names while accusing wrongly in 1 of 1,000 "
             "cases. Needs at least 1,000 negative cases.",
-            better_for_privacy="lower", range=SHARE, chance=0.001,
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.001,
         ),
         MetricInfo(
-            "named_pair_odds", "Odds that a named pair is a hidden link",
+            "named_pair_odds",
+            "Odds that a named pair is a hidden link",
             "If the attacker names a pair among his most certain 1 %, how many times he is right "
             "for each time he is wrong, at the density of this graph. 1 means one in two.",
-            unit=": 1", better_for_privacy="lower", range=POSITIVE,
+            unit=": 1",
+            better_for_privacy="lower",
+            range=POSITIVE,
         ),
         MetricInfo(
-            "margin", "Margin of the true class",
+            "margin",
+            "Margin of the true class",
             "Probability of the true class minus the highest other one. Near 0 is safe; far below "
             "0 leaks as well, because the attacker only has to invert his guess.",
-            better_for_privacy="lower", range=(-1.0, 1.0), chance=0.0,
+            better_for_privacy="lower",
+            range=(-1.0, 1.0),
+            chance=0.0,
         ),
         MetricInfo(
-            "margin_absolute", "Absolute margin",
+            "margin_absolute",
+            "Absolute margin",
             "Mean distance of the margin from 0, the attacker's certainty either way.",
-            better_for_privacy="lower", range=SHARE, chance=0.0,
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.0,
         ),
         MetricInfo(
-            "share_below_zero", "Margins below zero",
+            "share_below_zero",
+            "Margins below zero",
             "Share of the hidden nodes whose true class the attacker ranks below another.",
-            better_for_privacy="higher", range=SHARE,
+            better_for_privacy="higher",
+            range=SHARE,
         ),
     ]
 
@@ -140,39 +170,55 @@ def _homophily_metrics() -> list[MetricInfo]:
     }
     result = []
     for key, (title, who) in sets.items():
-        result.append(MetricInfo(
-            f"ghratio_{key}", title,
-            f"Share of a node's {who} that have its private value, averaged over the nodes. "
-            "It gives nothing away where it equals the share of that value in the graph.",
-            range=SHARE,
-        ))
-        result.append(MetricInfo(
-            f"ghratio_{key}_gap", f"{title} less class share",
-            f"How much more often than chance a node's {who} have its private value. "
-            "0: this channel gives nothing away.",
-            better_for_privacy="lower", range=(-1.0, 1.0), chance=0.0,
-        ))
+        result.append(
+            MetricInfo(
+                f"ghratio_{key}",
+                title,
+                f"Share of a node's {who} that have its private value, averaged over the nodes. "
+                "It gives nothing away where it equals the share of that value in the graph.",
+                range=SHARE,
+            )
+        )
+        result.append(
+            MetricInfo(
+                f"ghratio_{key}_gap",
+                f"{title} less class share",
+                f"How much more often than chance a node's {who} have its private value. "
+                "0: this channel gives nothing away.",
+                better_for_privacy="lower",
+                range=(-1.0, 1.0),
+                chance=0.0,
+            )
+        )
     return result
 
 
 def _utility_metrics() -> list[MetricInfo]:
     return [
         MetricInfo(
-            "link_prediction_auc", "Link prediction AUC",
+            "link_prediction_auc",
+            "Link prediction AUC",
             "How well a model trained on the release predicts links that were held back: "
             "usefulness for recommendations.",
-            better_for_utility="higher", range=SHARE, chance=0.5,
+            better_for_utility="higher",
+            range=SHARE,
+            chance=0.5,
         ),
         MetricInfo(
-            "node_classification_f1", "Node classification F1",
+            "node_classification_f1",
+            "Node classification F1",
             "Share of the utility labels that a model trained on the release gets right (micro "
             "F1).",
-            better_for_utility="higher", range=SHARE,
+            better_for_utility="higher",
+            range=SHARE,
         ),
         MetricInfo(
-            "node_classification_auc", "Node classification AUC",
+            "node_classification_auc",
+            "Node classification AUC",
             "How well a model trained on the release ranks the utility labels.",
-            better_for_utility="higher", range=SHARE, chance=0.5,
+            better_for_utility="higher",
+            range=SHARE,
+            chance=0.5,
         ),
     ]
 
@@ -180,48 +226,67 @@ def _utility_metrics() -> list[MetricInfo]:
 def _structure_metrics() -> list[MetricInfo]:
     result = [
         MetricInfo(
-            "links_kept", "Links kept", "Share of the original links that the release contains.",
-            better_for_utility="higher", range=SHARE,
+            "links_kept",
+            "Links kept",
+            "Share of the original links that the release contains.",
+            better_for_utility="higher",
+            range=SHARE,
         ),
         MetricInfo(
-            "links_added", "Links added",
+            "links_added",
+            "Links added",
             "Links of the release that the original lacks, as a share of the original links.",
-            better_for_utility="lower", range=POSITIVE,
+            better_for_utility="lower",
+            range=POSITIVE,
         ),
         MetricInfo(
-            "link_error", "Error of the links",
+            "link_error",
+            "Error of the links",
             "Mean absolute difference between the release's link weights and the original's, "
             "over all pairs of nodes.",
-            better_for_utility="lower", range=POSITIVE,
+            better_for_utility="lower",
+            range=POSITIVE,
         ),
         MetricInfo(
-            "degree_ks", "Degree distribution distance (KS)",
+            "degree_ks",
+            "Degree distribution distance (KS)",
             "Largest gap between the two cumulative degree distributions; 0 is equal.",
-            better_for_utility="lower", range=SHARE,
+            better_for_utility="lower",
+            range=SHARE,
         ),
         MetricInfo(
-            "mmd_degree", "Degree distribution distance (MMD)",
+            "mmd_degree",
+            "Degree distribution distance (MMD)",
             "Maximum mean discrepancy of the degree distributions; 0 is equal.",
-            better_for_utility="lower", range=POSITIVE,
+            better_for_utility="lower",
+            range=POSITIVE,
         ),
         MetricInfo(
-            "mmd_clustering", "Clustering distribution distance (MMD)",
+            "mmd_clustering",
+            "Clustering distribution distance (MMD)",
             "Maximum mean discrepancy of the clustering coefficients; 0 is equal.",
-            better_for_utility="lower", range=POSITIVE,
+            better_for_utility="lower",
+            range=POSITIVE,
         ),
     ]
     for key, (title, text, bounds) in STATISTICS.items():
         result.append(MetricInfo(key, title, text, range=bounds))
-        result.append(MetricInfo(
-            f"mre_{key}", f"{title}: relative error",
-            f"Relative error of the release's value against the original's. {text}",
-            better_for_utility="lower", range=POSITIVE,
-        ))
+        result.append(
+            MetricInfo(
+                f"mre_{key}",
+                f"{title}: relative error",
+                f"Relative error of the release's value against the original's. {text}",
+                better_for_utility="lower",
+                range=POSITIVE,
+            )
+        )
     return result
 
 
 PAIR_KINDS = {
-    "visible": "links of the release", "hidden": "hidden links", "absent": "pairs without a link",
+    "visible": "links of the release",
+    "hidden": "hidden links",
+    "absent": "pairs without a link",
 }
 """Which pairs a pair metric is about: the ending of its key → in words."""
 
@@ -229,31 +294,41 @@ PAIR_KINDS = {
 def _pair_metrics() -> list[MetricInfo]:
     infos = [
         MetricInfo(
-            "pair_path_length", "Steps between the ends",
+            "pair_path_length",
+            "Steps between the ends",
             "Average number of links on the shortest path between the two ends, over the pairs "
             "that a path connects.",
-            better_for_privacy="higher", range=POSITIVE,
+            better_for_privacy="higher",
+            range=POSITIVE,
         ),
         MetricInfo(
-            "pair_disconnected", "Pairs without a path",
+            "pair_disconnected",
+            "Pairs without a path",
             "Share of the pairs whose ends no path connects.",
-            better_for_privacy="higher", range=SHARE,
+            better_for_privacy="higher",
+            range=SHARE,
         ),
         MetricInfo(
-            "pair_feature_cosine", "Feature similarity of the ends",
+            "pair_feature_cosine",
+            "Feature similarity of the ends",
             "Cosine of the two ends' features. No change of links lowers it.",
-            better_for_privacy="lower", range=(-1.0, 1.0),
+            better_for_privacy="lower",
+            range=(-1.0, 1.0),
         ),
         MetricInfo(
-            "pair_embedding_cosine", "Embedding similarity of the ends",
+            "pair_embedding_cosine",
+            "Embedding similarity of the ends",
             "Cosine of the two ends' embeddings, learned from the links without labels.",
-            better_for_privacy="lower", range=(-1.0, 1.0),
+            better_for_privacy="lower",
+            range=(-1.0, 1.0),
         ),
     ]
     parts = [
-        replace(info, key=f"{info.key}_{kind}", title=f"{info.title}: {title}",
-                better_for_privacy=None)
-        for info in infos for kind, title in PAIR_KINDS.items()
+        replace(
+            info, key=f"{info.key}_{kind}", title=f"{info.title}: {title}", better_for_privacy=None
+        )
+        for info in infos
+        for kind, title in PAIR_KINDS.items()
     ]
     return [*infos, *parts]
 
@@ -261,7 +336,10 @@ def _pair_metrics() -> list[MetricInfo]:
 METRICS: dict[str, MetricInfo] = {
     info.key: info
     for info in (
-        *_attack_metrics(), *_homophily_metrics(), *_utility_metrics(), *_structure_metrics(),
+        *_attack_metrics(),
+        *_homophily_metrics(),
+        *_utility_metrics(),
+        *_structure_metrics(),
         *_pair_metrics(),
     )
 }

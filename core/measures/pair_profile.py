@@ -66,18 +66,21 @@ def measure_pair_profile(
     """
     rows = {"feature": graph.features, "embedding": vectors}
     known = {name: values for name, values in rows.items() if values is not None}
-    profile = _compute_profile(
-        graph, graph.edges, threat.hidden, threat.absent, known, context
-    )
+    profile = _compute_profile(graph, graph.edges, threat.hidden, threat.absent, known, context)
     return [
         replace(item, metric=f"{item.metric}_{kind}")
-        for kind, items in profile.items() for item in items
+        for kind, items in profile.items()
+        for item in items
     ]
 
 
 def _compute_profile(
-    graph: Graph, visible: np.ndarray, hidden: np.ndarray, absent: np.ndarray,
-    rows: Mapping[str, np.ndarray | sparse.csr_array | None], context: Context,
+    graph: Graph,
+    visible: np.ndarray,
+    hidden: np.ndarray,
+    absent: np.ndarray,
+    rows: Mapping[str, np.ndarray | sparse.csr_array | None],
+    context: Context,
 ) -> dict[Kind, list[Measurement]]:
     kinds: dict[Kind, np.ndarray] = {"visible": visible, "hidden": hidden, "absent": absent}
     rng, count = context.rng("pair_profile"), _count_pairs(graph)
@@ -88,8 +91,10 @@ def _compute_profile(
             pairs = pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
         result[kind] = [
             *_measure_paths(compute_path_lengths(graph, pairs, context)),
-            *(_measure_cosine(f"pair_{name}_cosine", values, pairs)
-              for name, values in rows.items()),
+            *(
+                _measure_cosine(f"pair_{name}_cosine", values, pairs)
+                for name, values in rows.items()
+            ),
         ]
     return result
 
@@ -108,8 +113,12 @@ def compute_path_lengths(graph: Graph, pairs: np.ndarray, context: Context) -> n
     for start in range(0, len(sources), tile):
         stop = min(start + tile, len(sources))
         find_pair_distances(
-            adjacency.indptr, adjacency.indices, sources[start:stop], starts[start : stop + 1],
-            targets, found,
+            adjacency.indptr,
+            adjacency.indices,
+            sources[start:stop],
+            starts[start : stop + 1],
+            targets,
+            found,
         )
         context.progress.update(stop, len(sources), "paths between pairs")
     result = np.empty(len(pairs), np.int64)
@@ -119,9 +128,7 @@ def compute_path_lengths(graph: Graph, pairs: np.ndarray, context: Context) -> n
 
 def share_sage(graph: Graph, context: Context) -> np.ndarray:
     """(n, 64) float32 GraphSAGE embeddings, computed once per release."""
-    return context.share(
-        ("sage", graph.content_hash), lambda shared: compute_sage(graph, shared)
-    )
+    return context.share(("sage", graph.content_hash), lambda shared: compute_sage(graph, shared))
 
 
 def compute_sage(graph: Graph, context: Context) -> np.ndarray:
@@ -157,7 +164,11 @@ def compute_sage(graph: Graph, context: Context) -> np.ndarray:
     context.progress.check()
     if graph.num_edges:
         train(
-            encoder.parameters(), compute_loss, epochs=EPOCHS, lr=LR, progress=context.progress,
+            encoder.parameters(),
+            compute_loss,
+            epochs=EPOCHS,
+            lr=LR,
+            progress=context.progress,
             message="GraphSAGE embedding",
         )
     with torch.no_grad():

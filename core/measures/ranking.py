@@ -68,9 +68,7 @@ def compute_roc(scores: np.ndarray, truth: np.ndarray) -> Roc:
     ordered, hits = scores[order], np.cumsum(truth[order])
     ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
     true, false = hits[ends], ends + 1 - hits[ends]
-    return Roc(
-        np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]])
-    )
+    return Roc(np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]]))
 
 
 def measure_link_scores(scores: PairScores, threat: LinkThreat) -> list[Measurement]:
@@ -103,7 +101,11 @@ def measure_class_probabilities(
     nodes = np.flatnonzero(threat.hidden)
     codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
     names = (
-        "accuracy", "balanced_accuracy", "margin", "margin_absolute", "share_below_zero",
+        "accuracy",
+        "balanced_accuracy",
+        "margin",
+        "margin_absolute",
+        "share_below_zero",
     )
     if not len(nodes):
         rates = [f"tpr_at_fpr_{rate:g}" for rate in LOW_RATES]
@@ -259,6 +261,8 @@ def _measure_balanced_accuracy(hits: np.ndarray, codes: np.ndarray) -> Measureme
     totals = totals[totals > 0]
     variance = sum(share_variance(r, t) for r, t in zip(right, totals, strict=True))
     return Measurement(
-        "balanced_accuracy", float((right / totals).mean()), float(variance) / len(totals) ** 2,
+        "balanced_accuracy",
+        float((right / totals).mean()),
+        float(variance) / len(totals) ** 2,
         len(codes),
     )

@@ -120,9 +120,11 @@ def compute_statistics(graph: Graph, context: Context) -> Shape:
     part = adjacency[members][:, members]
     for item in _measure_distances(part.indptr, part.indices, context):
         statistics[item.metric] = item
-    return Shape(graph.degrees, clustering, {
-        key: replace(item, n=item.n or graph.num_nodes) for key, item in statistics.items()
-    })
+    return Shape(
+        graph.degrees,
+        clustering,
+        {key: replace(item, n=item.n or graph.num_nodes) for key, item in statistics.items()},
+    )
 
 
 def _prepare_links(graph: Graph, other_is_weighted: bool) -> Graph:
@@ -136,9 +138,7 @@ def _prepare_links(graph: Graph, other_is_weighted: bool) -> Graph:
         order = np.argsort(-graph.weights, kind="stable")
         chosen = np.sort(order[: min(count, int((graph.weights > 0).sum()))])
         edges = graph.edges[chosen]
-    return replace(
-        graph, edges=edges, weights=None, features=None, feature_names=(), attributes={}
-    )
+    return replace(graph, edges=edges, weights=None, features=None, feature_names=(), attributes={})
 
 
 def _share_shape(graph: Graph, context: Context) -> Shape:

@@ -97,8 +97,14 @@ def infer_labels(graph: Graph, threat: AttributeThreat, context: Context) -> Cla
         return torch.nn.functional.cross_entropy(model(inputs, block)[known], labels)
 
     train(
-        model.parameters(), compute_loss, epochs=EPOCHS, lr=LR, weight_decay=WEIGHT_DECAY,
-        progress=context.progress, message="label classifier", curve="utility_loss",
+        model.parameters(),
+        compute_loss,
+        epochs=EPOCHS,
+        lr=LR,
+        weight_decay=WEIGHT_DECAY,
+        progress=context.progress,
+        message="label classifier",
+        curve="utility_loss",
     )
     model.eval()
     with torch.no_grad():

@@ -88,8 +88,9 @@ def fit_classifier(
                 rest = observed.copy()
                 rest[fold] = MISSING
                 model = make_model(choice, context.seed.child("fold", row, number))
-                moments[:, row] += _watch(model, rest, observed, fold, steps, epochs, lr, choice,
-                                          context)
+                moments[:, row] += _watch(
+                    model, rest, observed, fold, steps, epochs, lr, choice, context
+                )
         moments /= sum(map(len, usable))
         row, column, heat = choose_cell(moments[0], moments[1], sum(map(len, usable)))
         setting, count, temperature = settings[row], steps[column] + 1, TEMPERATURES[heat]
@@ -123,8 +124,15 @@ def compute_probabilities(model: torch.nn.Module, temperature: float = 1.0) -> n
 
 
 def _watch(
-    model: torch.nn.Module, rest: np.ndarray, observed: np.ndarray, fold: np.ndarray,
-    steps: list[int], epochs: int, lr: float, setting: Setting, context: Context,
+    model: torch.nn.Module,
+    rest: np.ndarray,
+    observed: np.ndarray,
+    fold: np.ndarray,
+    steps: list[int],
+    epochs: int,
+    lr: float,
+    setting: Setting,
+    context: Context,
 ) -> np.ndarray:
     """(2, steps, temperatures): held-out log-losses and their squares, summed over the fold."""
     losses: list[np.ndarray] = []
@@ -136,9 +144,9 @@ def _watch(
             model.eval()
             with torch.no_grad():
                 logits = model()[nodes.to(device)].double().cpu()
-            each = torch.stack([
-                cross_entropy(logits / heat, truth, reduction="none") for heat in TEMPERATURES
-            ])
+            each = torch.stack(
+                [cross_entropy(logits / heat, truth, reduction="none") for heat in TEMPERATURES]
+            )
             losses.append(torch.stack([each.sum(1), each.square().sum(1)]).numpy())
             model.train()
 
@@ -147,8 +155,13 @@ def _watch(
 
 
 def _train(
-    model: torch.nn.Module, observed: np.ndarray, epochs: int, lr: float, setting: Setting,
-    context: Context, curve: str | None = None,
+    model: torch.nn.Module,
+    observed: np.ndarray,
+    epochs: int,
+    lr: float,
+    setting: Setting,
+    context: Context,
+    curve: str | None = None,
     after_epoch: Callable[[int], bool | None] | None = None,
 ) -> None:
     device = next(model.parameters()).device
@@ -158,8 +171,13 @@ def _train(
     train(
         model.parameters(),
         lambda epoch: cross_entropy(model()[known], truth),
-        epochs=epochs, lr=lr, weight_decay=setting.weight_decay, decoupled=True,
-        progress=context.progress, curve=curve, after_epoch=after_epoch,
+        epochs=epochs,
+        lr=lr,
+        weight_decay=setting.weight_decay,
+        decoupled=True,
+        progress=context.progress,
+        curve=curve,
+        after_epoch=after_epoch,
         message="training" if curve else "tuning on the known nodes",
     )
 

@@ -190,8 +190,14 @@ def _draw_pairs(graph: Graph, nodes: np.ndarray, plan: Plan, state: np.ndarray) 
     """(k, 2) consecutive nodes on random walks, k ≤ `plan.pairs`."""
     adjacency = graph.adjacency
     walks = walk(
-        adjacency.indptr, adjacency.indices, np.empty(0), np.repeat(nodes, plan.walks),
-        plan.walk_length + 1, 1.0, 1.0, state,
+        adjacency.indptr,
+        adjacency.indices,
+        np.empty(0),
+        np.repeat(nodes, plan.walks),
+        plan.walk_length + 1,
+        1.0,
+        1.0,
+        state,
     )
     pairs = np.stack([walks[:, :-1].ravel(), walks[:, 1:].ravel()], axis=1)
     return pairs[(pairs != STOP).all(axis=1)]

@@ -49,9 +49,7 @@ class EgoBatch:
         )
         with_links = backbone == "gat"
         first = Block(entry, self.members, device=device, with_links=with_links)
-        later = Block(
-            matrix, is_symmetric=norm != "row", device=device, with_links=with_links
-        )
+        later = Block(matrix, is_symmetric=norm != "row", device=device, with_links=with_links)
         pool = sparse.csr_array(
             (np.ones(num_rows, np.float32), np.arange(num_rows), self.offsets),
             shape=(len(self.centers), num_rows),
@@ -67,9 +65,7 @@ def build_ego_batch(graph: Graph, centers: np.ndarray) -> EgoBatch:
     np.cumsum(indptr[centers + 1] - indptr[centers] + 1, out=offsets[1:])
     members, rows = _list_members(indptr, indices, centers, offsets)
     row_ends = _count_links(indptr, indices, members, offsets)
-    columns, values = _list_links(
-        indptr, indices, adjacency.data, members, offsets, row_ends
-    )
+    columns, values = _list_links(indptr, indices, adjacency.data, members, offsets, row_ends)
     inner = sparse.csr_array((values, columns, row_ends), shape=(len(members), len(members)))
     return EgoBatch(members, offsets, rows, inner)
 
@@ -85,9 +81,7 @@ def compute_ego_costs(graph: Graph) -> np.ndarray:
     return np.stack([degrees + 1, 2 * degrees + inner], axis=1)
 
 
-def split_centers(
-    centers: np.ndarray, costs: np.ndarray, budget: int
-) -> Iterator[np.ndarray]:
+def split_centers(centers: np.ndarray, costs: np.ndarray, budget: int) -> Iterator[np.ndarray]:
     """Consecutive parts of `centers` whose summed cost stays within `budget`, one at least."""
     start, used = 0, 0
     for index, cost in enumerate(costs[centers]):

@@ -77,10 +77,19 @@ def extract_subgraphs(
     parts = []
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         seen[:] = -1
-        parts.append(_extract(
-            adjacency.indptr, adjacency.indices, adjacency.data,
-            pairs[start : start + PAIRS_AT_ONCE], hops, max_per_hop, root, seen, local,
-        ))
+        parts.append(
+            _extract(
+                adjacency.indptr,
+                adjacency.indices,
+                adjacency.data,
+                pairs[start : start + PAIRS_AT_ONCE],
+                hops,
+                max_per_hop,
+                root,
+                seen,
+                local,
+            )
+        )
         context.progress.update(start + len(parts[-1][0]), len(pairs), "enclosing subgraphs")
     if not parts:
         nothing = np.zeros(0, np.int64)
@@ -218,6 +227,10 @@ def _extract(indptr, indices, data, pairs, hops, max_per_hop, root, seen, local)
         sizes[row], num_entries[row] = size, filled - begin
         num_nodes += size
     return (
-        sizes, num_entries, labels[:num_nodes].copy(), row_counts[:num_nodes].copy(),
-        columns[:filled].copy(), values[:filled].copy(),
+        sizes,
+        num_entries,
+        labels[:num_nodes].copy(),
+        row_counts[:num_nodes].copy(),
+        columns[:filled].copy(),
+        values[:filled].copy(),
     )

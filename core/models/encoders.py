@@ -74,9 +74,7 @@ class Block:
         return Block.of_adjacency(graph.adjacency, backbone, device)
 
     @staticmethod
-    def of_adjacency(
-        adjacency: sparse.csr_array, backbone: Backbone, device: str = "cpu"
-    ) -> Block:
+    def of_adjacency(adjacency: sparse.csr_array, backbone: Backbone, device: str = "cpu") -> Block:
         norm, self_loops = NORMS[backbone]
         matrix = normalize_adjacency(adjacency, norm, self_loops)
         return Block(
@@ -261,7 +259,11 @@ class MlpLayer(torch.nn.Module):
 
 
 LAYERS: dict[str, type[torch.nn.Module]] = {
-    "gcn": GcnLayer, "gin": GinLayer, "sage": SageLayer, "gat": GatLayer, "mlp": MlpLayer,
+    "gcn": GcnLayer,
+    "gin": GinLayer,
+    "sage": SageLayer,
+    "gat": GatLayer,
+    "mlp": MlpLayer,
 }
 
 
@@ -273,15 +275,18 @@ class Encoder(torch.nn.Module):
     """
 
     def __init__(
-        self, backbone: Backbone, sizes: Sequence[int], seed: Seed, dropout: float = 0.0,
+        self,
+        backbone: Backbone,
+        sizes: Sequence[int],
+        seed: Seed,
+        dropout: float = 0.0,
         root: bool = True,
     ) -> None:
         super().__init__()
         generator = seed.torch("init")
         layer = LAYERS[backbone] if root else partial(LAYERS[backbone], root=False)
         self.layers = torch.nn.ModuleList(
-            layer(num_in, num_out, generator)
-            for num_in, num_out in pairwise(sizes)
+            layer(num_in, num_out, generator) for num_in, num_out in pairwise(sizes)
         )
         self.dropout = Dropout(dropout, seed)
 
@@ -301,6 +306,13 @@ class Gcn(Encoder):
 
 
 __all__ = [
-    "Backbone", "Block", "Dropout", "Encoder", "Gcn", "Inputs", "Linear", "make_inputs",
+    "Backbone",
+    "Block",
+    "Dropout",
+    "Encoder",
+    "Gcn",
+    "Inputs",
+    "Linear",
+    "make_inputs",
     "num_columns",
 ]

@@ -114,8 +114,13 @@ class FlippedGcn(FlippedGraph):
         return self._finish(v_scale * total)
 
     def _add_common(
-        self, total: np.ndarray, near: np.ndarray, sums: np.ndarray, hidden: np.ndarray,
-        partners: np.ndarray, of_u: np.ndarray,
+        self,
+        total: np.ndarray,
+        near: np.ndarray,
+        sums: np.ndarray,
+        hidden: np.ndarray,
+        partners: np.ndarray,
+        of_u: np.ndarray,
     ) -> None:
         """Correct the sums (p, h) of partners that are linked to neighbours of v."""
         lists = [self.neighbors[j] for j in near]
@@ -143,8 +148,13 @@ class FlippedGcn(FlippedGraph):
 
 
 def fit_gcns(
-    graph: Graph, features: Features, observed: np.ndarray, num_classes: int, count: int,
-    context: Context, message: str,
+    graph: Graph,
+    features: Features,
+    observed: np.ndarray,
+    num_classes: int,
+    count: int,
+    context: Context,
+    message: str,
 ) -> list[GcnWeights]:
     """`count` GCNs trained on the known nodes from different starts.
 
@@ -190,8 +200,12 @@ def fit_gcns(
         train(
             model.parameters(),
             lambda _epoch: torch.nn.functional.cross_entropy(model(inputs, block)[rest], truth),
-            epochs=EPOCHS, lr=LR, weight_decay=WEIGHT_DECAY, progress=context.progress,
-            message=message, after_epoch=look,
+            epochs=EPOCHS,
+            lr=LR,
+            weight_decay=WEIGHT_DECAY,
+            progress=context.progress,
+            message=message,
+            after_epoch=look,
         )
         return best[2] or _read(model)
 
@@ -204,6 +218,8 @@ def _read(model: Gcn) -> GcnWeights:
 
     first, second = (cast(GcnLayer, layer) for layer in model.layers)
     return GcnWeights(
-        copy(first.linear.weight), copy(first.bias), copy(second.linear.weight),
+        copy(first.linear.weight),
+        copy(first.bias),
+        copy(second.linear.weight),
         copy(second.bias),
     )

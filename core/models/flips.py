@@ -33,8 +33,7 @@ class FlippedGraph:
         adjacency = graph.adjacency
         self.num_nodes = graph.num_nodes
         self.neighbors = [
-            row.astype(np.int64)
-            for row in np.split(adjacency.indices, adjacency.indptr[1:-1])
+            row.astype(np.int64) for row in np.split(adjacency.indices, adjacency.indptr[1:-1])
         ]
         self.degrees = graph.degrees.astype(np.int64).copy()
         self.flipped: set[tuple[int, int]] = set()

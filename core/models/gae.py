@@ -121,8 +121,13 @@ def compute_gae(
     context.progress.check()
     if graph.num_edges:
         train(
-            [*encoder.parameters(), *scorer.parameters()], compute_loss, epochs=epochs, lr=lr,
-            progress=context.progress, message="graph auto-encoder", curve="gae_loss",
+            [*encoder.parameters(), *scorer.parameters()],
+            compute_loss,
+            epochs=epochs,
+            lr=lr,
+            progress=context.progress,
+            message="graph auto-encoder",
+            curve="gae_loss",
         )
     encoder.eval()
     with torch.no_grad():

@@ -126,7 +126,11 @@ class GpsModel(torch.nn.Module):
     """Both encoders with their heads; what is not asked for is not built."""
 
     def __init__(
-        self, inputs: Inputs, has_features: bool, num_classes: int, settings: GpsSettings,
+        self,
+        inputs: Inputs,
+        has_features: bool,
+        num_classes: int,
+        settings: GpsSettings,
         seed: Seed,
     ) -> None:
         super().__init__()
@@ -138,7 +142,10 @@ class GpsModel(torch.nn.Module):
             self.proximity_head = Head(s.hidden, num_classes, seed.torch("proximity_head"))
         if s.branches != "proximity":
             self.role = RoleEncoder(
-                s.backbone, width if has_features else 0, s.role_hidden, seed.child("role"),
+                s.backbone,
+                width if has_features else 0,
+                s.role_hidden,
+                seed.child("role"),
                 s.dropout,
             )
             self.role_head = Head(self.role.num_out, num_classes, seed.torch("role_head"))
@@ -154,7 +161,11 @@ class GpsAttacker:
     """
 
     def __init__(
-        self, graph: Graph, observed: np.ndarray, num_classes: int, settings: GpsSettings,
+        self,
+        graph: Graph,
+        observed: np.ndarray,
+        num_classes: int,
+        settings: GpsSettings,
         context: Context,
     ) -> None:
         self.graph, self.observed, self.num_classes = graph, observed, num_classes
@@ -163,9 +174,9 @@ class GpsAttacker:
         self.inputs = make_inputs(graph, self.device)
         has_features = graph.features is not None
         self.role_inputs = self.inputs if has_features else None
-        self.model = GpsModel(
-            self.inputs, has_features, num_classes, settings, context.seed
-        ).to(self.device)
+        self.model = GpsModel(self.inputs, has_features, num_classes, settings, context.seed).to(
+            self.device
+        )
         known = np.flatnonzero(observed != MISSING)
         self.parts = [known]
         if settings.branches != "role":
@@ -188,9 +199,15 @@ class GpsAttacker:
         """The last loss (GPS Eq. 9)."""
         s = self.settings
         return train(
-            self.model.parameters(), self._compute_loss, epochs=s.epochs, lr=s.lr,
-            weight_decay=s.weight_decay, lr_decay=s.lr_decay, decoupled=True,
-            progress=self.context.progress, curve="loss",
+            self.model.parameters(),
+            self._compute_loss,
+            epochs=s.epochs,
+            lr=s.lr,
+            weight_decay=s.weight_decay,
+            lr_decay=s.lr_decay,
+            decoupled=True,
+            progress=self.context.progress,
+            curve="loss",
         )
 
     def compute_probabilities(self) -> np.ndarray:

@@ -17,8 +17,13 @@ class MixHop(torch.nn.Module):
     """Two layers, each [x W₀ ‖ Â x W₁ ‖ Â² x W₂], then a linear map (Abu-El-Haija et al.)."""
 
     def __init__(
-        self, inputs: Inputs, propagation: Propagation, hidden: int, num_classes: int,
-        seed: Seed, dropout: float,
+        self,
+        inputs: Inputs,
+        propagation: Propagation,
+        hidden: int,
+        num_classes: int,
+        seed: Seed,
+        dropout: float,
     ) -> None:
         super().__init__()
         generator = seed.torch("init")
@@ -50,8 +55,14 @@ class H2Gcn(torch.nn.Module):
     """
 
     def __init__(
-        self, inputs: Inputs, one_hop: Propagation, two_hops: Propagation, hidden: int,
-        num_classes: int, seed: Seed, dropout: float,
+        self,
+        inputs: Inputs,
+        one_hop: Propagation,
+        two_hops: Propagation,
+        hidden: int,
+        num_classes: int,
+        seed: Seed,
+        dropout: float,
     ) -> None:
         super().__init__()
         generator = seed.torch("init")
@@ -73,8 +84,10 @@ def compute_two_hops(graph: Graph, memory_budget: int) -> sparse.csr_array:
     bound = int(min((degrees * (degrees - 1)).sum(), graph.num_nodes**2))
     if 40 * bound > memory_budget:
         raise ResourceError(
-            "pairs at distance two", "must fit the memory budget",
-            f"{bound:,} pairs at most", "choose another attack or raise AUDIT_MEMORY_MB",
+            "pairs at distance two",
+            "must fit the memory budget",
+            f"{bound:,} pairs at most",
+            "choose another attack or raise AUDIT_MEMORY_MB",
         )
     links = sparse.csr_array(graph.adjacency != 0, dtype=np.float32)
     paths = sparse.csr_array(links @ links)

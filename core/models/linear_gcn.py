@@ -23,8 +23,12 @@ HIDDEN, EPOCHS, LR, WEIGHT_DECAY, DROPOUT = 16, 200, 0.01, 5e-4, 0.5
 
 
 def fit_linear_gcn(
-    graph: Graph, features: np.ndarray | sparse.csr_array, observed: np.ndarray,
-    num_classes: int, context: Context, message: str,
+    graph: Graph,
+    features: np.ndarray | sparse.csr_array,
+    observed: np.ndarray,
+    num_classes: int,
+    context: Context,
+    message: str,
 ) -> np.ndarray:
     """W (d, C) float64 = W₁W₂ of a GCN without its nonlinearity, trained on the known nodes.
 
@@ -62,8 +66,13 @@ def fit_linear_gcn(
                 best[:] = loss, _multiply(first, second)
 
     train(
-        [*first.parameters(), *second.parameters()], compute_loss, epochs=EPOCHS, lr=LR,
-        weight_decay=WEIGHT_DECAY, progress=context.progress, message=message,
+        [*first.parameters(), *second.parameters()],
+        compute_loss,
+        epochs=EPOCHS,
+        lr=LR,
+        weight_decay=WEIGHT_DECAY,
+        progress=context.progress,
+        message=message,
         after_epoch=look,
     )
     return _multiply(first, second) if best[1] is None else best[1]

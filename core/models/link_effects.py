@@ -75,9 +75,7 @@ class LinkEffects:
             total = total + logits[code] - torch.logsumexp(others, 0)
         return total / len(self._encoders)
 
-    def estimate_removals(
-        self, node: int, code: int, hidden: Sequence[int] = ()
-    ) -> np.ndarray:
+    def estimate_removals(self, node: int, code: int, hidden: Sequence[int] = ()) -> np.ndarray:
         """(m,) first-order change of the log-odds when each link goes: −w ∂/∂w.
 
         `hidden` links are gone already; their entries are 0, as are those of all links that

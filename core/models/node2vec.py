@@ -41,7 +41,11 @@ def share_node2vec(
 ) -> np.ndarray:
     """One embedding (n, dimensions) per release, seed and settings, for all that want it."""
     settings = dict(
-        dimensions=dimensions, p=p, q=q, walk_length=walk_length, walks_per_node=walks_per_node,
+        dimensions=dimensions,
+        p=p,
+        q=q,
+        walk_length=walk_length,
+        walks_per_node=walks_per_node,
         window=window,
     )
     return context.share(
@@ -78,7 +82,7 @@ def compute_node2vec(
     linked = np.flatnonzero(strengths > 0)
     rng = context.rng("order")
     state = make_state(context.seed.child("walks"))
-    vectors = ((rng.random((n, dimensions), dtype=np.float32) - 0.5) / dimensions)
+    vectors = (rng.random((n, dimensions), dtype=np.float32) - 0.5) / dimensions
     vectors[strengths <= 0] = 0.0
     contexts = np.zeros((n, dimensions), np.float32)
     accept, alias = compute_alias(strengths**0.75)
@@ -89,8 +93,14 @@ def compute_node2vec(
         order = rng.permutation(linked)
         for start in range(0, len(order), chunk):
             walks = walk(
-                adjacency.indptr, adjacency.indices, cumulative, order[start : start + chunk],
-                walk_length, p, q, state,
+                adjacency.indptr,
+                adjacency.indices,
+                cumulative,
+                order[start : start + chunk],
+                walk_length,
+                p,
+                q,
+                state,
             )
             rate = lr * max(1e-3, 1.0 - done / total)
             loss = _train(vectors, contexts, walks, window, negatives, accept, alias, rate, state)

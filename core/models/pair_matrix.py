@@ -130,7 +130,10 @@ def _multiply(pattern: PairMatrix, values: torch.Tensor, x: torch.Tensor) -> tor
     if _has_kernels(x):
         out = torch.empty_like(x)
         _multiply_kernel(
-            pattern.indptr.numpy(), pattern.indices.numpy(), entries.numpy(), x.numpy(),
+            pattern.indptr.numpy(),
+            pattern.indices.numpy(),
+            entries.numpy(),
+            x.numpy(),
             out.numpy(),
         )
         return out
@@ -153,11 +156,10 @@ def _dot_both_ways(
         return out
     for start in range(0, len(left), TILE):
         i, j = left[start : start + TILE], right[start : start + TILE]
-        out[start : start + TILE] = (
-            torch.linalg.vecdot(g[i], x[j]) + torch.linalg.vecdot(g[j], x[i])
+        out[start : start + TILE] = torch.linalg.vecdot(g[i], x[j]) + torch.linalg.vecdot(
+            g[j], x[i]
         )
     return out
-
 
 
 @numba.njit(nogil=True, fastmath=True, cache=True)

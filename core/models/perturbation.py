@@ -88,7 +88,11 @@ def fit_surrogates(graph: Graph, threats: Threats, context: Context) -> Surrogat
 
     def fit(threat: AttributeThreat, name: str) -> np.ndarray:
         return fit_linear_gcn(
-            graph, features, threat.observed, threat.num_classes, context.child(name),
+            graph,
+            features,
+            threat.observed,
+            threat.num_classes,
+            context.child(name),
             f"training the {name} classifier",
         )
 
@@ -111,8 +115,13 @@ def fit_gcn_surrogates(
         sizes[1] = threats.utility.num_classes
     for name, threat in chosen:
         parts += fit_gcns(
-            graph, features, threat.observed, threat.num_classes, num_members,
-            context.child(name), f"training the {name} classifier",
+            graph,
+            features,
+            threat.observed,
+            threat.num_classes,
+            num_members,
+            context.child(name),
+            f"training the {name} classifier",
         )
     return GcnSurrogates(features, GcnWeights.join(parts), (sizes[0], sizes[1]), num_members)
 
@@ -133,8 +142,12 @@ class Flipper:
     """
 
     def __init__(
-        self, graph: Graph, surrogates: Surrogates | GcnSurrogates, withheld: np.ndarray,
-        structure: bool = True, features: bool = False,
+        self,
+        graph: Graph,
+        surrogates: Surrogates | GcnSurrogates,
+        withheld: np.ndarray,
+        structure: bool = True,
+        features: bool = False,
     ) -> None:
         self.graph, self.surrogates = graph, surrogates
         self.state = surrogates.open_graph(graph)
@@ -172,9 +185,7 @@ class Flipper:
         allowed = self.find_partners(v)
         change = np.ones(len(allowed), np.int64)
         change[self.state.neighbors[v]] = -1
-        return allowed & passes_degree_test(
-            self.graph.degrees, self.state.degrees, v, change
-        )
+        return allowed & passes_degree_test(self.graph.degrees, self.state.degrees, v, change)
 
     def flip_best(self, v: int, partners: np.ndarray, loss: Loss) -> bool:
         """Make the flip of lowest loss; False, and no flip, where none lowers it."""

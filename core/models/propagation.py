@@ -41,9 +41,7 @@ class Propagation:
     would build in every backward pass.
     """
 
-    def __init__(
-        self, matrix: sparse.csr_array, is_symmetric: bool, device: str = "cpu"
-    ) -> None:
+    def __init__(self, matrix: sparse.csr_array, is_symmetric: bool, device: str = "cpu") -> None:
         self.matrix = to_torch_matrix(matrix, device)
         self._source = None if is_symmetric else matrix
 

@@ -72,8 +72,11 @@ class RelaxedEgos:
             return total.index_add(0, self._network, entry[:, None] * h)
 
         return EgoBlocks(
-            self._nodes, self._centers, RelaxedBlock(matrix, inner, self._members),
-            RelaxedBlock(matrix, inner), pool,
+            self._nodes,
+            self._centers,
+            RelaxedBlock(matrix, inner, self._members),
+            RelaxedBlock(matrix, inner),
+            pool,
         )
 
 

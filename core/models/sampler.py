@@ -80,7 +80,11 @@ class RatioGap:
     MAX_NODES, MAX_PEERS = 4096, 1024
 
     def __init__(
-        self, matrix: PairMatrix, beliefs: torch.Tensor, prior: torch.Tensor, tolerance: float,
+        self,
+        matrix: PairMatrix,
+        beliefs: torch.Tensor,
+        prior: torch.Tensor,
+        tolerance: float,
         rng: np.random.Generator,
     ) -> None:
         self._matrix, self._beliefs, self._prior = matrix, beliefs, prior
@@ -121,8 +125,16 @@ class RelaxedAttacker:
     """
 
     def __init__(
-        self, graph: Graph, inputs: Inputs, role_features: torch.Tensor, beliefs: torch.Tensor,
-        prior: torch.Tensor, lr: float, batch: int, seed: Seed, device: str,
+        self,
+        graph: Graph,
+        inputs: Inputs,
+        role_features: torch.Tensor,
+        beliefs: torch.Tensor,
+        prior: torch.Tensor,
+        lr: float,
+        batch: int,
+        seed: Seed,
+        device: str,
     ) -> None:
         settings = GpsSettings(hidden=64, role_hidden=16, dropout=0.1)
         self.model = GpsModel(

@@ -55,8 +55,13 @@ class SamplerTrainer:
     """One graph with beliefs (n, C) about the private attribute; `run` trains one sampler."""
 
     def __init__(
-        self, graph: Graph, observed: np.ndarray, beliefs: np.ndarray, prior: np.ndarray,
-        settings: SamplerSettings, device: str,
+        self,
+        graph: Graph,
+        observed: np.ndarray,
+        beliefs: np.ndarray,
+        prior: np.ndarray,
+        settings: SamplerSettings,
+        device: str,
     ) -> None:
         self.graph, self.settings, self.device = graph, settings, device
         self.codes = np.where(observed != MISSING, observed, beliefs.argmax(axis=1))
@@ -73,9 +78,7 @@ class SamplerTrainer:
         scale = np.ones(graph.num_edges) if graph.weights is None else graph.weights / top
         self.scale = torch.from_numpy(scale.astype(np.float32)).to(device)
 
-    def run(
-        self, seed: Seed, report: Report
-    ) -> list[SamplerState]:
+    def run(self, seed: Seed, report: Report) -> list[SamplerState]:
         """States of one training (Alg. 1); `report` gets curve, step and value."""
         s, generator = self.settings, seed.torch("draws", device=self.device)
         parts = (self.inputs,) if not isinstance(self.inputs, tuple) else self.inputs
@@ -119,18 +122,24 @@ class SamplerTrainer:
         """(m,) link weights of a relaxed draw."""
         return self.scale * draw_relaxed(logits, self.settings.temperature, generator)
 
-    def _make_attacker(
-        self, seed: Seed, report: Report
-    ) -> RelaxedAttacker | None:
+    def _make_attacker(self, seed: Seed, report: Report) -> RelaxedAttacker | None:
         s = self.settings
         if not s.gamma:
             return None
         attacker = RelaxedAttacker(
-            self.graph, self.inputs, self.role_features, self.beliefs, self.prior, s.lr,
-            s.batch, seed.child("attacker"), self.device,
+            self.graph,
+            self.inputs,
+            self.role_features,
+            self.beliefs,
+            self.prior,
+            s.lr,
+            s.batch,
+            seed.child("attacker"),
+            self.device,
         )
         attacker.fit(
-            lambda: self.scale, min(WARM_UP, s.epochs * s.attacker_steps),
+            lambda: self.scale,
+            min(WARM_UP, s.epochs * s.attacker_steps),
             partial(_tell, report, count(-WARM_UP)),
         )
         return attacker

@@ -47,8 +47,13 @@ class Surrogate:
     """
 
     def __init__(
-        self, inputs: NodeInputs, matrix: PairMatrix, head: Head, generator: torch.Generator,
-        lr: float = 0.01, dropout: float = 0.5,
+        self,
+        inputs: NodeInputs,
+        matrix: PairMatrix,
+        head: Head,
+        generator: torch.Generator,
+        lr: float = 0.01,
+        dropout: float = 0.5,
     ) -> None:
         device = generator.device
         self.inputs, self.matrix, self.head = inputs, matrix, head

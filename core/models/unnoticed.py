@@ -36,9 +36,7 @@ class PageRankEffect:
         unit[v] = 1.0
         kernel, _ = cg(system, unit, rtol=TOLERANCE, M=precondition)
         # Column sums of M⁻¹; the last solution is close to the one after a flip.
-        self._solved, _ = cg(
-            system, np.ones(n), x0=self._solved, rtol=TOLERANCE, M=precondition
-        )
+        self._solved, _ = cg(system, np.ones(n), x0=self._solved, rtol=TOLERANCE, M=precondition)
         sums = degrees * self._solved
         sign = np.ones(n)
         sign[adjacency.indices[adjacency.indptr[v] : adjacency.indptr[v + 1]]] = -1.0
@@ -60,6 +58,7 @@ def passes_degree_test(
 
     The likelihood ratio compares one power law for both degree sequences with one for each.
     """
+
     def count(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         is_high = values >= DEGREE_MIN
         return is_high.astype(float), np.where(is_high, np.log(np.maximum(values, 1)), 0.0)

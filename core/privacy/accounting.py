@@ -85,20 +85,22 @@ def compute_sampled_epsilon(
 
 
 @lru_cache(maxsize=256)
-def calibrate_sampled(
-    epsilon: float, delta: float, sampling_rate: float, steps: int
-) -> float:
+def calibrate_sampled(epsilon: float, delta: float, sampling_rate: float, steps: int) -> float:
     """Least noise multiplier at which sampled Gaussian steps are (ε, δ)-DP in all; within 1 %."""
     # Without the sampling the same noise is enough: a start from above.
     safe = calibrate_gaussian(epsilon, delta, steps) * (1 + 1e-3)
     return _find_boundary(
         lambda z: z >= safe or compute_sampled_epsilon(z, sampling_rate, steps, delta) <= epsilon,
-        high=safe, low=safe * min(sampling_rate, 1.0) / 4, precision=0.01,
+        high=safe,
+        low=safe * min(sampling_rate, 1.0) / 4,
+        precision=0.01,
     )
 
 
 def _find_boundary(
-    is_safe: Callable[[float], bool], high: float = 1.0, low: float = 0.0,
+    is_safe: Callable[[float], bool],
+    high: float = 1.0,
+    low: float = 0.0,
     precision: float = _PRECISION,
 ) -> float:
     """The smallest x > `low`, to relative precision and from above, from which `is_safe` holds."""

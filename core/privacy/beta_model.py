@@ -66,10 +66,12 @@ def _compute_sums(x: np.ndarray) -> np.ndarray:
     def evaluate(points: Any) -> Any:
         exponentials = np.exp(low + (points + 1.0) * 0.5 * (high - low))
         rows = max(1, _CHUNK // len(x))
-        return np.concatenate([
-            np.log((1.0 / (inverse + exponentials[i : i + rows, None])).sum(axis=1))
-            for i in range(0, len(points), rows)
-        ])
+        return np.concatenate(
+            [
+                np.log((1.0 / (inverse + exponentials[i : i + rows, None])).sum(axis=1))
+                for i in range(0, len(points), rows)
+            ]
+        )
 
     coefficients = chebyshev.chebinterpolate(evaluate, order)
     return np.exp(chebyshev.chebval(2.0 * (x - low) / (high - low) - 1.0, coefficients))

@@ -160,16 +160,26 @@ def check_claim(
                 break
     count = len(judged[0])
     return ClaimCheck(
-        defense.info.key, defense.config, guarantee.unit, claimed, delta, lower_bound=bound,
+        defense.info.key,
+        defense.config,
+        guarantee.unit,
+        claimed,
+        delta,
+        lower_bound=bound,
         resolution=float(compute_lower_bound(count, count, 0, count, delta, LOOK_ALPHA)),
-        trials=2 * played, planned=2 * per_side,
+        trials=2 * played,
+        planned=2 * per_side,
         statistic=statistic_names[rule.statistic] if statistic_names else str(rule.statistic),
         roc=_compute_roc(rule, judged[0], judged[1]),
     )
 
 
 def compute_lower_bound(
-    hits: ArrayLike, trials: int, false_hits: ArrayLike, false_trials: int, delta: float,
+    hits: ArrayLike,
+    trials: int,
+    false_hits: ArrayLike,
+    false_trials: int,
+    delta: float,
     alpha: float,
 ) -> np.ndarray:
     """Lower bound on ε with confidence 1 − alpha from two error counts, ≥ 0; of any shape.
@@ -274,9 +284,9 @@ def _bound_by_rule(rule: Rule, left: np.ndarray, right: np.ndarray, delta: float
     sides = (left, right)
     hits = [int(rule.judge(part).sum()) for part in sides]
     yes, no = rule.accused, 1 - rule.accused
-    return float(compute_lower_bound(
-        hits[yes], len(sides[yes]), hits[no], len(sides[no]), delta, LOOK_ALPHA
-    ))
+    return float(
+        compute_lower_bound(hits[yes], len(sides[yes]), hits[no], len(sides[no]), delta, LOOK_ALPHA)
+    )
 
 
 def _compute_roc(rule: Rule, left: np.ndarray, right: np.ndarray) -> np.ndarray:

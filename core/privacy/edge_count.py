@@ -21,9 +21,7 @@ def count_capped_links(graph: Graph, degree_cap: int) -> int:
     return int(_count(graph.edges, graph.num_nodes, degree_cap))
 
 
-def estimate_num_links(
-    graph: Graph, epsilon: float, degree_cap: int, context: Context
-) -> int:
+def estimate_num_links(graph: Graph, epsilon: float, degree_cap: int, context: Context) -> int:
     """ε-node DP number of links, between 0 and all pairs; too low by what the cap cuts off."""
     count = np.array([count_capped_links(graph, degree_cap)])
     noisy = add_discrete_laplace(count, degree_cap / epsilon, context, "number of links")[0]

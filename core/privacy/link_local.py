@@ -26,14 +26,18 @@ LOCAL_NOT_COVERED = ("node set", "node features", "labels and other attributes")
 def make_local_guarantee(epsilon: float, reports: int, accountant: str = "") -> Guarantee:
     """ε-link local DP; with two reports the transcript of both ends spends 2ε on a link."""
     return Guarantee(
-        unit="link", relation=LIST_RELATION, epsilon=epsilon, trust="local",
+        unit="link",
+        relation=LIST_RELATION,
+        epsilon=epsilon,
+        trust="local",
         accountant=accountant or "single mechanism",
         epsilon_transcript=2.0 * epsilon if reports == 2 else None,
         not_covered=LOCAL_NOT_COVERED,
         note=(
             "Both ends of a link report it: against an observer of all reports the budget of "
-            f"that link is 2ε = {2 * epsilon:g}." if reports == 2 else
-            "Each pair is reported by one end only."
+            f"that link is 2ε = {2 * epsilon:g}."
+            if reports == 2
+            else "Each pair is reported by one end only."
         ),
     )
 

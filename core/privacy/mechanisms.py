@@ -31,8 +31,10 @@ def check_release_fits(method: str, expected_links: float, context: Context, rem
     limit = context.memory_budget // BYTES_PER_LINK
     if expected_links > limit:
         raise ResourceError(
-            method, f"would publish more links than fit the memory (at most {limit:,})",
-            f"about {expected_links:,.0f} links expected", remedy,
+            method,
+            f"would publish more links than fit the memory (at most {limit:,})",
+            f"about {expected_links:,.0f} links expected",
+            remedy,
         )
 
 

@@ -9,5 +9,10 @@ from core.report.document import render_preview, write_report
 from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
 
 __all__ = [
-    "SECTIONS", "SECTION_TITLES", "ReportOptions", "Section", "render_preview", "write_report",
+    "SECTIONS",
+    "SECTION_TITLES",
+    "ReportOptions",
+    "Section",
+    "render_preview",
+    "write_report",
 ]

@@ -45,8 +45,12 @@ def facts(rows: Iterable[tuple[str, str]], mono: Sequence[str] = ()) -> Block:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str,
-    numeric: Sequence[int] = (), widths: Sequence[float] | None = None, inline: bool = False,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str,
+    numeric: Sequence[int] = (),
+    widths: Sequence[float] | None = None,
+    inline: bool = False,
 ) -> Block:
     """columns: heads; numeric: indices set flush right; widths: shares of the line, or auto.
 
@@ -65,14 +69,22 @@ def table(
 
 def figure(name: str, alt: str, caption: str, width: float = 1.0) -> Block:
     """An SVG `name` written beside the template; width: share of the line."""
-    return {"kind": "figure", "name": name, "alt": clean_text(alt, 1500),
-            "caption": clean_text(caption, 600), "width": width}
+    return {
+        "kind": "figure",
+        "name": name,
+        "alt": clean_text(alt, 1500),
+        "caption": clean_text(caption, 600),
+        "width": width,
+    }
 
 
 def card(title: str, badge: str, color: str, rows: Iterable[tuple[str, str]], text: str) -> Block:
     """A framed summary: colour bar, title, badge, rows and a closing sentence."""
     return {
-        "kind": "card", "title": clean_text(title), "badge": clean_text(badge), "color": color,
+        "kind": "card",
+        "title": clean_text(title),
+        "badge": clean_text(badge),
+        "color": color,
         "rows": [{"name": clean_text(n), "value": clean_text(v)} for n, v in rows],
         "spans": split_strong(text),
     }

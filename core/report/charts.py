@@ -40,15 +40,38 @@ TEXT_FONT = "Libertinus Serif"
 LAYOUT_FONT = "STIXGeneral"
 LINE_INCHES = 6.5
 INK, MUTED, GRID = "#262730", "#6b7280", "#e2e4e8"
-MARKERS = {"circle": "o", "diamond": "D", "square": "s", "triangle-up": "^", "x": "X",
-           "star": "*", "pentagon": "p", "cross": "P"}
+MARKERS = {
+    "circle": "o",
+    "diamond": "D",
+    "square": "s",
+    "triangle-up": "^",
+    "x": "X",
+    "star": "*",
+    "pentagon": "p",
+    "cross": "P",
+}
 _SETTINGS: dict[Any, Any] = {
-    "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": LAYOUT_FONT,
-    "font.size": 8.5, "axes.titlesize": 9, "axes.labelsize": 8.5, "xtick.labelsize": 8,
-    "ytick.labelsize": 8, "legend.fontsize": 8, "axes.edgecolor": MUTED, "axes.linewidth": 0.6,
-    "axes.labelcolor": INK, "text.color": INK, "xtick.color": MUTED, "ytick.color": MUTED,
-    "xtick.major.width": 0.5, "ytick.major.width": 0.5, "axes.spines.top": False,
-    "axes.spines.right": False, "axes.unicode_minus": True, "text.parse_math": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "report",
+    "font.family": LAYOUT_FONT,
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.labelsize": 8.5,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "axes.edgecolor": MUTED,
+    "axes.linewidth": 0.6,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.major.width": 0.5,
+    "ytick.major.width": 0.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": True,
+    "text.parse_math": False,
 }
 _lock = threading.Lock()
 
@@ -61,8 +84,9 @@ def draw(height: float, paint: Callable[[Figure], None], width: float = LINE_INC
         figure = Figure(figsize=(width, height), layout="constrained")
         paint(figure)
         buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True,
-                       metadata={"Date": None, "Creator": None})
+        figure.savefig(
+            buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
+        )
     return buffer.getvalue().replace(LAYOUT_FONT, TEXT_FONT)
 
 
@@ -79,16 +103,36 @@ def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
             place = rows.title.map(order.index).to_numpy()
             above, below = interval_lengths(rows)
             fill = ["none" if null else color for null in rows.is_null]
-            axes.barh(place, rows.value - base, left=base, height=0.58, color=fill,
-                      edgecolor=color, linewidth=0.9)
-            axes.errorbar(rows.value, place, xerr=[below, above], fmt="none", ecolor=INK,
-                          elinewidth=0.8, capsize=2)
+            axes.barh(
+                place,
+                rows.value - base,
+                left=base,
+                height=0.58,
+                color=fill,
+                edgecolor=color,
+                linewidth=0.9,
+            )
+            axes.errorbar(
+                rows.value,
+                place,
+                xerr=[below, above],
+                fmt="none",
+                ecolor=INK,
+                elinewidth=0.8,
+                capsize=2,
+            )
             nulls = rows[rows.is_null]
             if len(nulls):
                 axes.axvline(nulls.strength.max(), color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
             turned = rows[rows.is_turned]
-            axes.plot(turned.strength, turned.title.map(order.index), "D", color=color,
-                      markerfacecolor="none", markersize=4.5)
+            axes.plot(
+                turned.strength,
+                turned.title.map(order.index),
+                "D",
+                color=color,
+                markerfacecolor="none",
+                markersize=4.5,
+            )
             if chance_level(metric) is not None:
                 axes.axvline(base, color=MUTED, linewidth=0.7, linestyle=":")
             axes.set_xlabel(axis_title(metric))
@@ -111,15 +155,16 @@ def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> st
         for attack, curve in sorted(chosen.items(), key=lambda item: item[0] == best):
             strong = attack == best
             axes.plot(
-                np.clip(curve.fpr, 1e-4, 1), np.clip(curve.tpr, 1e-4, 1),
-                color=OKABE_ITO[0] if strong else MUTED, linewidth=1.8 if strong else 0.8,
+                np.clip(curve.fpr, 1e-4, 1),
+                np.clip(curve.tpr, 1e-4, 1),
+                color=OKABE_ITO[0] if strong else MUTED,
+                linewidth=1.8 if strong else 0.8,
                 linestyle=(0, (4, 3)) if is_null(attack) else "-",
                 label=method_title(attack) if strong else None,
             )
         if len(real) > 1:
             axes.plot([], [], color=MUTED, linewidth=0.8, label="other attacks")
-        axes.plot([], [], color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)),
-                  label="null attackers")
+        axes.plot([], [], color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), label="null attackers")
         axes.plot([1e-4, 1], [1e-4, 1], color=MUTED, linewidth=0.6, linestyle=":", label="chance")
         low = max(min(float(curve.fpr[curve.fpr > 0].min()) for curve in chosen.values()), 1e-4)
         ticks = [t for t in (1e-4, 1e-3, 1e-2, 1e-1, 1) if t >= low * 0.99]
@@ -144,8 +189,12 @@ def draw_degrees(table: pd.DataFrame) -> str:
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         axes.step(shown.degree, shown.share_at_least, where="pre", color=INK, linewidth=1.1)
-        axes.set(xscale="log", yscale="log", xlabel="Number of links of a node",
-                 ylabel="Share with as many or more")
+        axes.set(
+            xscale="log",
+            yscale="log",
+            xlabel="Number of links of a node",
+            ylabel="Share with as many or more",
+        )
         _set_log_ticks(axes.xaxis, lambda v: f"{v:,.0f}")
         _set_log_ticks(axes.yaxis, lambda v: f"{100 * v:g} %")
         _quiet(axes, "both")
@@ -159,10 +208,19 @@ def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str]) -> str:
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         for release, rows in table.groupby("release", sort=False):
-            axes.plot(rows.risk, 100 * rows.share, color=colors[str(release)], linewidth=1.5,
-                      label=release_title(str(release)))
-        axes.set(xlim=(0, 1), ylim=(0, 102), xlabel="Worst-case risk   ← safer",
-                 ylabel="Nodes at or above   ↓ safer")
+            axes.plot(
+                rows.risk,
+                100 * rows.share,
+                color=colors[str(release)],
+                linewidth=1.5,
+                label=release_title(str(release)),
+            )
+        axes.set(
+            xlim=(0, 1),
+            ylim=(0, 102),
+            xlabel="Worst-case risk   ← safer",
+            ylabel="Nodes at or above   ↓ safer",
+        )
         axes.yaxis.set_major_formatter(lambda v, _: f"{v:.0f} %")
         _quiet(axes, "both")
         axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
@@ -181,8 +239,12 @@ def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) 
                 edges = np.append(rows.ratio - width / 2, rows.ratio.iloc[-1] + width / 2)
                 is_original = release == ORIGINAL
                 axes.stairs(
-                    100 * rows.share, edges, color=colors[str(release)], fill=is_original,
-                    alpha=0.45 if is_original else 1, linewidth=1.2,
+                    100 * rows.share,
+                    edges,
+                    color=colors[str(release)],
+                    fill=is_original,
+                    alpha=0.45 if is_original else 1,
+                    linewidth=1.2,
                     label=release_title(str(release)),
                 )
             axes.axvline(share, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
@@ -197,7 +259,10 @@ def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) 
 
 
 def draw_tradeoff(
-    table: pd.DataFrame, colors: Mapping[str, str], symbols: Mapping[str, str], risk: str,
+    table: pd.DataFrame,
+    colors: Mapping[str, str],
+    symbols: Mapping[str, str],
+    risk: str,
     utility: str,
 ) -> str:
     """A `compute_tradeoff` table with whiskers both ways and the Pareto front."""
@@ -209,10 +274,17 @@ def draw_tradeoff(
         for row in table.itertuples():
             color = colors[row.release]
             axes.errorbar(
-                row.risk, row.utility, color=color, fmt=MARKERS[symbols[row.release]],
+                row.risk,
+                row.utility,
+                color=color,
+                fmt=MARKERS[symbols[row.release]],
                 xerr=_whisker(row.risk, row.risk_low, row.risk_high),
                 yerr=_whisker(row.utility, row.utility_low, row.utility_high),
-                markersize=6, elinewidth=0.8, capsize=2, label=row.title, zorder=2,
+                markersize=6,
+                elinewidth=0.8,
+                capsize=2,
+                label=row.title,
+                zorder=2,
             )
         level = chance_level(risk)
         if level is not None:
@@ -237,14 +309,20 @@ def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> 
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        axes.pcolormesh(strong, cmap=RISK_MAP, vmin=low, vmax=1, edgecolors="white",
-                        linewidth=1.2)
+        axes.pcolormesh(strong, cmap=RISK_MAP, vmin=low, vmax=1, edgecolors="white", linewidth=1.2)
         for (i, j), value in np.ndenumerate(values):
             if value == value:
                 is_dark = (strong[i, j] - low) / max(1 - low, 1e-9) > 0.55
                 text = format_number(value) + (MARK if strong[i, j] > value else "")
-                axes.text(j + 0.5, i + 0.5, text, ha="center", va="center",
-                          color="white" if is_dark else INK, fontsize=8)
+                axes.text(
+                    j + 0.5,
+                    i + 0.5,
+                    text,
+                    ha="center",
+                    va="center",
+                    color="white" if is_dark else INK,
+                    fontsize=8,
+                )
         axes.set_yticks(np.arange(len(table)) + 0.5, list(table.title))
         axes.set_xticks(np.arange(len(releases)) + 0.5, [_wrap(release_title(r)) for r in releases])
         axes.tick_params(length=0, labelcolor=INK, labeltop=True, labelbottom=False)

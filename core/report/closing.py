@@ -28,11 +28,14 @@ def build_limits(material: Material) -> list[Block]:
     missing = _describe_missing_rows(material)
     result: list[Block] = []
     if missing:
-        result.append(blocks.table(
-            ["What", "Where", "State", "Reason"], missing[:MAX_MISSING],
-            "Everything that failed, was skipped or could not be resolved.",
-            widths=[1.5, 1.2, 0.6, 2.2],
-        ))
+        result.append(
+            blocks.table(
+                ["What", "Where", "State", "Reason"],
+                missing[:MAX_MISSING],
+                "Everything that failed, was skipped or could not be resolved.",
+                widths=[1.5, 1.2, 0.6, 2.2],
+            )
+        )
         if len(missing) > MAX_MISSING:
             result.append(blocks.note(f"{len(missing) - MAX_MISSING} more are in audit.json."))
     else:
@@ -46,13 +49,18 @@ def build_limits(material: Material) -> list[Block]:
         "learns as much from every release.",
     ]
     if spec.has_link_threat and spec.sensitive_links is None:
-        limits.append("Sensitive links were drawn at random. Links that people really want to "
-                      "hide may be easier or harder to infer.")
+        limits.append(
+            "Sensitive links were drawn at random. Links that people really want to "
+            "hide may be easier or harder to infer."
+        )
     if spec.seeds < 5:
-        limits.append(f"Only {spec.seeds} repeat{'s' * (spec.seeds > 1)} ran: intervals rest on "
-                      "few splits; five or more are advised.")
-    limits.append("Intervals hold one by one; among many numbers, one in twenty is expected to "
-                  "miss.")
+        limits.append(
+            f"Only {spec.seeds} repeat{'s' * (spec.seeds > 1)} ran: intervals rest on "
+            "few splits; five or more are advised."
+        )
+    limits.append(
+        "Intervals hold one by one; among many numbers, one in twenty is expected to miss."
+    )
     return [*result, blocks.bullets(limits)]
 
 
@@ -71,8 +79,11 @@ def _describe_missing_rows(material: Material) -> list[list[str]]:
             for method in group.method
         )
         names = ", ".join(metric_title(metric) for metric in str(metrics).split(", "))
-        place = "all releases" if len(where) == len(material.ids) > 1 else ", ".join(
-            map(release_title, where))
+        place = (
+            "all releases"
+            if len(where) == len(material.ids) > 1
+            else ", ".join(map(release_title, where))
+        )
         what = who if metrics == "measures" else f"{who}: {names}"
         rows.append([what, place, str(status), str(reason) or "no reason recorded"])
     return rows
@@ -89,13 +100,29 @@ def build_sources(material: Material) -> list[Block]:
         info = find_method(key).info
         title = f"{info.title} (null)" if is_null(key) else info.title
         rows.append([title, info.summary, method_source(key)])
-    rows.append(["Homophily ratios", "Share of like-valued neighbours and role peers.",
-                 "Yuan et al., KDD 2024, Eq. 3–5"])
+    rows.append(
+        [
+            "Homophily ratios",
+            "Share of like-valued neighbours and role peers.",
+            "Yuan et al., KDD 2024, Eq. 3–5",
+        ]
+    )
     if spec.has_link_threat:
-        rows.append(["Pair profile", "How near hidden links are, beside pairs without a link.",
-                     "Wu et al., PPGSL, 2025, Table I"])
-    return [blocks.table(["Method", "What it does", "Source"], rows,
-                         "Methods of this audit.", widths=[1, 1.8, 1.6])]
+        rows.append(
+            [
+                "Pair profile",
+                "How near hidden links are, beside pairs without a link.",
+                "Wu et al., PPGSL, 2025, Table I",
+            ]
+        )
+    return [
+        blocks.table(
+            ["Method", "What it does", "Source"],
+            rows,
+            "Methods of this audit.",
+            widths=[1, 1.8, 1.6],
+        )
+    ]
 
 
 def build_provenance(material: Material) -> list[Block]:
@@ -110,8 +137,11 @@ def build_provenance(material: Material) -> list[Block]:
         ("Repeats and root seed", f"{spec.seeds} repeats from root seed {spec.root_seed}"),
     ]
     told = {"graph_hash", "root_seed", "seeds", "created"}
-    rows += [(_in_words(name), _flatten(value)) for name, value in facts.items()
-             if name not in told and value not in (None, "", [], {})]
+    rows += [
+        (_in_words(name), _flatten(value))
+        for name, value in facts.items()
+        if name not in told and value not in (None, "", [], {})
+    ]
     if packages:
         rows.append(("Packages", _flatten(packages)))
     settings = [
@@ -120,10 +150,14 @@ def build_provenance(material: Material) -> list[Block]:
     ]
     result = [blocks.facts(rows, mono=("Content hash (SHA-256)", "Audit"))]
     if any(row[2] for row in settings):
-        result.append(blocks.table(
-            ["Method", "Key", "All settings"], [row for row in settings if row[2]],
-            "Settings with which each method ran.", widths=[1.3, 1, 2.2],
-        ))
+        result.append(
+            blocks.table(
+                ["Method", "Key", "All settings"],
+                [row for row in settings if row[2]],
+                "Settings with which each method ran.",
+                widths=[1.3, 1, 2.2],
+            )
+        )
     plain = ", ".join(dict.fromkeys(row[0] for row in settings if not row[2]))
     if plain:
         result.append(blocks.note(f"Without settings: {plain}."))
@@ -133,17 +167,19 @@ def build_provenance(material: Material) -> list[Block]:
 def build_signoff(material: Material) -> list[Block]:
     options = material.options
     choices = [release_title(s.id) for s in material.releases if not is_twin(s.id)]
-    return [{
-        "kind": "signoff",
-        "lead": "Decision on the release of this graph. Tick one and strike out the others.",
-        "choices": [*(f"Publish: {clean_text(title)}" for title in choices), "Do not publish"],
-        "roles": [
-            {"role": "Prepared by", "name": ""},
-            {"role": "Reviewed by", "name": clean_text(options.reviewer, 80)},
-            {"role": "Data protection officer", "name": ""},
-        ],
-        "organisation": clean_text(options.organisation, 80),
-    }]
+    return [
+        {
+            "kind": "signoff",
+            "lead": "Decision on the release of this graph. Tick one and strike out the others.",
+            "choices": [*(f"Publish: {clean_text(title)}" for title in choices), "Do not publish"],
+            "roles": [
+                {"role": "Prepared by", "name": ""},
+                {"role": "Reviewed by", "name": clean_text(options.reviewer, 80)},
+                {"role": "Data protection officer", "name": ""},
+            ],
+            "organisation": clean_text(options.organisation, 80),
+        }
+    ]
 
 
 def _in_words(name: str) -> str:

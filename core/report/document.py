@@ -35,16 +35,22 @@ TEMPLATE = Path(__file__).parents[2] / "assets" / "report" / "report.typ"
 PDF_STANDARD = "ua-1"
 
 BUILDERS: dict[Section, Callable[[Material], list[Block]]] = {
-    "threats": build_threats, "graph": build_graph, "attacks": build_attacks,
-    "releases": build_releases, "risk": build_risk, "homophily": build_mechanisms,
-    "tradeoff": build_tradeoff, "guarantees": build_guarantees, "limits": build_limits,
-    "sources": build_sources, "provenance": build_provenance, "signoff": build_signoff,
+    "threats": build_threats,
+    "graph": build_graph,
+    "attacks": build_attacks,
+    "releases": build_releases,
+    "risk": build_risk,
+    "homophily": build_mechanisms,
+    "tradeoff": build_tradeoff,
+    "guarantees": build_guarantees,
+    "limits": build_limits,
+    "sources": build_sources,
+    "provenance": build_provenance,
+    "signoff": build_signoff,
 }
 
 
-def write_report(
-    view: AuditView, path: str | Path, options: ReportOptions | None = None
-) -> Path:
+def write_report(view: AuditView, path: str | Path, options: ReportOptions | None = None) -> Path:
     """Write the PDF (tagged, PDF/UA-1) and return its path.
 
     The same audit and options give the same bytes. Raises InputError for an unknown release.
@@ -79,10 +85,12 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
         "reviewer": clean_text(options.reviewer, 120),
         "date": f"{material.created:%d %B %Y}".lstrip("0"),
         "audit": clean_text(view.summary.id, 40),
-        "state": "" if view.summary.state == "done" else (
-            f"This audit is {view.summary.state}: what follows is what is known so far."),
-        "mark": "People appear under pseudonyms" if options.pseudonyms
-                else "Contains personal data",
+        "state": ""
+        if view.summary.state == "done"
+        else (f"This audit is {view.summary.state}: what follows is what is known so far."),
+        "mark": "People appear under pseudonyms"
+        if options.pseudonyms
+        else "Contains personal data",
         "summary": build_summary(material),
         "sections": sections,
     }
@@ -107,8 +115,10 @@ def _compile(view: AuditView, options: ReportOptions, format: str, ppi: float = 
             text = json.dumps(content, ensure_ascii=False)
             (root / "content.json").write_text(text, encoding="utf-8")
             made = typst.compile(
-                str(root / "report.typ"), root=str(root),
-                ignore_system_fonts=not with_system_fonts, **settings,
+                str(root / "report.typ"),
+                root=str(root),
+                ignore_system_fonts=not with_system_fonts,
+                **settings,
             )
             return made if isinstance(made, list) else [made]
 

@@ -35,7 +35,8 @@ TURNED_NOTE = (
 NUM_EXPOSED = 15
 MAX_COLUMNS = 3
 THREAT_TITLES: dict[Threat, str] = {
-    "link": "Sensitive links", "attribute": "Private attribute",
+    "link": "Sensitive links",
+    "attribute": "Private attribute",
 }
 
 
@@ -57,11 +58,15 @@ def build_attacks(material: Material) -> list[Block]:
             for row in table[table.metric == metrics[0]].itertuples()
         )
         sample = describe_sample(table, UNITS[threat])
-        result.append(blocks.figure(
-            image, alt, f"{metric_title(metrics[0])} by attack. Hollow: null attackers; dashed: "
-            f"the best of them; dotted: chance. {sample}"
-            f"{TURNED_NOTE * bool(table.is_turned.any())}",
-        ))
+        result.append(
+            blocks.figure(
+                image,
+                alt,
+                f"{metric_title(metrics[0])} by attack. Hollow: null attackers; dashed: "
+                f"the best of them; dotted: chance. {sample}"
+                f"{TURNED_NOTE * bool(table.is_turned.any())}",
+            )
+        )
         result.append(_build_attack_table(table, metrics, threat))
         if threat == "link":
             odds = answers.answer_odds(material.results)
@@ -78,15 +83,19 @@ def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat)
     }
     order = table.drop_duplicates("method")
     rows = [
-        [f"{row.title} (null)" if row.is_null else row.title,
-         *(wide.get((row.method, m), "not resolved") for m in metrics)]
+        [
+            f"{row.title} (null)" if row.is_null else row.title,
+            *(wide.get((row.method, m), "not resolved") for m in metrics),
+        ]
         for row in order.itertuples()
     ]
     return blocks.table(
-        ["Attack", *map(metric_title, metrics)], rows,
+        ["Attack", *map(metric_title, metrics)],
+        rows,
         f"{THREAT_TITLES[threat]}: every attack on the original, best first.",
         numeric=range(1, len(metrics) + 1),
-        widths=[1.7] + [1] * len(metrics), inline=len(metrics) <= 4,
+        widths=[1.7] + [1] * len(metrics),
+        inline=len(metrics) <= 4,
     )
 
 
@@ -96,18 +105,22 @@ def _build_roc(material: Material, threat: Threat) -> list[Block]:
     rows = compute_ranking(material.results, threat, ORIGINAL, TABLE_METRICS)
     of_threat &= set(rows.method)
     curves = {
-        key: curve for key, curve in material.view.rocs.items()
+        key: curve
+        for key, curve in material.view.rocs.items()
         if key[0] == ORIGINAL and key[1] in of_threat
     }
     if all(is_null(attack) for _, attack in curves):
         return []
     image = material.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, ORIGINAL))
-    return [blocks.figure(
-        image, f"ROC curves of {len(curves)} attacks on the original, log axes: share of the "
-        "secrets found against the share of false alarms.",
-        f"{THREAT_TITLES[threat]}: what attackers find at few false alarms, mean over repeats.",
-        0.62,
-    )]
+    return [
+        blocks.figure(
+            image,
+            f"ROC curves of {len(curves)} attacks on the original, log axes: share of the "
+            "secrets found against the share of false alarms.",
+            f"{THREAT_TITLES[threat]}: what attackers find at few false alarms, mean over repeats.",
+            0.62,
+        )
+    ]
 
 
 def build_releases(material: Material) -> list[Block]:
@@ -121,14 +134,22 @@ def build_releases(material: Material) -> list[Block]:
         for sentence in (answers.answer_defense(material.results, t) for t in material.threats)
         if sentence
     ]
-    result.append(blocks.table(
-        columns, rows, "Every release: what changed, what is promised, what the strongest attack "
-        "still reaches, and what stays useful.", numeric=range(2, len(columns)), widths=widths,
-    ))
-    result.append(blocks.note(
-        "Worst case: the highest value over all attacks that ran, null attackers included. Links "
-        "are shares of the original's links."
-    ))
+    result.append(
+        blocks.table(
+            columns,
+            rows,
+            "Every release: what changed, what is promised, what the strongest attack "
+            "still reaches, and what stays useful.",
+            numeric=range(2, len(columns)),
+            widths=widths,
+        )
+    )
+    result.append(
+        blocks.note(
+            "Worst case: the highest value over all attacks that ran, null attackers included. Links "
+            "are shares of the original's links."
+        )
+    )
     return result
 
 
@@ -136,16 +157,19 @@ def build_risk(material: Material) -> list[Block]:
     if material.nodes.empty:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
     shares = compute_risk_shares(material.nodes, material.shown)
-    image = material.add_image(
-        "risk", lambda: charts.draw_risk_shares(shares, material.colors))
+    image = material.add_image("risk", lambda: charts.draw_risk_shares(shares, material.colors))
     alt = "Share of the nodes with a worst-case risk of 0.8 or more: " + "; ".join(
         f"{release_title(str(release))} {100 * rows.share.iloc[80]:.0f} %"
         for release, rows in shares.groupby("release", sort=False)
     )
     return [
         blocks.paragraph(answers.answer_risk(material.nodes)),
-        blocks.figure(image, alt, "Share of the nodes whose worst-case risk is at least so high. "
-                                  "A curve nearer to the lower left corner is safer."),
+        blocks.figure(
+            image,
+            alt,
+            "Share of the nodes whose worst-case risk is at least so high. "
+            "A curve nearer to the lower left corner is safer.",
+        ),
         *_build_groups(material),
         *_build_exposed(material),
     ]
@@ -171,14 +195,19 @@ def _build_groups(material: Material) -> list[Block]:
     counts = table.groupby("group", sort=False).n.max()
     rows = [
         [group, f"{count:,}", *(texts.get((release, group), "–") for release in releases)]
-        if count >= MIN_CELL else [group, f"fewer than {MIN_CELL}", *("–" for _ in releases)]
+        if count >= MIN_CELL
+        else [group, f"fewer than {MIN_CELL}", *("–" for _ in releases)]
         for group, count in counts.items()
     ]
-    return [blocks.table(
-        ["Links of the node", "Nodes", *map(release_title, releases)], rows,
-        "Mean worst-case risk by number of links on the original.",
-        numeric=range(1, 2 + len(releases)), inline=True,
-    )]
+    return [
+        blocks.table(
+            ["Links of the node", "Nodes", *map(release_title, releases)],
+            rows,
+            "Mean worst-case risk by number of links on the original.",
+            numeric=range(1, 2 + len(releases)),
+            inline=True,
+        )
+    ]
 
 
 def _build_exposed(material: Material) -> list[Block]:
@@ -188,33 +217,46 @@ def _build_exposed(material: Material) -> list[Block]:
     top = worst[worst.release == first].head(NUM_EXPOSED)
     names = material.name_nodes(top.node.tolist())
     others = {
-        (row.release, row.node): row.risk
-        for row in worst[worst.node.isin(top.node)].itertuples()
+        (row.release, row.node): row.risk for row in worst[worst.node.isin(top.node)].itertuples()
     }
     rows = [
-        [name, format_interval(row.risk, row.low, row.high), method_title(row.attack),
-         f"{row.advantage:+.2f}".replace("-", "−") if row.advantage == row.advantage else "–",
-         *(format_number(others.get((release, row.node))) for release in releases[1:])]
+        [
+            name,
+            format_interval(row.risk, row.low, row.high),
+            method_title(row.attack),
+            f"{row.advantage:+.2f}".replace("-", "−") if row.advantage == row.advantage else "–",
+            *(format_number(others.get((release, row.node))) for release in releases[1:]),
+        ]
         for name, row in zip(names, top.itertuples(), strict=True)
     ]
     who = "pseudonyms by rank" if material.options.pseudonyms else "real identifiers"
     extra = [f"Risk, {release_title(release)}" for release in releases[1:]]
-    result = [blocks.heading("The most exposed nodes"), blocks.table(
-        ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Over base rate", *extra], rows,
-        f"The {len(rows)} nodes with the highest worst-case risk ({who}).",
-        numeric=(1, 3, *range(4, 4 + len(extra))), inline=True,
-        widths=[0.6 if material.options.pseudonyms else 1.2, 1.1, 1.2, 0.7] + [0.9] * len(extra),
-    )]
+    result = [
+        blocks.heading("The most exposed nodes"),
+        blocks.table(
+            ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Over base rate", *extra],
+            rows,
+            f"The {len(rows)} nodes with the highest worst-case risk ({who}).",
+            numeric=(1, 3, *range(4, 4 + len(extra))),
+            inline=True,
+            widths=[0.6 if material.options.pseudonyms else 1.2, 1.1, 1.2, 0.7]
+            + [0.9] * len(extra),
+        ),
+    ]
     if material.options.pseudonyms:
-        result.append(blocks.note(
-            "Nodes are named by rank only. Who they are is in the audit's table of nodes, which "
-            "holds personal data and is kept apart from this report."
-        ))
+        result.append(
+            blocks.note(
+                "Nodes are named by rank only. Who they are is in the audit's table of nodes, which "
+                "holds personal data and is kept apart from this report."
+            )
+        )
     else:
-        result.append(blocks.warning(
-            "This report names people with their risk. It is itself personal data: keep and share "
-            "it accordingly."
-        ))
+        result.append(
+            blocks.warning(
+                "This report names people with their risk. It is itself personal data: keep and share "
+                "it accordingly."
+            )
+        )
     return result
 
 
@@ -244,14 +286,20 @@ def _build_tradeoff_chart(
         lambda: charts.draw_tradeoff(table, material.colors, material.symbols, metric, utility),
     )
     alt = f"{metric_title(metric)} (worst case) and {metric_title(utility)} of each release: " + (
-        "; ".join(f"{row.title} {format_number(row.risk)} and {format_number(row.utility)}"
-                  for row in table.itertuples())
+        "; ".join(
+            f"{row.title} {format_number(row.risk)} and {format_number(row.utility)}"
+            for row in table.itertuples()
+        )
     )
     sample = describe_sample(select_results(material.results, utility).assign(n=0), "value")
-    return [blocks.figure(
-        image, alt, f"Risk against usefulness; the line joins the releases that no other one "
-        f"dominates. {sample}{TURNED_NOTE * bool(table.is_turned.any())}",
-    )]
+    return [
+        blocks.figure(
+            image,
+            alt,
+            f"Risk against usefulness; the line joins the releases that no other one "
+            f"dominates. {sample}{TURNED_NOTE * bool(table.is_turned.any())}",
+        )
+    ]
 
 
 def _build_transfer(material: Material, threat: Threat, metric: str) -> list[Block]:
@@ -262,17 +310,20 @@ def _build_transfer(material: Material, threat: Threat, metric: str) -> list[Blo
     table = table[["attack", "title", *shown]]
     strengths = compute_transfer(material.results, metric, threat, "strength")[table.columns]
     image = material.add_image(
-        f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric))
+        f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric)
+    )
     alt = f"{metric_title(metric)} of each attack on each release. " + "; ".join(
         f"{row['title']}: " + ", ".join(format_number(row[r]) for r in shown)
         for _, row in table.iterrows()
     )
     left_out = len(material.ids) - len(shown)
     more = f" {left_out} more releases are in the tables." if left_out > 0 else ""
-    return [blocks.figure(
-        image, alt, f"{metric_title(metric)} of every attack (rows) on every release (columns): a "
-        f"defense must hold against all of them.{more}"
-        f"{TURNED_NOTE * (not strengths.equals(table))}",
-    )]
-
-
+    return [
+        blocks.figure(
+            image,
+            alt,
+            f"{metric_title(metric)} of every attack (rows) on every release (columns): a "
+            f"defense must hold against all of them.{more}"
+            f"{TURNED_NOTE * (not strengths.equals(table))}",
+        )
+    ]

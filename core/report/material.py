@@ -47,15 +47,20 @@ class Material:
         known = {summary.id for summary in self.view.releases} | {ORIGINAL}
         for release in self.options.releases or ():
             if release not in known:
-                raise InputError("release", "must be one of the audit's", release,
-                                 "known: " + ", ".join(sorted(known)))
+                raise InputError(
+                    "release",
+                    "must be one of the audit's",
+                    release,
+                    "known: " + ", ".join(sorted(known)),
+                )
 
     @cached_property
     def releases(self) -> tuple[ReleaseSummary, ...]:
         """The chosen releases, the original first."""
         chosen = self.options.releases
         kept = [
-            summary for summary in self.view.releases
+            summary
+            for summary in self.view.releases
             if chosen is None or summary.id in chosen or summary.id == ORIGINAL
         ]
         return tuple(sorted(kept, key=lambda summary: summary.id != ORIGINAL))
@@ -146,6 +151,6 @@ class Material:
     def _select(self, table: pd.DataFrame) -> pd.DataFrame:
         rows = table[table.release.isin(self.ids)]
         order = {release: i for i, release in enumerate(list_releases(table))}
-        return rows.sort_values(
-            "release", key=lambda r: r.map(order), kind="stable"
-        ).reset_index(drop=True)
+        return rows.sort_values("release", key=lambda r: r.map(order), kind="stable").reset_index(
+            drop=True
+        )

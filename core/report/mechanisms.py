@@ -25,9 +25,7 @@ from core.report.material import Material
 
 
 def build_mechanisms(material: Material) -> list[Block]:
-    return [
-        *_build_homophily(material), *_build_margins(material), *_build_pairs(material)
-    ] or [
+    return [*_build_homophily(material), *_build_margins(material), *_build_pairs(material)] or [
         blocks.paragraph("Nothing that explains the risk has been measured.")
     ]
 
@@ -38,18 +36,27 @@ def _build_homophily(material: Material) -> list[Block]:
         return []
     share = compute_reference_share(material.profile)
     image = material.add_image(
-        "ghratio", lambda: charts.draw_ghratios(table, material.colors, share))
+        "ghratio", lambda: charts.draw_ghratios(table, material.colors, share)
+    )
     original = material.profile[material.profile.release == ORIGINAL]
-    alt = "Distributions of three ratios. Mean on the original: " + "; ".join(
-        f"{title.lower()} {format_number(original[name].mean())}"
-        for name, title in MECHANISMS.items()
-    ) + f"; class share {format_number(share)}."
+    alt = (
+        "Distributions of three ratios. Mean on the original: "
+        + "; ".join(
+            f"{title.lower()} {format_number(original[name].mean())}"
+            for name, title in MECHANISMS.items()
+        )
+        + f"; class share {format_number(share)}."
+    )
     return [
         *(blocks.paragraph(s) for s in answers.answer_mechanisms(material.results)),
-        blocks.figure(image, alt, "Share of a node's neighbours, of its role peers (nodes with "
-                      "about as many links), and of both, who have the node's own private value. "
-                      "Dashed: mean class share, what a graph would show whose links are blind to "
-                      "the attribute. First repeat's releases."),
+        blocks.figure(
+            image,
+            alt,
+            "Share of a node's neighbours, of its role peers (nodes with "
+            "about as many links), and of both, who have the node's own private value. "
+            "Dashed: mean class share, what a graph would show whose links are blind to "
+            "the attribute. First repeat's releases.",
+        ),
     ]
 
 
@@ -77,7 +84,9 @@ def _build_margins(material: Material) -> list[Block]:
             f"Margins of the private value under {method_title(attack)}, the surest attack on the "
             "original: probability of the true class less the highest other one. Nearer 0 is "
             "safer; a margin far below 0 leaks as well, because the answer can be inverted. "
-            f"{sample}", numeric=range(1, 1 + len(metrics)), widths=[1.3, 1.0, 1.0, 1.0],
+            f"{sample}",
+            numeric=range(1, 1 + len(metrics)),
+            widths=[1.3, 1.0, 1.0, 1.0],
         ),
     ]
 
@@ -93,9 +102,13 @@ def _build_pairs(material: Material) -> list[Block]:
     }
     metrics = [metric for metric in METRICS if metric in set(table.metric)]
     rows = [
-        [release_title(release) if first else "", KINDS[kind],
-         *(texts.get((release, metric, kind), "–") for metric in metrics)]
-        for release in material.shown if release in set(table.release)
+        [
+            release_title(release) if first else "",
+            KINDS[kind],
+            *(texts.get((release, metric, kind), "–") for metric in metrics),
+        ]
+        for release in material.shown
+        if release in set(table.release)
         for first, kind in ((True, "hidden"), (False, "absent"))
     ]
     sample = _describe_brackets(table, "pair")
@@ -103,9 +116,11 @@ def _build_pairs(material: Material) -> list[Block]:
         blocks.heading("How near the ends of hidden links are"),
         *(blocks.paragraph(s) for s in [answer_pair_profile(material.results)] if s),
         blocks.table(
-            ["Release", "Pairs", *map(metric_title, metrics)], rows,
+            ["Release", "Pairs", *map(metric_title, metrics)],
+            rows,
             "Nearness of hidden links and of pairs without a link: what link attacks go by. "
-            f"{sample}", numeric=range(2, 2 + len(metrics)),
+            f"{sample}",
+            numeric=range(2, 2 + len(metrics)),
             widths=[1.3, 1.1] + [1.0] * len(metrics),
         ),
     ]

@@ -36,45 +36,55 @@ def build_summary(material: Material) -> list[Block]:
 def build_threats(material: Material) -> list[Block]:
     spec = material.view.spec
     name = clean_text(spec.graph_name, 80)
-    result = [blocks.paragraph(
-        f"The graph “{name}” is meant to leave the hands of those who keep it. This audit plays "
-        "the adversary: it gives the released data to a set of attackers, measures how much they "
-        "learn that the release was not meant to tell, and compares them with null attackers who "
-        "do not look at the structure of the links. It then does the same for defended versions "
-        "of the graph."
-    )]
+    result = [
+        blocks.paragraph(
+            f"The graph “{name}” is meant to leave the hands of those who keep it. This audit plays "
+            "the adversary: it gives the released data to a set of attackers, measures how much they "
+            "learn that the release was not meant to tell, and compares them with null attackers who "
+            "do not look at the structure of the links. It then does the same for defended versions "
+            "of the graph."
+        )
+    ]
     repeats = "a single repeat" if spec.seeds == 1 else f"each of {spec.seeds} repeats"
     if spec.has_link_threat:
         who = (
             f"The analyst named {len(spec.sensitive_links):,} links as sensitive"
             if spec.sensitive_links is not None
             else f"In {repeats}, {format_percent(spec.hide_links or 0)} of the links are drawn at "
-                 "random to play the sensitive ones"
+            "random to play the sensitive ones"
         )
-        result.append(blocks.paragraph(
-            "**Sensitive links.** Someone holds the release and names two people. Can they tell "
-            f"that the two are linked, although that link was withheld? {who}; they are taken out "
-            "before anything is defended or released. The attacker scores them and as many pairs "
-            "that are not linked, and never learns which is which. Another "
-            f"{format_percent(spec.test_links)} of the links are held back to measure usefulness."
-        ))
+        result.append(
+            blocks.paragraph(
+                "**Sensitive links.** Someone holds the release and names two people. Can they tell "
+                f"that the two are linked, although that link was withheld? {who}; they are taken out "
+                "before anything is defended or released. The attacker scores them and as many pairs "
+                "that are not linked, and never learns which is which. Another "
+                f"{format_percent(spec.test_links)} of the links are held back to measure usefulness."
+            )
+        )
     if spec.private is not None:
-        result.append(blocks.paragraph(
-            f"**Private attribute.** Someone holds the release and knows “{spec.private}” for "
-            f"{format_percent(spec.known)} of the people, chosen at random within each class. How "
-            "well can they infer it for the others? The attacker sees the links and all other "
-            f"features; “{spec.private}” itself is removed from the features."
-        ))
+        result.append(
+            blocks.paragraph(
+                f"**Private attribute.** Someone holds the release and knows “{spec.private}” for "
+                f"{format_percent(spec.known)} of the people, chosen at random within each class. How "
+                "well can they infer it for the others? The attacker sees the links and all other "
+                f"features; “{spec.private}” itself is removed from the features."
+            )
+        )
     used = [m for t in material.threats for m in list_metrics(material.results, "attack", t)]
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "named_pair_odds") if m in used]
     result.append(blocks.heading("How to read the numbers"))
-    result.append(blocks.bullets([
-        *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
-        "**Risk of a person.** The probability that an attacker puts on the truth about them, "
-        "calibrated on other people; the worst case is the highest over all attacks.",
-        "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or pairs and over "
-        "repeats.",
-    ]))
+    result.append(
+        blocks.bullets(
+            [
+                *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
+                "**Risk of a person.** The probability that an attacker puts on the truth about them, "
+                "calibrated on other people; the worst case is the highest over all attacks.",
+                "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or pairs and over "
+                "repeats.",
+            ]
+        )
+    )
     return result
 
 
@@ -88,8 +98,11 @@ def build_graph(material: Material) -> list[Block]:
         ("Nodes", f"{graph.num_nodes:,}"),
         ("Links", f"{graph.num_edges:,}{' (weighted)' if graph.weights is not None else ''}"),
         ("Linked share of all pairs", f"{100 * density:.2g} %" if density else "none"),
-        ("Links of a node", f"{degrees.mean():.1f} on average, median {np.median(degrees):.0f}, "
-                            f"at most {degrees.max():,}"),
+        (
+            "Links of a node",
+            f"{degrees.mean():.1f} on average, median {np.median(degrees):.0f}, "
+            f"at most {degrees.max():,}",
+        ),
         ("Nodes without a link", f"{int((degrees == 0).sum()):,}"),
         ("Components", f"{num_components:,}; the largest has {largest:,} nodes"),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
@@ -98,8 +111,10 @@ def build_graph(material: Material) -> list[Block]:
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any():
         image = material.add_image("degrees", lambda: charts.draw_degrees(counts))
-        alt = (f"Share of the nodes with at least so many links, on log axes: median "
-               f"{np.median(degrees):.0f}, maximum {degrees.max()}.")
+        alt = (
+            f"Share of the nodes with at least so many links, on log axes: median "
+            f"{np.median(degrees):.0f}, maximum {degrees.max()}."
+        )
         result.append(blocks.figure(image, alt, "Distribution of the number of links.", 0.6))
     columns = [c for c in dict.fromkeys((spec.private, spec.utility)) if c is not None]
     for column in columns:
@@ -115,21 +130,30 @@ def _build_classes(attribute: Attribute, role: str) -> Block:
     rows = []
     for code in order[:MAX_CLASSES]:
         is_small = counts[code] < MIN_CELL
-        rows.append((
-            attribute.classes[code],
-            f"fewer than {MIN_CELL}" if is_small else f"{counts[code]:,}",
-            "" if is_small else format_percent(attribute.shares[code]),
-        ))
+        rows.append(
+            (
+                attribute.classes[code],
+                f"fewer than {MIN_CELL}" if is_small else f"{counts[code]:,}",
+                "" if is_small else format_percent(attribute.shares[code]),
+            )
+        )
     if len(order) > MAX_CLASSES:
         rest = order[MAX_CLASSES:]
-        rows.append((f"{len(rest)} more classes", f"{counts[rest].sum():,}",
-                     format_percent(attribute.shares[rest].sum())))
+        rows.append(
+            (
+                f"{len(rest)} more classes",
+                f"{counts[rest].sum():,}",
+                format_percent(attribute.shares[rest].sum()),
+            )
+        )
     unknown = int((~attribute.known).sum())
     if unknown:
         rows.append(("unknown", f"{unknown:,}", ""))
     return blocks.table(
-        [f"“{attribute.name}” ({role})", "Nodes", "Share of known"], rows,
-        f"Classes of the {role} attribute “{attribute.name}”.", numeric=(1, 2),
+        [f"“{attribute.name}” ({role})", "Nodes", "Share of known"],
+        rows,
+        f"Classes of the {role} attribute “{attribute.name}”.",
+        numeric=(1, 2),
     )
 
 
@@ -151,5 +175,7 @@ def _describe_front(material: Material, threat: Threat) -> str:
     target = "hidden links" if threat == "link" else "the private attribute"
     return (
         f"Against attacks on {target}, no release is both safer and more useful than: "
-        + "; ".join(names) + more + "."
+        + "; ".join(names)
+        + more
+        + "."
     )

@@ -8,8 +8,18 @@ from typing import Literal, get_args
 from core.errors import InputError
 
 Section = Literal[
-    "threats", "graph", "attacks", "releases", "risk", "homophily", "tradeoff", "guarantees",
-    "limits", "sources", "provenance", "signoff",
+    "threats",
+    "graph",
+    "attacks",
+    "releases",
+    "risk",
+    "homophily",
+    "tradeoff",
+    "guarantees",
+    "limits",
+    "sources",
+    "provenance",
+    "signoff",
 ]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 

@@ -26,7 +26,8 @@ MAX_WIDE_CARDS = 3
 
 def build_guarantees(material: Material) -> list[Block]:
     defended = [
-        summary for summary in material.releases
+        summary
+        for summary in material.releases
         if summary.id != ORIGINAL and not is_twin(summary.id)
     ]
     if not defended:
@@ -36,11 +37,15 @@ def build_guarantees(material: Material) -> list[Block]:
     cards = [_build_card(summary, material) for summary in private]
     result = [{"kind": "cards", "items": cards}] if len(cards) > MAX_WIDE_CARDS else cards
     if empirical:
-        result.append(blocks.card(
-            "Releases without a formal guarantee", "empirical only", ORIGINAL_GREY,
-            [("Releases", "; ".join(release_title(summary.id) for summary in empirical))],
-            EMPIRICAL,
-        ))
+        result.append(
+            blocks.card(
+                "Releases without a formal guarantee",
+                "empirical only",
+                ORIGINAL_GREY,
+                [("Releases", "; ".join(release_title(summary.id) for summary in empirical))],
+                EMPIRICAL,
+            )
+        )
     return [*result, *_build_checks(material, private), *_build_twins(material)]
 
 
@@ -49,8 +54,11 @@ def _build_card(summary: ReleaseSummary, material: Material) -> Block:
     explained = explain_promise(promise, material.graph.density)
     text = " ".join(filter(None, (explained, promise.note, explain_signal(summary.facts))))
     return blocks.card(
-        release_title(summary.id), promise.label, material.colors[summary.id],
-        list_promise_rows(promise), text,
+        release_title(summary.id),
+        promise.label,
+        material.colors[summary.id],
+        list_promise_rows(promise),
+        text,
     )
 
 
@@ -59,26 +67,36 @@ def _build_checks(material: Material, private: list[ReleaseSummary]) -> list[Blo
     if not private:
         return []
     runs = [
-        run for run in material.view.claims
-        if run.check is not None and run.release in material.ids
+        run for run in material.view.claims if run.check is not None and run.release in material.ids
     ]
     result: list[Block] = [blocks.heading("Were the claims put to the test?")]
     if runs:
         rows = [
-            [release_title(run.release), f"{run.check.claimed:g}",
-             format_number(run.check.lower_bound), f"{run.check.trials:,}",
-             "refuted" if run.check.is_refuted else "not refuted"]
-            for run in runs if run.check is not None
+            [
+                release_title(run.release),
+                f"{run.check.claimed:g}",
+                format_number(run.check.lower_bound),
+                f"{run.check.trials:,}",
+                "refuted" if run.check.is_refuted else "not refuted",
+            ]
+            for run in runs
+            if run.check is not None
         ]
-        result.append(blocks.table(
-            ["Release", "Claimed ε", "Shown at least", "Trials", "Verdict"], rows,
-            "Distinguishing game on neighbouring graphs: lower bounds on ε with "
-            f"{format_percent(CONFIDENCE)} confidence each (Clopper–Pearson).",
-            numeric=(1, 2, 3), widths=[2.2, 0.8, 0.9, 0.7, 0.9],
-        ))
-        result.append(blocks.bullets(
-            f"**{release_title(run.release)}.** {describe_outcome(run)}" for run in runs
-        ))
+        result.append(
+            blocks.table(
+                ["Release", "Claimed ε", "Shown at least", "Trials", "Verdict"],
+                rows,
+                "Distinguishing game on neighbouring graphs: lower bounds on ε with "
+                f"{format_percent(CONFIDENCE)} confidence each (Clopper–Pearson).",
+                numeric=(1, 2, 3),
+                widths=[2.2, 0.8, 0.9, 0.7, 0.9],
+            )
+        )
+        result.append(
+            blocks.bullets(
+                f"**{release_title(run.release)}.** {describe_outcome(run)}" for run in runs
+            )
+        )
         if not all(run.check.is_refuted for run in runs if run.check is not None):
             result.append(blocks.paragraph(f"**Not refuted.** {NOT_PROVEN}"))
     checked = {run.release for run in runs}
@@ -90,7 +108,8 @@ def _build_checks(material: Material, private: list[ReleaseSummary]) -> list[Blo
 
 def _build_twins(material: Material) -> list[Block]:
     pairs = {
-        release: twin for release, twin in pair_twins(material.view.spec.defenses).items()
+        release: twin
+        for release, twin in pair_twins(material.view.spec.defenses).items()
         if release in material.ids and twin in material.ids
     }
     table = compute_twin_table(material.results, pairs)
@@ -101,9 +120,11 @@ def _build_twins(material: Material) -> list[Block]:
         blocks.heading("Did the data make the difference?"),
         *(blocks.paragraph(sentence) for sentence in answer_twins(table)),
         blocks.table(
-            list(shown.columns), shown.to_numpy().tolist(),
+            list(shown.columns),
+            shown.to_numpy().tolist(),
             "Every synthesis beside its data-free twin: the same method run without the links, "
             "but for their number. Only what exceeds the twin came from the data.",
-            numeric=(2, 3, 4), widths=[1.7, 1.2, 1, 1, 0.8, 0.8],
+            numeric=(2, 3, 4),
+            widths=[1.7, 1.2, 1, 1, 0.8, 0.8],
         ),
     ]

@@ -53,13 +53,24 @@ def _show_form(
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         attack = st.selectbox(
-            "Attack to weaken", attacks, format_func=lambda c: method_title(c.id), width=300,
-            key=f"advice-attack-{node}", help="First: the worst one for this node.",
+            "Attack to weaken",
+            attacks,
+            format_func=lambda c: method_title(c.id),
+            width=300,
+            key=f"advice-attack-{node}",
+            help="First: the worst one for this node.",
         )
-        max_links = st.number_input("Links at most", 1, 10, 3, key="advice-links", width=130,
-                                    persist_state="session")
+        max_links = st.number_input(
+            "Links at most", 1, 10, 3, key="advice-links", width=130, persist_state="session"
+        )
         seeds = st.number_input(
-            "Repeats", 2, 50, 5, key="advice-seeds", width=130, persist_state="session",
+            "Repeats",
+            2,
+            50,
+            5,
+            key="advice-seeds",
+            width=130,
+            persist_state="session",
             help="Each runs the attack anew with and without the links.",
         )
         label = START if progress is None else "Look again"
@@ -80,8 +91,9 @@ def _show_running(audit_id: str, node: str) -> None:
     if progress is None or not progress.is_active:
         st.rerun(scope="app")
         return
-    st.progress(min(progress.fraction, 1.0),
-                text=f"Looking for links to hide: {escape(progress.message)}")
+    st.progress(
+        min(progress.fraction, 1.0), text=f"Looking for links to hide: {escape(progress.message)}"
+    )
     if st.button("Cancel", key="advice-cancel", icon=":material/stop_circle:"):
         service.open_service().advice.cancel(audit_id, node)
 
@@ -113,7 +125,8 @@ def _show_result(progress: AdviceProgress, node: str) -> None:
 def _list_attacks(view: AuditView, node: str) -> list[MethodChoice]:
     """Attribute attacks of the audit that structure can weaken, the worst for the node first."""
     found = [
-        choice for choice in view.spec.attacks
+        choice
+        for choice in view.spec.attacks
         if attack_threat(choice.id) == "attribute" and not is_null(choice.id)
     ]
     rows = view.nodes[(view.nodes.node == node) & (view.nodes.release == ORIGINAL)]

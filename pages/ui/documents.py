@@ -46,15 +46,24 @@ def _render_pages(
 
 
 def make_archive(
-    release: Release, name: str, provenance: dict[str, Any], formats: Sequence[str],
-    attributes: Sequence[str], pseudonyms: bool,
+    release: Release,
+    name: str,
+    provenance: dict[str, Any],
+    formats: Sequence[str],
+    attributes: Sequence[str],
+    pseudonyms: bool,
 ) -> bytes:
     """A zip with the release's files and its provenance."""
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         paths = write_release(
-            release, folder, make_file_name(name), provenance, tuple(formats),
-            attributes=attributes, pseudonyms=Seed.from_entropy() if pseudonyms else None,
+            release,
+            folder,
+            make_file_name(name),
+            provenance,
+            tuple(formats),
+            attributes=attributes,
+            pseudonyms=Seed.from_entropy() if pseudonyms else None,
         )
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in paths:

@@ -26,17 +26,19 @@ POLL_S = 0.7
 
 def show_guarantees(view: AuditView) -> None:
     """The card of one release of the audit at a time, and the check of its claim beside it."""
-    made = [
-        s for s in view.releases if s.id != ORIGINAL and s.facts and not is_twin(s.id)
-    ]
+    made = [s for s in view.releases if s.id != ORIGINAL and s.facts and not is_twin(s.id)]
     if not made:
         return
     st.subheader("What a release promises", anchor=False)
     private = [summary for summary in made if summary.guarantee.is_private]
     start = made.index(private[0]) if private else 0
     summary = st.selectbox(
-        "Release", made, start, format_func=lambda s: release_title(s.id),
-        key=f"promise-{view.summary.id}", persist_state="session",
+        "Release",
+        made,
+        start,
+        format_func=lambda s: release_title(s.id),
+        key=f"promise-{view.summary.id}",
+        persist_state="session",
     )
     if not summary.guarantee.is_private:
         show_card(summary.guarantee, view)
@@ -48,18 +50,18 @@ def show_guarantees(view: AuditView) -> None:
         _show_check(view, summary.id)
 
 
-def show_card(
-    promise: Guarantee, view: AuditView, summary: ReleaseSummary | None = None
-) -> None:
+def show_card(promise: Guarantee, view: AuditView, summary: ReleaseSummary | None = None) -> None:
     """Rows of the promise, what it means, and what must be known besides."""
     with st.container(border=True):
         if promise.is_private:
             st.badge(promise.label, icon=":material/verified_user:", color="blue")
         else:
             st.badge("empirical only", icon=":material/science:", color="gray")
-        st.markdown("  \n".join(
-            f"**{name}:** {escape(value, 400)}" for name, value in list_promise_rows(promise)
-        ))
+        st.markdown(
+            "  \n".join(
+                f"**{name}:** {escape(value, 400)}" for name, value in list_promise_rows(promise)
+            )
+        )
         nodes, links = view.summary.num_nodes, view.summary.num_edges
         density = links / max(nodes * (nodes - 1) / 2, 1)
         st.markdown(escape(explain_promise(promise, density), 900))
@@ -78,14 +80,16 @@ def describe_checks(view: AuditView, release: str) -> str:
 
 
 def _show_check(view: AuditView, release: str) -> None:
-    st.markdown("**Check this claim**", help=(
-        "The defense runs many times on two tiny graphs that differ as the promise says, and an "
-        "attacker guesses which of them a release came from. How often it is right bounds ε from "
-        "below, with 95 % confidence."
-    ))
+    st.markdown(
+        "**Check this claim**",
+        help=(
+            "The defense runs many times on two tiny graphs that differ as the promise says, and an "
+            "attacker guesses which of them a release came from. How often it is right bounds ε from "
+            "below, with 95 % confidence."
+        ),
+    )
     claims = [
-        run for run in service.open_service().claims.list(view.summary.id)
-        if run.release == release
+        run for run in service.open_service().claims.list(view.summary.id) if run.release == release
     ]
     running = next((run for run in claims if run.is_active), None)
     if running is not None:
@@ -97,15 +101,22 @@ def _show_check(view: AuditView, release: str) -> None:
         _show_outcome(max(done, key=lambda run: run.trials), len(done))
     for run in claims:
         if run.state in ("failed", "cancelled", "interrupted"):
-            st.caption(f"The check of {run.trials:,} trials was not finished: "
-                       f"{escape(run.reason or run.state, 200)}")
+            st.caption(
+                f"The check of {run.trials:,} trials was not finished: "
+                f"{escape(run.reason or run.state, 200)}"
+            )
 
 
 def _show_start(audit_id: str, release: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         trials = st.selectbox(
-            "Trials", list(TRIALS), 1, format_func=TRIALS.get, key="claim-trials",
-            persist_state="session", help="Larger claims need more trials to be put to the test.",
+            "Trials",
+            list(TRIALS),
+            1,
+            format_func=TRIALS.get,
+            key="claim-trials",
+            persist_state="session",
+            help="Larger claims need more trials to be put to the test.",
         )
         pressed = st.button("Check the claim", key="claim-start", icon=":material/gavel:")
     if pressed:
@@ -137,8 +148,11 @@ def _show_outcome(run: ClaimRun, num_done: int) -> None:
         st.error(text, icon=":material/gpp_bad:")
     claimed, shown = st.columns(2)
     claimed.metric("Claimed ε", f"{check.claimed:g}")
-    shown.metric("Game shows ε ≥", format_number(check.lower_bound),
-                 help="Lower bound with 95 % confidence; above the claim it refutes it.")
+    shown.metric(
+        "Game shows ε ≥",
+        format_number(check.lower_bound),
+        help="Lower bound with 95 % confidence; above the claim it refutes it.",
+    )
     if not check.is_refuted:
         st.markdown(text)
     page.show_chart(draw_claim(check, current_theme()), f"claim-{run.id}")

@@ -23,8 +23,13 @@ def show_learned_links(view: AuditView, releases: list[str]) -> None:
     if not releases:
         st.caption("None of these defenses learns which links to keep: GPS sampling and PPGSL do.")
         return
-    release = st.selectbox("Release", releases, format_func=release_title, key="learned-release",
-                           persist_state="session")
+    release = st.selectbox(
+        "Release",
+        releases,
+        format_func=release_title,
+        key="learned-release",
+        persist_state="session",
+    )
     page.show_chart(cache.remember(view, _plot, release, current_theme()), "learned-links")
 
 

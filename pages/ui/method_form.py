@@ -43,8 +43,11 @@ def list_fields(method: type[Method]) -> list[FieldForm]:
     """The settings of a method in the order in which it declares them."""
     schema = method.model_json_schema()
     shared = schema.get("$defs", {})
-    return [_read_field(name, part, shared) for name, part in schema["properties"].items()] \
-        if "properties" in schema else []
+    return (
+        [_read_field(name, part, shared) for name, part in schema["properties"].items()]
+        if "properties" in schema
+        else []
+    )
 
 
 def _read_field(name: str, part: dict[str, Any], shared: dict[str, Any]) -> FieldForm:
@@ -61,8 +64,17 @@ def _read_field(name: str, part: dict[str, Any], shared: dict[str, Any]) -> Fiel
     if kind not in ("integer", "number", "boolean", "choice"):
         kind = "text"
     title = part.get("title") or name.replace("_", " ").capitalize()
-    return FieldForm(name, title, part.get("description", ""), kind, part.get("default"),
-                     low, high, choices, optional)
+    return FieldForm(
+        name,
+        title,
+        part.get("description", ""),
+        kind,
+        part.get("default"),
+        low,
+        high,
+        choices,
+        optional,
+    )
 
 
 def _resolve(part: dict[str, Any], shared: dict[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -102,8 +114,11 @@ def _show_field(field: FieldForm, key: str) -> Any:
     if field.kind == "choice":
         index = field.choices.index(field.default) if field.default in field.choices else 0
         return st.selectbox(
-            field.title, field.choices, index,
-            format_func=lambda value: str(value).replace("_", " "), **keep,
+            field.title,
+            field.choices,
+            index,
+            format_func=lambda value: str(value).replace("_", " "),
+            **keep,
         )
     if field.is_number:
         return _show_number(field, keep)
@@ -135,22 +150,28 @@ def _find_step(field: FieldForm) -> float:
     return float(f"{magnitude:.1g}")
 
 
-def _show_sweep(
-    numbers: list[FieldForm], config: dict[str, Any], key: str
-) -> list[dict[str, Any]]:
-    if not st.toggle("Try several values", key=f"{key}.sweep", persist_state="session",
-                     help="One release for each value, to see where the trade-off turns."):
+def _show_sweep(numbers: list[FieldForm], config: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    if not st.toggle(
+        "Try several values",
+        key=f"{key}.sweep",
+        persist_state="session",
+        help="One release for each value, to see where the trade-off turns.",
+    ):
         return [config]
     field = numbers[0]
     if len(numbers) > 1:
         field = st.selectbox(
-            "of", numbers, format_func=lambda item: item.title, key=f"{key}.swept",
+            "of",
+            numbers,
+            format_func=lambda item: item.title,
+            key=f"{key}.swept",
             persist_state="session",
         )
     text = st.text_input(
         f"Values of {field.title.lower()}, separated by commas",
         ", ".join(f"{value:g}" for value in propose_values(field)),
-        key=f"{key}.{field.name}.values", persist_state="session",
+        key=f"{key}.{field.name}.values",
+        persist_state="session",
     )
     values = []
     for item in filter(None, (part.strip() for part in text.split(","))):
@@ -175,7 +196,8 @@ def propose_values(field: FieldForm) -> list[float]:
     if field.kind == "integer":
         values = [float(round(value)) for value in values]
     inside = [
-        value for value in values
+        value
+        for value in values
         if (field.low is None or value >= field.low) and (field.high is None or value <= field.high)
     ]
     return list(dict.fromkeys(inside))

@@ -13,8 +13,15 @@ from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
-SHAPES = {"dot": "●", "diamond": "◆", "square": "■", "triangle": "▲", "star": "★",
-          "triangleDown": "▼", "hexagon": "⬢"}
+SHAPES = {
+    "dot": "●",
+    "diamond": "◆",
+    "square": "■",
+    "triangle": "▲",
+    "star": "★",
+    "triangleDown": "▼",
+    "hexagon": "⬢",
+}
 MAX_LEGEND = 8
 EGO_HEIGHT = 440
 
@@ -25,8 +32,14 @@ def show_node(view: AuditView, node: str) -> None:
     with st.container(border=True, key="node-panel"):
         head, close = st.columns([6, 1], vertical_alignment="center")
         head.subheader(f"Node {escape(node)}", anchor=False)
-        close.button("Close", key="close-node", type="tertiary", icon=":material/close:",
-                     on_click=session.open_node, args=(None,))
+        close.button(
+            "Close",
+            key="close-node",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=session.open_node,
+            args=(None,),
+        )
         if node not in numbers:
             st.warning("This graph has no node with that id.")
             return
@@ -59,7 +72,8 @@ def _show_neighbors(view: AuditView, graph, number: int) -> None:
     table = node_card.compute_neighbor_classes(graph, number, graph.attribute(view.spec.private))
     share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
     st.dataframe(
-        table[table.neighbours > 0], hide_index=True,
+        table[table.neighbours > 0],
+        hide_index=True,
         column_config={"share of neighbours": share, "share of all": share},
     )
 
@@ -69,7 +83,10 @@ def _show_ego(view: AuditView, node: str, number: int) -> None:
     release = ORIGINAL
     if len(releases) > 1:
         release = st.selectbox(
-            "Neighbourhood in", releases, format_func=release_title, key="ego-release",
+            "Neighbourhood in",
+            releases,
+            format_func=release_title,
+            key="ego-release",
             persist_state="session",
         )
     graph = cache.load_release(view, release)
@@ -77,9 +94,11 @@ def _show_ego(view: AuditView, node: str, number: int) -> None:
     risks = cache.number_risks(view, release)
     advised = _number_advised(view, node) if release == ORIGINAL else []
     st.iframe(
-        ego.render_ego_html(graph, number, attribute, risks, current_theme(), height=EGO_HEIGHT,
-                            hide=advised),
-        height=EGO_HEIGHT + 10, alt=f"Neighbourhood of node {node}",
+        ego.render_ego_html(
+            graph, number, attribute, risks, current_theme(), height=EGO_HEIGHT, hide=advised
+        ),
+        height=EGO_HEIGHT + 10,
+        alt=f"Neighbourhood of node {node}",
     )
     parts = ["Fill: risk, light is low and dark is high; grey: nothing at stake."]
     if attribute is not None and attribute.num_classes <= MAX_LEGEND:

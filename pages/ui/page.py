@@ -64,8 +64,10 @@ def show_state(view: AuditView) -> None:
     summary = view.summary
     done = f"{summary.cells_done} of {summary.cells_total} parts"
     if summary.state in ("queued", "running"):
-        st.info(f"The audit is running: {done} are finished, and this is what is known so far.",
-                icon=":material/progress_activity:")
+        st.info(
+            f"The audit is running: {done} are finished, and this is what is known so far.",
+            icon=":material/progress_activity:",
+        )
     elif summary.state in ("cancelled", "interrupted"):
         st.warning(
             f"The audit was {summary.state} with {done} finished; nothing finished is lost.",
@@ -77,7 +79,8 @@ def show_state(view: AuditView) -> None:
         parts = count_noun(len(failed), "part") + " of the audit failed; the others are complete."
         with st.expander(parts, icon=":material/error:"):
             st.dataframe(
-                failed[["release", "method", "seed", "reason"]], hide_index=True,
+                failed[["release", "method", "seed", "reason"]],
+                hide_index=True,
                 column_config={"reason": st.column_config.TextColumn("reason", width="large")},
             )
             st.caption(
@@ -120,8 +123,11 @@ def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
         st.caption(escape(chart.note, 300))
         return None
     event = st.plotly_chart(
-        chart.figure, key=key, theme=None,
-        config={"displaylogo": False, "displayModeBar": False}, **options,
+        chart.figure,
+        key=key,
+        theme=None,
+        config={"displaylogo": False, "displayModeBar": False},
+        **options,
     )
     with st.container(horizontal=True, wrap=False):
         st.caption(escape(chart.note, 400), width="stretch")
@@ -131,8 +137,14 @@ def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
 
 def download_table(table: pd.DataFrame, name: str, label: str = "CSV") -> None:
     st.download_button(
-        label, data=lambda: write_csv(table), file_name=f"{name}.csv", mime="text/csv",
-        key=f"csv-{name}", on_click="ignore", type="tertiary", icon=":material/download:",
+        label,
+        data=lambda: write_csv(table),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"csv-{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
     )
 
 
@@ -157,10 +169,14 @@ def start_audit(fields: dict[str, Any]) -> None:
 
     graph = session.current_graph()
     try:
-        spec = AuditSpec.check_spec({
-            "graph_name": graph.name, "graph_hash": st.session_state["graph"],
-            **session.current_threats().spec_fields, **fields,
-        })
+        spec = AuditSpec.check_spec(
+            {
+                "graph_name": graph.name,
+                "graph_hash": st.session_state["graph"],
+                **session.current_threats().spec_fields,
+                **fields,
+            }
+        )
         audit_id = service.open_service().start_audit(spec)
     except AuditError as error:
         show_error(error)
@@ -168,8 +184,6 @@ def start_audit(fields: dict[str, Any]) -> None:
     st.session_state["audit"] = st.session_state["job"] = audit_id
     session.write_address()
     st.rerun()
-
-
 
 
 def open_loaded(loaded: LoadedGraph, threats: session.ThreatChoice | None = None) -> None:

@@ -20,8 +20,10 @@ ACTIVE = ("queued", "running")
 def show_publishing(view: AuditView) -> None:
     st.subheader("The release itself", anchor=False)
     if not view.spec.defenses:
-        st.caption("This audit has no defense, so there is nothing to publish but the original. "
-                   "Add defenses on the Defend page.")
+        st.caption(
+            "This audit has no defense, so there is nothing to publish but the original. "
+            "Add defenses on the Defend page."
+        )
         return
     st.caption(
         "The releases of an audit are repeatable, so their noise could be taken away again. A "
@@ -30,11 +32,14 @@ def show_publishing(view: AuditView) -> None:
     )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     choice = left.selectbox(
-        "Release to publish", view.spec.defenses, format_func=lambda c: release_title(c.id),
+        "Release to publish",
+        view.spec.defenses,
+        format_func=lambda c: release_title(c.id),
         key="publish-choice",
     )
-    if right.button("Make the release", key="publish", icon=":material/lock_open:",
-                    width="stretch"):
+    if right.button(
+        "Make the release", key="publish", icon=":material/lock_open:", width="stretch"
+    ):
         _start(view, choice)
     run = st.session_state.get("publish-run")
     if run is not None and run[1] == view.summary.id:
@@ -44,7 +49,9 @@ def show_publishing(view: AuditView) -> None:
 def _start(view: AuditView, choice: MethodChoice) -> None:
     spec = view.spec
     fields = {
-        "private": spec.private, "utility": spec.utility, "known": spec.known,
+        "private": spec.private,
+        "utility": spec.utility,
+        "known": spec.known,
         "sensitive_links": spec.sensitive_links,
     }
     try:
@@ -91,28 +98,40 @@ def _show_release(view: AuditView, progress: PublishProgress, choice: MethodChoi
         if release.guarantee.is_private:
             st.caption(describe_checks(view, choice.id))
         left, middle, right = st.columns(3)
-        formats = left.multiselect("Formats", list(FORMATS), ["csv"], format_func=FORMATS.get,
-                                   key="publish-formats")
+        formats = left.multiselect(
+            "Formats", list(FORMATS), ["csv"], format_func=FORMATS.get, key="publish-formats"
+        )
         names = [n for n in release.graph.attributes if n != view.spec.private]
         attributes = middle.multiselect(
-            "Attributes to include", names, [n for n in names if n == view.spec.utility],
-            key="publish-attributes", help="The private column is never included.",
+            "Attributes to include",
+            names,
+            [n for n in names if n == view.spec.utility],
+            key="publish-attributes",
+            help="The private column is never included.",
         )
         pseudonyms = right.toggle(
-            "Replace the ids", True, key="publish-pseudonyms",
+            "Replace the ids",
+            True,
+            key="publish-pseudonyms",
             help="People are numbered anew in random order; the mapping is not kept.",
         )
         st.download_button(
             "Download the release",
             lambda: documents.make_archive(
-                release, f"{view.spec.graph_name}-{release.defense}", progress.provenance,
-                formats, attributes, pseudonyms,
+                release,
+                f"{view.spec.graph_name}-{release.defense}",
+                progress.provenance,
+                formats,
+                attributes,
+                pseudonyms,
             ),
-            f"release-{release.defense}.zip", "application/zip", key="publish-download",
-            type="primary", on_click="ignore", disabled=not formats,
+            f"release-{release.defense}.zip",
+            "application/zip",
+            key="publish-download",
+            type="primary",
+            on_click="ignore",
+            disabled=not formats,
             icon=":material/folder_zip:",
         )
         with st.expander("Provenance"):
             st.json(progress.provenance)
-
-

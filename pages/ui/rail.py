@@ -90,8 +90,7 @@ def _show_job(audit_id: str) -> None:
     )
     for line in describe_running(progress):
         st.caption(line)
-    if st.button("Cancel the audit", key="cancel", icon=":material/stop_circle:",
-                 width="stretch"):
+    if st.button("Cancel the audit", key="cancel", icon=":material/stop_circle:", width="stretch"):
         service.open_service().cancel_audit(audit_id)
         st.toast("Cancelling: what is finished stays.")
 
@@ -118,5 +117,6 @@ def _show_live_curves(audit_id: str) -> None:
     for number, (label, curves) in enumerate(list(progress.curves.items())[:2]):
         st.caption(f"Training now: {escape(label, 90)}")
         chart = releases.training_curves(curves, current_theme())
-        st.plotly_chart(chart.figure, key=f"live-{number}", theme=None,
-                        config={"displayModeBar": False})
+        st.plotly_chart(
+            chart.figure, key=f"live-{number}", theme=None, config={"displayModeBar": False}
+        )

@@ -64,8 +64,12 @@ class ThreatChoice:
         elif spec.hide_links is not None:
             mode = "share"
         return ThreatChoice(
-            spec.private, spec.utility, spec.known, mode,
-            "given" if mode == "pairs" else mode, spec.hide_links or 0.1,
+            spec.private,
+            spec.utility,
+            spec.known,
+            mode,
+            "given" if mode == "pairs" else mode,
+            spec.hide_links or 0.1,
             spec.sensitive_links or (),
         )
 

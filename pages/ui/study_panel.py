@@ -37,9 +37,12 @@ def _show_study(view: AuditView, kind: StudyKind, study: Study | None) -> None:
     st.caption(kind.summary if obstacle is None else f"{kind.summary} Not here: {obstacle}.")
     if study is not None and study.is_active:
         st.fragment(_show_running, run_every=POLL_S)(view.spec.graph_hash, study.id)
-    elif st.button("Run the study" if study is None else "Run the study again",
-                   key=f"study-{kind.key}", disabled=obstacle is not None,
-                   icon=":material/play_arrow:"):
+    elif st.button(
+        "Run the study" if study is None else "Run the study again",
+        key=f"study-{kind.key}",
+        disabled=obstacle is not None,
+        icon=":material/play_arrow:",
+    ):
         try:
             with st.spinner("Preparing the graphs of the study"):
                 studies.start_study(service.open_service(), kind.key, view.spec)
@@ -57,10 +60,13 @@ def _show_running(graph_hash: str, study_id: str) -> None:
     if study is None or not study.is_active:
         st.rerun(scope="app")
         return
-    st.progress(study.cells_done / max(study.cells_total, 1),
-                text=f"{study.cells_done} of {study.cells_total} parts are done")
-    if st.button("Cancel the study", key=f"study-cancel-{study.kind.key}",
-                 icon=":material/stop_circle:"):
+    st.progress(
+        study.cells_done / max(study.cells_total, 1),
+        text=f"{study.cells_done} of {study.cells_total} parts are done",
+    )
+    if st.button(
+        "Cancel the study", key=f"study-cancel-{study.kind.key}", icon=":material/stop_circle:"
+    ):
         studies.cancel_study(service.open_service(), study)
 
 

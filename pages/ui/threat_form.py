@@ -43,17 +43,29 @@ def _show_attribute_threat(graph: Graph) -> None:
     columns = [None, *graph.attributes, *_list_feature_names(graph)]
     titles = {None: "none"}
     private = st.selectbox(
-        "Private column", columns, _index(columns, threats.private), key=f"private-{key}",
+        "Private column",
+        columns,
+        _index(columns, threats.private),
+        key=f"private-{key}",
         format_func=lambda c: titles.get(c, c),
         help="The adversary wants to infer it. It is not part of what the adversary sees.",
     )
     known = st.slider(
-        "Share of people whose value the adversary knows", 0.01, 0.9, threats.known, 0.01,
-        key=f"known-{key}", disabled=private is None, format="percent",
+        "Share of people whose value the adversary knows",
+        0.01,
+        0.9,
+        threats.known,
+        0.01,
+        key=f"known-{key}",
+        disabled=private is None,
+        format="percent",
     )
     rest = [c for c in columns if c is None or c != private]
     utility = st.selectbox(
-        "Useful column", rest, _index(rest, threats.utility), key=f"utility-{key}",
+        "Useful column",
+        rest,
+        _index(rest, threats.utility),
+        key=f"utility-{key}",
         format_func=lambda c: titles.get(c, c),
         help="What the recipient wants to predict: it measures how useful a release still is.",
     )
@@ -65,16 +77,27 @@ def _show_link_threat(graph: Graph) -> None:
     threats, key = session.current_threats(), _key()
     ways = [way for way in WAYS if way != "given" or threats.way == "given"]
     way = st.selectbox(
-        "Which links", ways, ways.index(threats.way), format_func=WAYS.get, key=f"way-{key}",
+        "Which links",
+        ways,
+        ways.index(threats.way),
+        format_func=WAYS.get,
+        key=f"way-{key}",
         help="They are taken out of the graph before anything is defended or released, and the "
-             "adversary tries to find them.",
+        "adversary tries to find them.",
     )
     if way == "none":
         session.set_threats(way=way, mode="none")
         return
     if way == "share":
-        share = st.slider("Share of the links", 0.01, 0.5, threats.hide_links, 0.01,
-                          key=f"hide-{key}", format="percent")
+        share = st.slider(
+            "Share of the links",
+            0.01,
+            0.5,
+            threats.hide_links,
+            0.01,
+            key=f"hide-{key}",
+            format="percent",
+        )
         session.set_threats(way=way, mode="share", hide_links=share)
         return
     ask = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)
@@ -86,14 +109,17 @@ def _show_link_threat(graph: Graph) -> None:
     session.set_threats(way=way, mode="pairs", sensitive_links=tuple(pairs))
     if pairs:
         first = ", ".join(f"{escape(a, 20)} and {escape(b, 20)}" for a, b in pairs[:3])
-        st.caption(f"{count_noun(len(pairs), 'sensitive link')}, such as {first}. "
-                   "They are taken out before anything is defended; only a defense that flips "
-                   "pairs blindly, to deny any link, may draw one of them by chance.")
+        st.caption(
+            f"{count_noun(len(pairs), 'sensitive link')}, such as {first}. "
+            "They are taken out before anything is defended; only a defense that flips "
+            "pairs blindly, to deny any link, may draw one of them by chance."
+        )
 
 
 def _ask_file(graph: Graph, key: str) -> Sequence[Pair]:
-    file = st.file_uploader("Pairs of ids, one a line", type=["csv", "tsv", "txt", "gz"],
-                            key=f"pairs-{key}")
+    file = st.file_uploader(
+        "Pairs of ids, one a line", type=["csv", "tsv", "txt", "gz"], key=f"pairs-{key}"
+    )
     if file is None:  # a file is not kept when the page is left; what it said is
         threats = session.current_threats()
         return threats.sensitive_links if threats.way == "file" else ()
@@ -101,8 +127,9 @@ def _ask_file(graph: Graph, key: str) -> Sequence[Pair]:
 
 
 def _ask_nodes(graph: Graph, key: str) -> Sequence[Pair]:
-    text = st.text_area("Node ids, separated by commas or line breaks", key=f"nodes-{key}",
-                        persist_state="session")
+    text = st.text_area(
+        "Node ids, separated by commas or line breaks", key=f"nodes-{key}", persist_state="session"
+    )
     nodes = list(filter(None, (part.strip() for part in text.replace("\n", ",").split(","))))
     return node_pairs.find_links_at(graph, nodes) if nodes else ()
 
@@ -111,14 +138,21 @@ def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
     if not graph.attributes:
         st.caption("This graph has no attribute whose classes could be chosen.")
         return ()
-    column = st.selectbox("Attribute", list(graph.attributes), key=f"pair-column-{key}",
-                          persist_state="session")
+    column = st.selectbox(
+        "Attribute", list(graph.attributes), key=f"pair-column-{key}", persist_state="session"
+    )
     classes = graph.attribute(column).classes
     left, right = st.columns(2)
-    first = left.selectbox("Between", classes, key=f"pair-first-{key}-{column}",
-                           persist_state="session")
-    second = right.selectbox("and", classes, min(1, len(classes) - 1),
-                             key=f"pair-second-{key}-{column}", persist_state="session")
+    first = left.selectbox(
+        "Between", classes, key=f"pair-first-{key}-{column}", persist_state="session"
+    )
+    second = right.selectbox(
+        "and",
+        classes,
+        min(1, len(classes) - 1),
+        key=f"pair-second-{key}-{column}",
+        persist_state="session",
+    )
     return node_pairs.find_links_between(graph, column, first, second)
 
 

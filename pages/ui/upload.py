@@ -14,10 +14,28 @@ from core.errors import AuditError
 from pages.ui import page, session
 from pages.ui.text import escape
 
-FORMATS = ("csv", "tsv", "txt", "gz", "parquet", "graphml", "gexf", "gml", "npz", "pt", "json",
-           "edges", "edgelist", "tab")
+FORMATS = (
+    "csv",
+    "tsv",
+    "txt",
+    "gz",
+    "parquet",
+    "graphml",
+    "gexf",
+    "gml",
+    "npz",
+    "pt",
+    "json",
+    "edges",
+    "edgelist",
+    "tab",
+)
 LINKS, NODES, WORDS, TARGETS, UNUSED = (
-    "Links", "People (node table)", "Word features", "Classes (targets)", "Not used"
+    "Links",
+    "People (node table)",
+    "Word features",
+    "Classes (targets)",
+    "Not used",
 )
 TABLES = (NODES, TARGETS)
 """What has a row a person, below a header."""
@@ -30,9 +48,11 @@ NODE_ROLES = ("feature", "attribute", "ignore")
 def show_upload() -> None:
     uploads = st.file_uploader(
         "Links, and if you have one a table of the people",
-        type=FORMATS, accept_multiple_files=True, key="upload",
+        type=FORMATS,
+        accept_multiple_files=True,
+        key="upload",
         help="Edge lists (CSV, TSV, TXT, also .gz), node tables (CSV, Parquet), GraphML, GEXF, "
-             "GML, NPZ, PyTorch Geometric .pt, MUSAE folders. Files stay on this machine.",
+        "GML, NPZ, PyTorch Geometric .pt, MUSAE folders. Files stay on this machine.",
     )
     if not uploads:
         st.caption("Links as pairs of ids in two columns; people one per row with an id column.")
@@ -49,9 +69,9 @@ def show_upload() -> None:
         if st.button("Load the graph", type="primary", key="load-upload"):
             with st.spinner("Reading the files"):
                 loaded = readers.load_graph(parts[LINKS], name=name or stem, **options)
-            page.open_loaded(loaded, session.ThreatChoice(
-                private=options["private"], utility=options["utility"]
-            ))
+            page.open_loaded(
+                loaded, session.ThreatChoice(private=options["private"], utility=options["utility"])
+            )
     except AuditError as error:
         page.show_error(error)
 
@@ -79,7 +99,10 @@ def _assign_parts(paths: list[Path]) -> dict[str, Path]:
             left, right = st.columns([3, 2], vertical_alignment="center")
             left.markdown(f"**{escape(path.name)}**")
             part = right.selectbox(
-                "holds", choices, choices.index(proposal), key=f"part-{path}",
+                "holds",
+                choices,
+                choices.index(proposal),
+                key=f"part-{path}",
                 label_visibility="collapsed",
             )
             preview = readers.read_preview(path, PREVIEW_ROWS, part in TABLES)
@@ -112,8 +135,10 @@ def _propose_part(path: Path) -> str:
 def _ask(parts: dict[str, Path]) -> dict[str, Any]:
     """Roles of the columns and markers of unknown values, as arguments of `load_graph`."""
     options: dict[str, Any] = {
-        "nodes_path": parts.get(NODES) or parts.get(WORDS), "target_path": parts.get(TARGETS),
-        "private": None, "utility": None,
+        "nodes_path": parts.get(NODES) or parts.get(WORDS),
+        "target_path": parts.get(TARGETS),
+        "private": None,
+        "utility": None,
     }
     table_path = parts.get(NODES) or parts.get(TARGETS)
     if table_path is None:
@@ -128,10 +153,15 @@ def _ask(parts: dict[str, Path]) -> dict[str, Any]:
     options["unknown"] = _ask_unknown(table)
     taken = {options["id_column"], options["private"], options["utility"]}
     options["roles"] = _ask_roles(table, roles, taken)
-    options["missing_nodes"] = "drop" if st.checkbox(
-        "Drop links to ids that the table lacks", key="drop-missing",
-        help="Otherwise such a link is an error.",
-    ) else "error"
+    options["missing_nodes"] = (
+        "drop"
+        if st.checkbox(
+            "Drop links to ids that the table lacks",
+            key="drop-missing",
+            help="Otherwise such a link is an error.",
+        )
+        else "error"
+    )
     return options
 
 
@@ -147,8 +177,12 @@ def _choose_column(
     proposal = next((c for c in columns if roles.get(c) == role), None)
     index = choices.index(proposal) if proposal in choices else 0
     return st.selectbox(
-        title, choices, index, format_func=lambda c: "none" if c is None else c,
-        key=f"column-{role}", width=280,
+        title,
+        choices,
+        index,
+        format_func=lambda c: "none" if c is None else c,
+        key=f"column-{role}",
+        width=280,
     )
 
 
@@ -159,8 +193,11 @@ def _ask_unknown(table: pd.DataFrame) -> list[str]:
         for marker in markers:
             found.setdefault(marker, []).append(column)
     chosen = st.multiselect(
-        "Which values mean “unknown”?", [marker for marker in found if marker],
-        key="unknown", accept_new_options=True, placeholder="none: every value counts",
+        "Which values mean “unknown”?",
+        [marker for marker in found if marker],
+        key="unknown",
+        accept_new_options=True,
+        placeholder="none: every value counts",
         help="Empty cells always count as unknown.",
     )
     for marker, where in found.items():
@@ -178,24 +215,34 @@ def _ask_roles(
     others = [c for c in map(str, table.columns) if c not in taken]
     if not others:
         return {}
-    rows = pd.DataFrame({
-        "column": others,
-        "first values": [", ".join(map(str, table[c].head(4))) for c in others],
-        "role": [roles[c] if roles.get(c) in NODE_ROLES else _fall_back(roles[c]) for c in others],
-    })
+    rows = pd.DataFrame(
+        {
+            "column": others,
+            "first values": [", ".join(map(str, table[c].head(4))) for c in others],
+            "role": [
+                roles[c] if roles.get(c) in NODE_ROLES else _fall_back(roles[c]) for c in others
+            ],
+        }
+    )
     counts = rows.role.value_counts()
     summary = ", ".join(f"{counts[role]} {role}" for role in NODE_ROLES if role in counts)
     with st.expander(f"The other {len(others)} columns: {summary}"):
-        st.caption("A feature is a number that the attacker sees; an attribute is a class that "
-                   "can be private or useful; what is ignored does not enter the audit.")
-        edited = st.data_editor(
-            rows, hide_index=True, key="roles", disabled=["column", "first values"],
-            column_config={"role": st.column_config.SelectboxColumn(
-                "role", options=list(NODE_ROLES), required=True)},
+        st.caption(
+            "A feature is a number that the attacker sees; an attribute is a class that "
+            "can be private or useful; what is ignored does not enter the audit."
         )
-    return {
-        str(column): str(role) for column, role in zip(edited.column, edited.role, strict=True)
-    }
+        edited = st.data_editor(
+            rows,
+            hide_index=True,
+            key="roles",
+            disabled=["column", "first values"],
+            column_config={
+                "role": st.column_config.SelectboxColumn(
+                    "role", options=list(NODE_ROLES), required=True
+                )
+            },
+        )
+    return {str(column): str(role) for column, role in zip(edited.column, edited.role, strict=True)}
 
 
 def _fall_back(role: str) -> str:

@@ -20,9 +20,14 @@ def make_spec(graph):
 
     def make(**fields) -> AuditSpec:
         base = {
-            "graph_hash": graph.content_hash, "private": "private", "known": 0.3,
-            "hide_links": 0.1, "test_links": 0.0, "seeds": 1,
-            "attacks": [{"key": "common_neighbors"}], "defenses": [{"key": "random_deletion"}],
+            "graph_hash": graph.content_hash,
+            "private": "private",
+            "known": 0.3,
+            "hide_links": 0.1,
+            "test_links": 0.0,
+            "seeds": 1,
+            "attacks": [{"key": "common_neighbors"}],
+            "defenses": [{"key": "random_deletion"}],
         }
         return AuditSpec.check_spec({**base, **fields})
 

@@ -112,9 +112,13 @@ def test_nobody_is_trained_on_hidden_values(spec, graph, monkeypatch):
     never = np.all([codes < 0 for codes in observed], axis=0) & (np.arange(40) != 3)
     assert never.any()
     codes = np.where(never, 1 - attribute.codes, attribute.codes)
-    other = replace(graph, attributes={
-        **graph.attributes, "private": replace(attribute, codes=codes),
-    })
+    other = replace(
+        graph,
+        attributes={
+            **graph.attributes,
+            "private": replace(attribute, codes=codes),
+        },
+    )
 
     def same_splits(graph, column, known, seed):
         codes = observed[same_splits.calls]
@@ -148,10 +152,13 @@ def test_it_is_the_same_again_and_survives_json(spec, graph):
     assert Advice.model_validate_json(first.model_dump_json()) == first
 
 
-@pytest.mark.parametrize(("fields", "text"), [
-    ({"node": "nobody"}, "nobody"),
-    ({"node": "0", "known": 0.999}, "unknown to the adversary"),
-])
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"node": "nobody"}, "nobody"),
+        ({"node": "0", "known": 0.999}, "unknown to the adversary"),
+    ],
+)
 def test_what_cannot_be_advised_is_said(spec, graph, monkeypatch, fields, text):
     monkeypatch.setattr(advice_module, "MAX_DRAWS", 3)
     known = fields.pop("known", 0.3)

@@ -99,8 +99,21 @@ def test_a_fault_of_ours_is_one_line_too(audit_home, tmp_path, capsys, monkeypat
 
 
 def test_a_marker_that_looks_like_unknown_is_pointed_out(audit_home, tmp_path, nodes_file):
-    arguments = ["audit", "--graph", tmp_path / "links.csv", "--nodes", nodes_file, "--id", "id",
-                 "--private", "country", "--attack", "nope", "--out", tmp_path / "out"]
+    arguments = [
+        "audit",
+        "--graph",
+        tmp_path / "links.csv",
+        "--nodes",
+        nodes_file,
+        "--id",
+        "id",
+        "--private",
+        "country",
+        "--attack",
+        "nope",
+        "--out",
+        tmp_path / "out",
+    ]
     options = command.build_parser().parse_args([str(a) for a in arguments])
     said: list[str] = []
     loaded = load_input(options, said.append)
@@ -116,10 +129,28 @@ def test_a_marker_that_looks_like_unknown_is_pointed_out(audit_home, tmp_path, n
 def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
     """The numbers are those of a run in one process; the second run is fast and identical."""
     arguments = [
-        "audit", "--graph", "karate", "--private", "label", "--hide-links", "0.1", "--known", "0.2",
-        "--attack", "common_neighbors", "--attack", "class_prior", "--defense",
-        "random_deletion:strength=0.1", "--defense", "random_deletion:strength=0.3",
-        "--seeds", "2", "--test-links", "0", "--out",
+        "audit",
+        "--graph",
+        "karate",
+        "--private",
+        "label",
+        "--hide-links",
+        "0.1",
+        "--known",
+        "0.2",
+        "--attack",
+        "common_neighbors",
+        "--attack",
+        "class_prior",
+        "--defense",
+        "random_deletion:strength=0.1",
+        "--defense",
+        "random_deletion:strength=0.3",
+        "--seeds",
+        "2",
+        "--test-links",
+        "0",
+        "--out",
     ]
     code, out, err = run(*arguments, tmp_path / "a", capsys=capsys)
     assert (code, out) == (0, "")
@@ -131,7 +162,9 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
     assert json.dumps(first["results"]) == json.dumps(second["results"])
     assert tuple(first["results"][0]) == RESULT_COLUMNS
     assert {row["release"] for row in first["results"]} == {
-        "original", "random_deletion:strength=0.1", "random_deletion",
+        "original",
+        "random_deletion:strength=0.1",
+        "random_deletion",
     }
     spec = AuditSpec.check_spec(first["spec"])
     inline = run_inline(spec, load_dataset("karate").graph, tmp_path / "inline")
@@ -144,8 +177,9 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
     files = {path.name for path in (tmp_path / "a" / "releases").iterdir()}
     assert {"random_deletion.csv", "random_deletion_strength=0.1.csv"} <= files
 
-    code, _, _ = run("audit", "--spec", tmp_path / "a" / "audit.json", "--out", tmp_path / "c",
-                     capsys=capsys)
+    code, _, _ = run(
+        "audit", "--spec", tmp_path / "a" / "audit.json", "--out", tmp_path / "c", capsys=capsys
+    )
     third = json.loads((tmp_path / "c" / "audit.json").read_text())
     assert (code, third["results"]) == (0, first["results"])
 
@@ -153,11 +187,22 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
 @pytest.mark.xdist_group("audit cluster")
 def test_interrupting_cancels_and_says_how_to_go_on(audit_home, tmp_path):
     # Many repeats: the audit must not be over before the signal arrives.
-    arguments = ["audit", *QUICK, "--seeds", "4", "--attack", "gae_cosine:epochs=5000",
-                 "--out", tmp_path / "out"]
+    arguments = [
+        "audit",
+        *QUICK,
+        "--seeds",
+        "4",
+        "--attack",
+        "gae_cosine:epochs=5000",
+        "--out",
+        tmp_path / "out",
+    ]
     process = subprocess.Popen(
-        [sys.executable, "-m", "core", *map(str, arguments)], cwd=ROOT, stderr=subprocess.PIPE,
-        text=True, env={**os.environ, "AUDIT_HOME": str(audit_home)},
+        [sys.executable, "-m", "core", *map(str, arguments)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "AUDIT_HOME": str(audit_home)},
         # A shell's background job ignores interrupts and hands that down.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
@@ -194,8 +239,18 @@ def test_a_claim_is_checked_and_a_broken_one_is_the_exit_code(tmp_path, capsys, 
 
 @pytest.mark.xdist_group("audit cluster")
 def test_an_audit_adds_twins_and_checks_the_claims_of_its_releases(audit_home, tmp_path, capsys):
-    arguments = ["audit", *QUICK, "--defense", "gap:epsilon=1,dimensions=4,hops=1",
-                 "--test-links", "0", "--check-claims", "100", "--out", tmp_path / "a"]
+    arguments = [
+        "audit",
+        *QUICK,
+        "--defense",
+        "gap:epsilon=1,dimensions=4,hops=1",
+        "--test-links",
+        "0",
+        "--check-claims",
+        "100",
+        "--out",
+        tmp_path / "a",
+    ]
     options = command.build_parser().parse_args(list(map(str, arguments)))
     service = AuditService(audit_home)
     spec = build_spec(options, service, print)
@@ -216,8 +271,18 @@ def test_an_audit_adds_twins_and_checks_the_claims_of_its_releases(audit_home, t
 
 def test_publishing_writes_a_release_and_its_provenance(audit_home, tmp_path, capsys):
     path = tmp_path / "out" / "release.csv"
-    code, _, err = run("publish", "--graph", "karate", "--private", "label", "--defense",
-                       "random_deletion:strength=0.5", "--out", path, capsys=capsys)
+    code, _, err = run(
+        "publish",
+        "--graph",
+        "karate",
+        "--private",
+        "label",
+        "--defense",
+        "random_deletion:strength=0.5",
+        "--out",
+        path,
+        capsys=capsys,
+    )
     assert code == 0
     assert "39 links, empirical only" in err
     assert len(pd.read_csv(path)) == 39
@@ -232,8 +297,18 @@ def test_provenance_of_a_private_release_holds_nothing_of_the_original(
 ):
     """Exact counts or a hash of the original would tell neighbouring graphs apart."""
     path = tmp_path / "release.csv"
-    code, _, _ = run("publish", "--graph", "karate", "--private", "label", "--defense",
-                     "edge_rand:epsilon=3", "--out", path, capsys=capsys)
+    code, _, _ = run(
+        "publish",
+        "--graph",
+        "karate",
+        "--private",
+        "label",
+        "--defense",
+        "edge_rand:epsilon=3",
+        "--out",
+        path,
+        capsys=capsys,
+    )
     assert code == 0
     text = (tmp_path / "release.provenance.json").read_text()
     assert load_dataset("karate").graph.content_hash not in text

@@ -72,7 +72,8 @@ def test_an_audit_fills_every_table(view, graph):
     assert tuple(view.cells) == CELL_COLUMNS
     assert set(view.results.release) == {"original", "random_deletion"}
     assert set(view.rocs) == {
-        (release, attack) for release in ("original", "random_deletion")
+        (release, attack)
+        for release in ("original", "random_deletion")
         for attack in ("common_neighbors", "class_prior")
     }
     assert len(view.profile) == 2 * graph.num_nodes
@@ -100,7 +101,8 @@ def test_an_estimate_is_the_mean_over_the_repeats_own_splits(view, graph):
 def test_node_risks_are_means_over_the_repeats_at_stake(view, home):
     store = Store(home)
     cells = [
-        files.load_cell(store.home, row.key) for row in store.list_cells(view.summary.id)
+        files.load_cell(store.home, row.key)
+        for row in store.list_cells(view.summary.id)
         if row.method == "class_prior" and row.release == "original"
     ]
     store.close()
@@ -126,13 +128,18 @@ def test_a_failed_cell_is_a_result_and_the_others_go_on(graph, make_spec, add_at
     def fail(context):
         raise ValueError("two\nlines")
 
-    spec = make_spec(attacks=[
-        add_attack("fails", fail), add_attack("declines"), {"key": "common_neighbors"},
-    ])
+    spec = make_spec(
+        attacks=[
+            add_attack("fails", fail),
+            add_attack("declines"),
+            {"key": "common_neighbors"},
+        ]
+    )
     view = run_inline(spec, graph, tmp_path)
     table = view.results[view.results.release == "original"].set_index(["method", "metric"])
     assert table.loc[("fails", "auc"), ["status", "reason"]].tolist() == [
-        "failed", "ValueError: two lines",
+        "failed",
+        "ValueError: two lines",
     ]
     assert table.loc[("declines", "auc"), "status"] == "skipped"
     assert "it never can" in table.loc[("declines", "auc"), "reason"]

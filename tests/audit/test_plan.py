@@ -18,7 +18,8 @@ def keys(spec, graph, **wanted):
 
 def test_each_repeat_has_each_release_attack_and_measure_once(make_spec, graph):
     spec = make_spec(
-        seeds=3, attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}],
+        seeds=3,
+        attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}],
         defenses=[{"key": "random_deletion"}, {"key": "edge_rand"}],
     )
     cells = plan_audit(spec, graph)
@@ -31,19 +32,26 @@ def test_each_repeat_has_each_release_attack_and_measure_once(make_spec, graph):
 
 
 def test_same_method_written_twice_or_with_defaults_is_one(make_spec, graph):
-    spec = make_spec(defenses=[
-        {"key": "random_deletion"}, {"key": "random_deletion", "config": {"strength": 0.3}},
-    ])
+    spec = make_spec(
+        defenses=[
+            {"key": "random_deletion"},
+            {"key": "random_deletion", "config": {"strength": 0.3}},
+        ]
+    )
     assert len(spec.defenses) == 1
     assert keys(spec, graph) == keys(make_spec(), graph)
 
 
 def test_another_attack_or_repeat_leaves_all_known_cells(make_spec, graph):
     few = keys(make_spec(), graph)
-    more = keys(make_spec(
-        seeds=2, attacks=[{"key": "adamic_adar"}, {"key": "common_neighbors"}],
-        defenses=[{"key": "edge_rand"}, {"key": "random_deletion"}],
-    ), graph)
+    more = keys(
+        make_spec(
+            seeds=2,
+            attacks=[{"key": "adamic_adar"}, {"key": "common_neighbors"}],
+            defenses=[{"key": "edge_rand"}, {"key": "random_deletion"}],
+        ),
+        graph,
+    )
     assert few.items() <= more.items()
 
 

@@ -39,7 +39,8 @@ def wait_for(condition, seconds=PATIENCE_S):
 def list_workers(pid):
     """The processes that compute, below the cluster's process."""
     return [
-        process for process in psutil.Process(pid).children(recursive=True)
+        process
+        for process in psutil.Process(pid).children(recursive=True)
         if "spawn_main" in " ".join(process.cmdline())
     ]
 
@@ -59,8 +60,11 @@ class TestService:
     def test_it_computes_what_one_process_computes(self, service, graph, make_spec, tmp_path):
         spec = make_spec(
             seeds=2,
-            attacks=[{"key": "common_neighbors"}, {"key": "class_prior"},
-                     {"key": "gae_cosine", "config": {"epochs": 5}}],
+            attacks=[
+                {"key": "common_neighbors"},
+                {"key": "class_prior"},
+                {"key": "gae_cosine", "config": {"epochs": 5}},
+            ],
         )
         audit_id = service.start_audit(spec, "first")
         assert service.get_progress(audit_id).is_active
@@ -131,8 +135,14 @@ class TestService:
         assert not list((service.home / "publishing").iterdir())
 
     def test_unknown_ids_are_errors(self, service):
-        for call in (service.get_view, service.get_progress, service.resume_audit,
-                     service.cancel_audit, service.delete_audit, service.get_publish):
+        for call in (
+            service.get_view,
+            service.get_progress,
+            service.resume_audit,
+            service.cancel_audit,
+            service.delete_audit,
+            service.get_publish,
+        ):
             with pytest.raises(InputError):
                 call("nothing")
 
@@ -143,8 +153,9 @@ class TestService:
             "sys.exit('torch' in sys.modules)"
         )
         environment = {**os.environ, "AUDIT_DEVICE": "cpu"}
-        run = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT,
-                             env=environment, check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, env=environment, check=False
+        )
         assert run.returncode == 0
 
 
@@ -198,5 +209,6 @@ def list_done(home, audit_id):
     store.close()
     return {
         row.key: (files.cell_folder(Path(home), row.key) / "arrays.npz").stat().st_mtime_ns
-        for row in rows if row.state == "done"
+        for row in rows
+        if row.state == "done"
     }

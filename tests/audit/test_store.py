@@ -37,8 +37,11 @@ def test_graphs_round_trip(store, name):
 def test_sparse_features_and_odd_texts_round_trip(store):
     features = sparse.random_array((4, 5), density=0.4, rng=np.random.default_rng(0))
     graph = Graph.from_pairs(
-        np.array([[0, 1], [2, 3]]), 4, node_ids=("", "a\x1fb", "=1+1", "é\0"),
-        features=sparse.csr_array(features), weights=np.array([0.5, 2.0]),
+        np.array([[0, 1], [2, 3]]),
+        4,
+        node_ids=("", "a\x1fb", "=1+1", "é\0"),
+        features=sparse.csr_array(features),
+        weights=np.array([0.5, 2.0]),
     )
     again = store.load_graph(store.save_graph(graph))
     assert again.node_ids == graph.node_ids
@@ -48,9 +51,13 @@ def test_sparse_features_and_odd_texts_round_trip(store):
 
 def test_a_damaged_or_missing_graph_is_an_error(store, graph):
     graph_hash = store.save_graph(graph)
-    files.write_npz(files.graph_path(store.home, graph_hash), {
-        **files.read_npz(files.graph_path(store.home, graph_hash)), "edges": graph.edges[1:],
-    })
+    files.write_npz(
+        files.graph_path(store.home, graph_hash),
+        {
+            **files.read_npz(files.graph_path(store.home, graph_hash)),
+            "edges": graph.edges[1:],
+        },
+    )
     with pytest.raises(InputError, match="match its hash"):
         store.load_graph(graph_hash)
     with pytest.raises(InputError, match="must be stored"):

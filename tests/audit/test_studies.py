@@ -70,8 +70,9 @@ def test_masking_blanks_the_share_and_keeps_column_means(graph, share):
 def test_a_private_feature_is_never_blanked(make_spec):
     rng = np.random.default_rng(0)
     features = np.column_stack([np.arange(20) % 2, rng.normal(size=20)])
-    graph = Graph.from_pairs(rng.integers(0, 20, (60, 2)), 20, features=features,
-                             feature_names=("secret", "other"))
+    graph = Graph.from_pairs(
+        rng.integers(0, 20, (60, 2)), 20, features=features, feature_names=("secret", "other")
+    )
     spec = make_spec(graph_hash=graph.content_hash, private="secret", attacks=ATTACKS)
     _, masked = make_point("features", 0.8, spec, graph)
     assert masked.feature_names == ("other",)
@@ -83,8 +84,12 @@ def test_a_smaller_graph_is_the_links_among_whole_communities():
     pairs = [(5 * c + i, 5 * c + j) for c in range(4) for i in range(5) for j in range(i)]
     pairs += [(5 * c, 5 * ((c + 1) % 4) + 1) for c in range(4)]
     attribute = Attribute("private", np.arange(20) % 2, ("a", "b"))
-    graph = Graph.from_pairs(np.array(pairs), 20, attributes={"private": attribute},
-                             weights=1.0 + np.arange(len(pairs)) / 1000)
+    graph = Graph.from_pairs(
+        np.array(pairs),
+        20,
+        attributes={"private": attribute},
+        weights=1.0 + np.arange(len(pairs)) / 1000,
+    )
     half = shrink_graph(graph, 0.5, Seed(0))
     kept = np.array([int(node) for node in half.node_ids])
     assert len(kept) == 10
@@ -107,8 +112,7 @@ def test_chosen_links_stay_sensitive_where_both_ends_remain(make_spec, graph):
 def test_obstacles_are_named(make_spec, graph):
     links_only = make_spec(private=None, attacks=ATTACKS[:1])
     assert "private column" in find_obstacle("known", links_only, graph)
-    assert "attribute attack" in find_obstacle(
-        "known", make_spec(attacks=ATTACKS[:1]), graph)
+    assert "attribute attack" in find_obstacle("known", make_spec(attacks=ATTACKS[:1]), graph)
     bare = replace(graph, features=None, feature_names=())
     assert "no features" in find_obstacle("features", links_only, bare)
     assert find_obstacle("size", links_only, graph) is None

@@ -65,8 +65,11 @@ def main() -> None:
         both = measure_error(graph, epsilon, recommend_delta(epsilon))
         prior = measure_error(graph, epsilon, ALL_TO_DEGREES)
         study = [measure_error(graph, epsilon, delta) for delta in DELTAS]
-        print(f"{epsilon:g} {both:.2e} {prior:.2e} {compute_evidence_error(graph, epsilon):.2e} |",
-              *(f"{error:.2e}" for error in study), flush=True)
+        print(
+            f"{epsilon:g} {both:.2e} {prior:.2e} {compute_evidence_error(graph, epsilon):.2e} |",
+            *(f"{error:.2e}" for error in study),
+            flush=True,
+        )
     if not options.accuracy:
         return
     print("accuracy of a GCN on Blink-Soft")
@@ -75,8 +78,10 @@ def main() -> None:
         for delta in DELTAS:
             release = publish(graph, epsilon, delta, "soft")
             published = graph.with_edges(release.graph.edges, release.graph.weights)
-            print(f"{epsilon:g} δ={delta:g} {fit(published, labels, Seed(0), .1, .1, 1e-5):.3f}",
-                  flush=True)
+            print(
+                f"{epsilon:g} δ={delta:g} {fit(published, labels, Seed(0), 0.1, 0.1, 1e-5):.3f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

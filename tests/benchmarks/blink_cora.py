@@ -28,45 +28,56 @@ from core.seeding import Seed
 from core.threats import Threats
 
 AUTHORS = {
-    "hard": (.712, .712, .710, .770, .845, .864, .867, .871),
-    "soft": (.636, .642, .722, .810, .857, .864, .867, .866),
-    "hybrid": (.704, .704, .700, .790, .839, .864, .866, .865),
-    "randomized_response": (.341, .341, .341, .341, .432, .631, .748, .814),
-    "l_dpgcn": (.425, .441, .503, .657, .783, .834, .857, .861),
-    "sym_rr": (.341, .341, .345, .445, .613, .722, .789, .839),
-    "dprr": (.341, .339, .342, .339, .379, .476, .601, .725),
-    "solitude": (.335, .341, .341, .344, .403, .594, .744, .814),
-    "ldpgen": (.341, .343, .340, .342, .343, .345, .342, .343),
+    "hard": (0.712, 0.712, 0.710, 0.770, 0.845, 0.864, 0.867, 0.871),
+    "soft": (0.636, 0.642, 0.722, 0.810, 0.857, 0.864, 0.867, 0.866),
+    "hybrid": (0.704, 0.704, 0.700, 0.790, 0.839, 0.864, 0.866, 0.865),
+    "randomized_response": (0.341, 0.341, 0.341, 0.341, 0.432, 0.631, 0.748, 0.814),
+    "l_dpgcn": (0.425, 0.441, 0.503, 0.657, 0.783, 0.834, 0.857, 0.861),
+    "sym_rr": (0.341, 0.341, 0.345, 0.445, 0.613, 0.722, 0.789, 0.839),
+    "dprr": (0.341, 0.339, 0.342, 0.339, 0.379, 0.476, 0.601, 0.725),
+    "solitude": (0.335, 0.341, 0.341, 0.344, 0.403, 0.594, 0.744, 0.814),
+    "ldpgen": (0.341, 0.343, 0.340, 0.342, 0.343, 0.345, 0.342, 0.343),
 }
 AUTHORS_ERROR = (4.20e-3, 3.01e-3, 2.00e-3, 9.43e-4, 2.97e-4, 7.29e-5, 1.89e-5, 5.79e-6)
-AUTHORS_KEPT = {1: (128, 31), 2: (1142, 466), 3: (5836, 3015), 4: (10288, 7702),
-                5: (10919, 10105), 6: (10607, 10459)}
+AUTHORS_KEPT = {
+    1: (128, 31),
+    2: (1142, 466),
+    3: (5836, 3015),
+    4: (10288, 7702),
+    5: (10919, 10105),
+    6: (10607, 10459),
+}
 # Chosen by the authors' grid search for ε = 1 … 8; dropout differs little (0 to 0.1).
-HYBRID_DELTA = (.7, .9, .9, .1, .1, .1, .1, .3)
+HYBRID_DELTA = (0.7, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1, 0.3)
 BASELINE_RATES = {
-    "randomized_response": (.01, .01, .01, .1, .1, .1, .1, .1),
-    "l_dpgcn": (.01, .01, .01, .1, .1, .1, .01, .01),
-    "solitude": (.01, .01, .1, .1, .01, .1, .1, .1),
-    "dprr": (.1, .01, .1, .01, .01, .01, .01, .01),
-    "ldpgen": (.1,) * 8,
-    "sym_rr": (.01, .1, .1, .1, .1, .1, .1, .01),
+    "randomized_response": (0.01, 0.01, 0.01, 0.1, 0.1, 0.1, 0.1, 0.1),
+    "l_dpgcn": (0.01, 0.01, 0.01, 0.1, 0.1, 0.1, 0.01, 0.01),
+    "solitude": (0.01, 0.01, 0.1, 0.1, 0.01, 0.1, 0.1, 0.1),
+    "dprr": (0.1, 0.01, 0.1, 0.01, 0.01, 0.01, 0.01, 0.01),
+    "ldpgen": (0.1,) * 8,
+    "sym_rr": (0.01, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.01),
 }
 BASELINE_DECAYS = {
-    "sym_rr": (0, 0, 0, 0, 1e-5, 1e-4, 1e-4, 1e-5), "ldpgen": (1e-3,) * 8,
+    "sym_rr": (0, 0, 0, 0, 1e-5, 1e-4, 1e-4, 1e-5),
+    "ldpgen": (1e-3,) * 8,
     "solitude": (1e-3, 1e-4, 1e-3, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4),
 }
 
 
 def choose_settings(method: str, epsilon: int) -> tuple[float, float, float, float | None]:
     if method == "hybrid":
-        return .01, .1, 1e-4, HYBRID_DELTA[epsilon - 1]
+        return 0.01, 0.1, 1e-4, HYBRID_DELTA[epsilon - 1]
     if method == "hard":
-        low, high = (.1, .01, 1e-3, .9), (.01, .001, 1e-4, .1)
-        return low if epsilon <= 3 else high if epsilon >= 7 else (.1, .01, 1e-4, .1)
+        low, high = (0.1, 0.01, 1e-3, 0.9), (0.01, 0.001, 1e-4, 0.1)
+        return low if epsilon <= 3 else high if epsilon >= 7 else (0.1, 0.01, 1e-4, 0.1)
     if method == "soft":
-        return (.1, .1, 1e-5, .9) if epsilon <= 2 else (.1 if epsilon < 7 else .01, .1, 1e-4, .1)
+        return (
+            (0.1, 0.1, 1e-5, 0.9)
+            if epsilon <= 2
+            else (0.1 if epsilon < 7 else 0.01, 0.1, 1e-4, 0.1)
+        )
     step = epsilon - 1
-    return BASELINE_RATES[method][step], .01, BASELINE_DECAYS.get(method, (1e-4,) * 8)[step], None
+    return BASELINE_RATES[method][step], 0.01, BASELINE_DECAYS.get(method, (1e-4,) * 8)[step], None
 
 
 def normalize_rows(graph: Graph) -> Propagation:
@@ -77,8 +88,9 @@ def normalize_rows(graph: Graph) -> Propagation:
     )
 
 
-def fit(graph: Graph, labels: np.ndarray, seed: Seed, lr: float, dropout: float,
-        decay: float) -> float:
+def fit(
+    graph: Graph, labels: np.ndarray, seed: Seed, lr: float, dropout: float, decay: float
+) -> float:
     order = torch.from_numpy(seed.rng("split").permutation(graph.num_nodes))
     n = graph.num_nodes
     training, validation, test = order[: n // 2], order[n // 2 : 3 * n // 4], order[3 * n // 4 :]
@@ -99,8 +111,14 @@ def fit(graph: Graph, labels: np.ndarray, seed: Seed, lr: float, dropout: float,
             if loss < best[0]:
                 best[:] = loss, float((scores[test].argmax(1) == y[test]).float().mean())
 
-    train(model.parameters(), compute_loss, epochs=300, lr=lr, weight_decay=decay,
-          after_epoch=evaluate)
+    train(
+        model.parameters(),
+        compute_loss,
+        epochs=300,
+        lr=lr,
+        weight_decay=decay,
+        after_epoch=evaluate,
+    )
     return best[1]
 
 
@@ -118,8 +136,11 @@ def run(graph: Graph, method: str, epsilon: int, trial: int) -> dict[str, float]
     accuracy = fit(published, graph.attribute("label").codes, seed, lr, dropout, decay)
     kept = release.graph.contains_pairs(graph.edges).sum()
     return {
-        "accuracy": accuracy, "denoising": denoising, "fitting": time.process_time() - start,
-        "links": 2 * release.graph.num_edges, "correct": 2 * kept,
+        "accuracy": accuracy,
+        "denoising": denoising,
+        "fitting": time.process_time() - start,
+        "links": 2 * release.graph.num_edges,
+        "correct": 2 * kept,
         "error": release.facts.get("mean_absolute_error", np.nan),
     }
 
@@ -138,23 +159,30 @@ def main() -> None:
             mean = {key: np.mean([row[key] for row in rows]) for key in rows[0]}
             spread = np.std([row["accuracy"] for row in rows])
             kept = AUTHORS_KEPT.get(epsilon, "") if method == "hard" else ""
-            print(f"{method:20s} {epsilon} {mean['accuracy']:.3f} {spread:.3f} "
-                  f"{AUTHORS[method][epsilon - 1]:.3f} | {mean['denoising']:.2f} "
-                  f"{mean['fitting']:.2f} | {mean['links']:.0f} {mean['correct']:.0f} {kept}",
-                  flush=True)
+            print(
+                f"{method:20s} {epsilon} {mean['accuracy']:.3f} {spread:.3f} "
+                f"{AUTHORS[method][epsilon - 1]:.3f} | {mean['denoising']:.2f} "
+                f"{mean['fitting']:.2f} | {mean['links']:.0f} {mean['correct']:.0f} {kept}",
+                flush=True,
+            )
     if not {"soft", "hybrid"} & set(options.methods.split(",")):
         return
     print("mean absolute error of P at δ = 0.1: measured, authors, ratio, bound (Theorem 4.4)")
     for epsilon in map(int, options.epsilons.split(",")):
-        defense = make_method("blink", {"epsilon": epsilon, "variant": "hybrid", "delta": .1})
+        defense = make_method("blink", {"epsilon": epsilon, "variant": "hybrid", "delta": 0.1})
         errors = [
-            defense.publish(graph, Threats(graph), Context(Seed(trial), memory_budget=4 << 30))
-            .facts["mean_absolute_error"] for trial in range(options.trials)
+            defense.publish(
+                graph, Threats(graph), Context(Seed(trial), memory_budget=4 << 30)
+            ).facts["mean_absolute_error"]
+            for trial in range(options.trials)
         ]
         n = graph.num_nodes
-        bound = (4 * graph.num_edges + n / (2 * .1 * epsilon)) / n**2
-        print(f"{epsilon} {np.mean(errors):.3e} {AUTHORS_ERROR[epsilon - 1]:.2e} "
-              f"{np.mean(errors) / AUTHORS_ERROR[epsilon - 1]:.3f} {bound:.2e}", flush=True)
+        bound = (4 * graph.num_edges + n / (2 * 0.1 * epsilon)) / n**2
+        print(
+            f"{epsilon} {np.mean(errors):.3e} {AUTHORS_ERROR[epsilon - 1]:.2e} "
+            f"{np.mean(errors) / AUTHORS_ERROR[epsilon - 1]:.3f} {bound:.2e}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

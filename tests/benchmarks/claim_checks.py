@@ -46,14 +46,13 @@ def main() -> None:
                 rows["true number of links"] = FreeCountPrivDpr(epsilon=epsilon, **QUICK)
             for variant, defense in rows.items():
                 start = time.process_time()
-                result = check_claim(
-                    defense, Context(Seed(0)), trials=min(options.trials, most)
-                )
+                result = check_claim(defense, Context(Seed(0)), trials=min(options.trials, most))
                 verdict = "refuted" if result.is_refuted else "not refuted"
                 print(
                     f"{name} | {variant} | {result.claimed:g} | {result.lower_bound:.2f} | "
                     f"{result.trials} | {result.statistic} | {verdict} | "
-                    f"{time.process_time() - start:.0f}", flush=True,
+                    f"{time.process_time() - start:.0f}",
+                    flush=True,
                 )
 
 

@@ -1,6 +1,6 @@
 """GHRatios of all nodes of a generated graph of 1M nodes and 10M links, on one core.
 
-    python -m tests.benchmarks.ghratio_scale [nodes] [links] [classes]
+python -m tests.benchmarks.ghratio_scale [nodes] [links] [classes]
 """
 
 from __future__ import annotations

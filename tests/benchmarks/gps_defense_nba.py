@@ -33,19 +33,33 @@ SHARES = (0.5, 0.3, 0.7, 0.9, 0.95)
 BUDGETS = (5.0, 4.0, 6.0, 3.0, 7.0)
 # The first of each list is the default; `--strengths` takes so many from the left.
 STRENGTHS: dict[str, tuple[str, list[dict]]] = {
-    "full": ("gps_sampling", [
-        {"variant": "full", "eta": eta, "gamma": gamma, "target": target}
-        for eta, gamma, target in (
-            (40, 15, .55), (20, 10, .65), (60, 15, .55), (80, 30, .55), (15, 15, .6))
-    ]),
-    "adv": ("gps_sampling", [
-        {"variant": "adv", "gamma": gamma, "target": target}
-        for gamma, target in ((15, .55), (10, .65), (30, .55), (20, .55), (5, .65))
-    ]),
-    "dis": ("gps_sampling", [
-        {"variant": "dis", "eta": eta, "target": target}
-        for eta, target in ((40, .55), (20, .65), (60, .55), (80, .55), (15, .6))
-    ]),
+    "full": (
+        "gps_sampling",
+        [
+            {"variant": "full", "eta": eta, "gamma": gamma, "target": target}
+            for eta, gamma, target in (
+                (40, 15, 0.55),
+                (20, 10, 0.65),
+                (60, 15, 0.55),
+                (80, 30, 0.55),
+                (15, 15, 0.6),
+            )
+        ],
+    ),
+    "adv": (
+        "gps_sampling",
+        [
+            {"variant": "adv", "gamma": gamma, "target": target}
+            for gamma, target in ((15, 0.55), (10, 0.65), (30, 0.55), (20, 0.55), (5, 0.65))
+        ],
+    ),
+    "dis": (
+        "gps_sampling",
+        [
+            {"variant": "dis", "eta": eta, "target": target}
+            for eta, target in ((40, 0.55), (20, 0.65), (60, 0.55), (80, 0.55), (15, 0.6))
+        ],
+    ),
     "random": ("random_deletion", [{"strength": share} for share in SHARES]),
     "degree": ("degree_deletion", [{"strength": share} for share in SHARES]),
     "betweenness": ("betweenness_deletion", [{"strength": share} for share in SHARES]),
@@ -71,14 +85,16 @@ def evaluate(graph: Graph, threats: Threats, keys: list[str], seed: Seed) -> dic
     values = attack(graph, threats, keys, seed)
     found = {m.metric: m.value for m in measure_structure(threats.visible, graph, Context(seed))}
     utility = {
-        m.metric: m.value for m in measure_node_classification(graph, threats.utility,
-                                                              Context(seed))
+        m.metric: m.value
+        for m in measure_node_classification(graph, threats.utility, Context(seed))
     }
     return {
-        **values, "worst": max(values.values()),
+        **values,
+        "worst": max(values.values()),
         "salary": utility["node_classification_auc"],
         "kept": float(graph.contains_pairs(threats.visible.edges).mean()),
-        "mmd_degree": found.get("mmd_degree"), "mmd_clustering": found.get("mmd_clustering"),
+        "mmd_degree": found.get("mmd_degree"),
+        "mmd_clustering": found.get("mmd_clustering"),
     }
 
 
@@ -121,25 +137,33 @@ def main() -> None:
                 label = f"{name} {config}"
                 show(f"seed {number} {label}", row)
                 rows.setdefault(label, []).append(row)
-    print("means over the seeds (standard deviation of the worst case); * on the Pareto front of "
-          "worst case and salary; seeds with GPS at most 0.60 and salary at most 0.03 lost")
+    print(
+        "means over the seeds (standard deviation of the worst case); * on the Pareto front of "
+        "worst case and salary; seeds with GPS at most 0.60 and salary at most 0.03 lost"
+    )
     means = {
-        label: {key: float(np.mean([row[key] for row in values])) for key in values[0]
-                if values[0][key] is not None}
+        label: {
+            key: float(np.mean([row[key] for row in values]))
+            for key in values[0]
+            if values[0][key] is not None
+        }
         for label, values in rows.items()
     }
     for label, values in rows.items():
         mark = "*" if is_on_front(label, means) else " "
         met = sum(row["gps"] <= 0.6 and row.get("salary_change", -1) >= -0.03 for row in values)
-        show(f"{mark} {label} ({np.std([row['worst'] for row in values]):.3f}) "
-             f"{met}/{len(values)}", means[label])
+        show(
+            f"{mark} {label} ({np.std([row['worst'] for row in values]):.3f}) {met}/{len(values)}",
+            means[label],
+        )
 
 
 def is_on_front(label: str, means: dict[str, dict[str, float]]) -> bool:
     """No other release is at least as safe and as useful, and better in one of the two."""
     own = means[label]
     return not any(
-        other["worst"] <= own["worst"] and other["salary"] >= own["salary"]
+        other["worst"] <= own["worst"]
+        and other["salary"] >= own["salary"]
         and (other["worst"], other["salary"]) != (own["worst"], own["salary"])
         for other in means.values()
     )

@@ -32,19 +32,31 @@ from tests.conftest import find_data_root  # also limits the threads before torc
 
 PAPER = {
     "1": [
-        ("mlp", "51.30 (3.22)"), ("gcn", "80.35 (2.21)"), ("gat", "79.03 (4.35)"),
-        ("sage", "80.71 (0.74)"), ("mixhop", "72.90 (1.89)"), ("h2gcn", "60.59 (3.31)"),
-        ("attri_infer", "65.93 (2.30)"), ("com_infer", "65.97 (1.10)"),
-        ("ai_node2vec", "73.00 (1.91)"), ("ai_deepwalk", "71.53 (2.88)"),
-        ("gps", "83.32 (1.36)"), ("label_propagation", "-"), ("feature_regression", "-"),
-        ("gcn:hidden=16", "-"), ("ensemble", "-"),
+        ("mlp", "51.30 (3.22)"),
+        ("gcn", "80.35 (2.21)"),
+        ("gat", "79.03 (4.35)"),
+        ("sage", "80.71 (0.74)"),
+        ("mixhop", "72.90 (1.89)"),
+        ("h2gcn", "60.59 (3.31)"),
+        ("attri_infer", "65.93 (2.30)"),
+        ("com_infer", "65.97 (1.10)"),
+        ("ai_node2vec", "73.00 (1.91)"),
+        ("ai_deepwalk", "71.53 (2.88)"),
+        ("gps", "83.32 (1.36)"),
+        ("label_propagation", "-"),
+        ("feature_regression", "-"),
+        ("gcn:hidden=16", "-"),
+        ("ensemble", "-"),
     ],
     "2": [
-        ("gps:branches=proximity", "82.27 (1.43)"), ("gps:branches=role", "79.23 (2.71)"),
-        ("gps:routing=equal", "81.72 (1.65)"), ("gps", "83.32 (1.36)"),
+        ("gps:branches=proximity", "82.27 (1.43)"),
+        ("gps:branches=role", "79.23 (2.71)"),
+        ("gps:routing=equal", "81.72 (1.65)"),
+        ("gps", "83.32 (1.36)"),
     ],
     "9": [
-        ("gps:backbone=gcn", "83.20 (0.83)"), ("gps:backbone=sage", "82.85 (1.16)"),
+        ("gps:backbone=gcn", "83.20 (0.83)"),
+        ("gps:backbone=sage", "82.85 (1.16)"),
         ("gps:backbone=gat", "82.57 (0.95)"),
         ("gps:backbone=gin,epochs=500", "83.32 (1.36)"),
     ],
@@ -56,8 +68,12 @@ MASKS = {"sage": ("76.84 (3.38)", "71.57 (1.95)"), "gps": ("81.97 (1.35)", "79.7
 def load_nba(root: Path) -> Graph:
     folder = root / "nba"
     return load_graph(
-        folder / "nba_relationship.txt", nodes_path=folder / "nba.csv", id_column="user_id",
-        private="country", utility="SALARY", unknown=("-1",),
+        folder / "nba_relationship.txt",
+        nodes_path=folder / "nba.csv",
+        id_column="user_id",
+        private="country",
+        utility="SALARY",
+        unknown=("-1",),
     ).graph
 
 
@@ -87,9 +103,12 @@ def keep_communities(graph: Graph, share: float, seed: Seed) -> Graph:
         for name, attribute in graph.attributes.items()
     }
     return Graph.from_pairs(
-        pairs[(pairs >= 0).all(axis=1)], node_ids=[graph.node_ids[i] for i in keep],
-        features=graph.features[keep], feature_names=graph.feature_names,
-        attributes=attributes, name=graph.name,
+        pairs[(pairs >= 0).all(axis=1)],
+        node_ids=[graph.node_ids[i] for i in keep],
+        features=graph.features[keep],
+        feature_names=graph.feature_names,
+        attributes=attributes,
+        name=graph.name,
     )
 
 
@@ -114,8 +133,11 @@ def print_row(text: str, paper: str, graph: Graph, splits: range, change=None) -
         scores.append(score)
         times.append(seconds)
     mean, spread = 100 * np.mean(scores), 100 * np.std(scores)
-    print(f"{text:38s} {paper:>13s} {mean:8.2f} ({spread:4.2f}) {np.median(times):8.2f} s   "
-          f"{facts or ''}", flush=True)
+    print(
+        f"{text:38s} {paper:>13s} {mean:8.2f} ({spread:4.2f}) {np.median(times):8.2f} s   "
+        f"{facts or ''}",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -140,12 +162,14 @@ def main() -> None:
             if not only or text in only:
                 print_row(text, paper, graph, splits)
         for key, papers in {"7": SIZES, "8": MASKS}.get(table, {}).items():
-            for share, paper in zip((0.7, 0.4) if table == "7" else (0.2, 0.4), papers,
-                                    strict=True):
+            for share, paper in zip(
+                (0.7, 0.4) if table == "7" else (0.2, 0.4), papers, strict=True
+            ):
                 prepare = keep_communities if table == "7" else mask_features
                 print(f"  {share:.0%}", end=" ")
-                print_row(key, paper, graph, splits,
-                          lambda seed, p=prepare, s=share: p(graph, s, seed))
+                print_row(
+                    key, paper, graph, splits, lambda seed, p=prepare, s=share: p(graph, s, seed)
+                )
 
 
 if __name__ == "__main__":

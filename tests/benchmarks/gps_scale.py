@@ -40,8 +40,11 @@ def make_graph(num_nodes: int, rng: np.random.Generator, features: int = 59) -> 
     keep = rng.permutation(graph.num_edges)[:num_links]
     attribute = Attribute("region", group % 2, ("a", "b"))
     return Graph.from_pairs(
-        graph.edges[keep], num_nodes, attributes={"region": attribute},
-        features=rng.normal(size=(num_nodes, features)).astype(np.float32), name="generated",
+        graph.edges[keep],
+        num_nodes,
+        attributes={"region": attribute},
+        features=rng.normal(size=(num_nodes, features)).astype(np.float32),
+        name="generated",
     )
 
 
@@ -51,17 +54,17 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=20)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    print(f"{'nodes':>8}{'links':>10}{'ego rows':>10}{'ego links':>11}{'prepare s':>11}"
-          f"{'s an epoch':>12}{'s all nodes':>13}{'peak MB':>9}")
+    print(
+        f"{'nodes':>8}{'links':>10}{'ego rows':>10}{'ego links':>11}{'prepare s':>11}"
+        f"{'s an epoch':>12}{'s all nodes':>13}{'peak MB':>9}"
+    )
     for number, num_nodes in enumerate([1000, *options.nodes]):
         graph = make_graph(num_nodes, np.random.default_rng(0))
         threat = draw_attribute_threat(graph, "region", 0.1, Seed(0))
         config = Gps(hidden=128, epochs=options.epochs, routing="equal").config
         context = Context(Seed(0), memory_budget=2 << 30)
         start = time.process_time()
-        attacker = GpsAttacker(
-            graph, threat.observed, 2, GpsSettings(**config), context
-        )
+        attacker = GpsAttacker(graph, threat.observed, 2, GpsSettings(**config), context)
         prepared = time.process_time()
         attacker.fit()
         trained = time.process_time()
@@ -72,9 +75,12 @@ def main() -> None:
         rows = int((graph.degrees + 1).sum())
         links = sum(egos.later.aggregate.matrix.values().numel() for egos in attacker.all_egos)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{num_nodes:>8}{graph.num_edges:>10}{rows:>10}{links or '-':>11}"
-              f"{prepared - start:>11.2f}{(trained - prepared) / options.epochs:>12.3f}"
-              f"{inferred - trained:>13.2f}{peak:>9.0f}", flush=True)
+        print(
+            f"{num_nodes:>8}{graph.num_edges:>10}{rows:>10}{links or '-':>11}"
+            f"{prepared - start:>11.2f}{(trained - prepared) / options.epochs:>12.3f}"
+            f"{inferred - trained:>13.2f}{peak:>9.0f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -54,8 +54,11 @@ def main() -> None:
             seconds.append(time.process_time() - began)
             aucs.append(compute_auc(scores, threats.link.truth)[0])
         if aucs:
-            print(f"{method.info.key:26}{np.mean(aucs):8.4f}{np.std(aucs):8.4f}"
-                  f"{np.mean(seconds):9.2f}", flush=True)
+            print(
+                f"{method.info.key:26}{np.mean(aucs):8.4f}{np.std(aucs):8.4f}"
+                f"{np.mean(seconds):9.2f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

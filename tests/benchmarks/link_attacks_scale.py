@@ -59,16 +59,16 @@ def score_with(keys: tuple[str, ...], num_pairs: int) -> Callable[[Graph], None]
             make_method(key).score(Release(graph), threat, context)
         seconds = time.process_time() - began
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-        print(f"{', '.join(keys):60}{num_pairs:10,} pairs{seconds:9.1f} CPU s{peak:7.2f} GB peak",
-              flush=True)
+        print(
+            f"{', '.join(keys):60}{num_pairs:10,} pairs{seconds:9.1f} CPU s{peak:7.2f} GB peak",
+            flush=True,
+        )
 
     return work
 
 
 PARTS = {
-    "heuristics": score_with(
-        ("common_neighbors", "adamic_adar", "resource_allocation"), 1_000_000
-    ),
+    "heuristics": score_with(("common_neighbors", "adamic_adar", "resource_allocation"), 1_000_000),
     "node2vec": score_with(("node2vec_cosine", "node2vec_svc"), 100_000),
     "seal": score_with(("seal",), 20_000),
     "gae": score_with(("gae_cosine", "gae_svc"), 100_000),

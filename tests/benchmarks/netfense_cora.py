@@ -47,8 +47,10 @@ METHODS: dict[str, NetFense | Nettack] = {
     "nettack": Nettack(budget=BUDGET),
 }
 AUTHORS = {  # label margin, label accuracy, private margin, private accuracy
-    "clean": (.735, .960, .278, .685), "netfense": (.596, .915, .045, .540),
-    "random": (.545, .855, .130, .605), "nettack": (.327, .690, -.825, .020),
+    "clean": (0.735, 0.960, 0.278, 0.685),
+    "netfense": (0.596, 0.915, 0.045, 0.540),
+    "random": (0.545, 0.855, 0.130, 0.605),
+    "nettack": (0.327, 0.690, -0.825, 0.020),
 }
 COLUMNS = {"told": "word_1263", "paper": "word_1177"}
 
@@ -57,10 +59,13 @@ def infer(
     graph: Graph, threat: AttributeThreat, validation: np.ndarray, seed: Seed, count: int
 ) -> np.ndarray:
     """(n, C) mean probabilities of `count` GCNs, each from a start of its own."""
-    return np.mean([
-        infer_once(graph, threat, validation, seed.child("start", number))
-        for number in range(count)
-    ], axis=0)
+    return np.mean(
+        [
+            infer_once(graph, threat, validation, seed.child("start", number))
+            for number in range(count)
+        ],
+        axis=0,
+    )
 
 
 def infer_once(
@@ -89,7 +94,10 @@ def infer_once(
     train(
         model.parameters(),
         lambda _epoch: torch.nn.functional.cross_entropy(model(inputs, block)[known], truth),
-        epochs=EPOCHS, lr=0.01, weight_decay=5e-4, after_epoch=look,
+        epochs=EPOCHS,
+        lr=0.01,
+        weight_decay=5e-4,
+        after_epoch=look,
     )
     return best[2]
 
@@ -130,38 +138,43 @@ def run_split(
     rows: dict[str, list] = {name: [] for name in ["clean", *methods]}
     flips, seconds = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
     for v in targets.tolist():
-        rows["clean"].append([
-            compute_margin(values[v], threat.attribute.codes[v])
-            for values, threat in zip(clean, pair, strict=True)
-        ])
+        rows["clean"].append(
+            [
+                compute_margin(values[v], threat.attribute.codes[v])
+                for values, threat in zip(clean, pair, strict=True)
+            ]
+        )
         for name in methods:
             flipper = Flipper(visible, gcns if name == "netfense" else linear, np.zeros(0, int))
             start = time.process_time()
             flips[name] += flip(METHODS[name], flipper, v, seed.rng(name, v))
             seconds[name] += time.process_time() - start
             flipped = flipper.to_graph()
-            rows[name].append([
-                compute_margin(
-                    infer(flipped, threat, validation, seed.child("after", v), starts)[v],
-                    threat.attribute.codes[v],
-                )
-                for threat in pair
-            ])
-    times = ", ".join(f"{name} {flips[name]} flips of {seconds[name] / max(flips[name], 1):.3f} s"
-                      for name in methods)
+            rows[name].append(
+                [
+                    compute_margin(
+                        infer(flipped, threat, validation, seed.child("after", v), starts)[v],
+                        threat.attribute.codes[v],
+                    )
+                    for threat in pair
+                ]
+            )
+    times = ", ".join(
+        f"{name} {flips[name]} flips of {seconds[name] / max(flips[name], 1):.3f} s"
+        for name in methods
+    )
     print(f"split {split}: {times} (processor)", flush=True)
     several = visible.degrees[targets] > 1
     return {name: np.array(values) for name, values in rows.items()}, several
 
 
-def flip(
-    method: NetFense | Nettack, flipper: Flipper, v: int, rng: np.random.Generator
-) -> int:
+def flip(method: NetFense | Nettack, flipper: Flipper, v: int, rng: np.random.Generator) -> int:
     """Flips made at v, up to the budget."""
     ranks = PageRankEffect()
     for step in range(BUDGET):
         found = (
-            method.flip_once(flipper, v) if isinstance(method, Nettack)
+            method.flip_once(flipper, v)
+            if isinstance(method, Nettack)
             else method.flip_once(flipper, v, ranks, rng)
         )
         if not found:
@@ -172,10 +185,13 @@ def flip(
 def print_row(name: str, values: np.ndarray, clean: np.ndarray) -> None:
     secret, label = values.T
     pushed = ((secret < 0) & (clean[:, 0] > 0)).mean()
-    print(f"{name:9s} {len(values):4d} {label.mean():6.3f} {np.abs(label).mean():6.3f} "
-          f"{(label > 0).mean():6.3f}   {secret.mean():6.3f} {np.abs(secret).mean():6.3f} "
-          f"{(secret > 0).mean():6.3f} {pushed:6.3f} {(secret < -0.1).mean():6.3f}   "
-          f"{AUTHORS.get(name, '-')}", flush=True)
+    print(
+        f"{name:9s} {len(values):4d} {label.mean():6.3f} {np.abs(label).mean():6.3f} "
+        f"{(label > 0).mean():6.3f}   {secret.mean():6.3f} {np.abs(secret).mean():6.3f} "
+        f"{(secret > 0).mean():6.3f} {pushed:6.3f} {(secret < -0.1).mean():6.3f}   "
+        f"{AUTHORS.get(name, '-')}",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -191,17 +207,19 @@ def main() -> None:
     for column in options.columns.split(","):
         print(f"private label {COLUMNS[column]}")
         splits = [
-            run_split(
-                graph, COLUMNS[column], split, options.targets, methods, options.starts
-            )
+            run_split(graph, COLUMNS[column], split, options.targets, methods, options.starts)
             for split in range(options.splits)
         ]
         several = np.concatenate([mask for _, mask in splits])
-        for text, chosen in (("all", np.ones(len(several), bool)),
-                             ("with two links or more", several)):
-            print(f"{text}\nmethod  targets  label: margin |margin| accuracy   private: margin "
-                  "|margin| accuracy, pushed below 0, below -0.1   (paper, word 1177: label "
-                  "margin, accuracy, private margin, accuracy)")
+        for text, chosen in (
+            ("all", np.ones(len(several), bool)),
+            ("with two links or more", several),
+        ):
+            print(
+                f"{text}\nmethod  targets  label: margin |margin| accuracy   private: margin "
+                "|margin| accuracy, pushed below 0, below -0.1   (paper, word 1177: label "
+                "margin, accuracy, private margin, accuracy)"
+            )
             found = {
                 name: np.concatenate([rows[name] for rows, _ in splits])[chosen]
                 for name in ["clean", *methods]

@@ -38,9 +38,11 @@ def main(names: list[str]) -> None:
         for seed in range(5):
             threats = draw_threats(graph, Seed(seed), hide_links=0.1, test_links=0.1)
             assert threats.link is not None
-            runs.append(compute_pair_profile(
-                threats.visible, threats.link.hidden, threats.link.absent, Context(Seed(seed))
-            ))
+            runs.append(
+                compute_pair_profile(
+                    threats.visible, threats.link.hidden, threats.link.absent, Context(Seed(seed))
+                )
+            )
         print(f"{name}: ours [95 %] | paper")
         for kind in ("visible", "hidden", "absent"):
             cells = []

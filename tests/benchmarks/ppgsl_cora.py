@@ -35,8 +35,14 @@ from core.seeding import Seed
 from core.threats import Threats
 
 ATTACKS = (
-    "common_neighbors", "adamic_adar", "resource_allocation", "seal", "node2vec_cosine",
-    "node2vec_svc", "gae_cosine", "gae_svc",
+    "common_neighbors",
+    "adamic_adar",
+    "resource_allocation",
+    "seal",
+    "node2vec_cosine",
+    "node2vec_svc",
+    "gae_cosine",
+    "gae_svc",
 )
 SHORT = ("CN", "AA", "RA", "SEAL", "N2V+sim", "N2V+ML", "GAE+sim", "GAE+ML")
 ALPHAS = (0.04, 0.025, 0.02, 0.015, 0.0125)
@@ -90,9 +96,11 @@ def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], sp
 def find_front(points: list[tuple[str, float, float]]) -> set[str]:
     """Names of the points (name, utility, attack) that no other beats in both."""
     return {
-        name for name, utility, attack in points
-        if not any(u >= utility and a <= attack and (u, a) != (utility, attack)
-                   for _, u, a in points)
+        name
+        for name, utility, attack in points
+        if not any(
+            u >= utility and a <= attack and (u, a) != (utility, attack) for _, u, a in points
+        )
     }
 
 
@@ -107,8 +115,9 @@ def print_table(rows: dict[str, list[dict]]) -> None:
         for task, metric in tasks.items()
     }
     head = "".join(f"{name:>8}" for name in SHORT)
-    print(f"{'release':32}{head}{'± GAE':>8}{'LP':>8}{'F1':>8}{'CPU s':>8}"
-          "  splits, on the front of")
+    print(
+        f"{'release':32}{head}{'± GAE':>8}{'LP':>8}{'F1':>8}{'CPU s':>8}  splits, on the front of"
+    )
     for name, items in rows.items():
         cells = "".join(
             f"{mean(name, attack):8.3f}" if attack in items[0] else f"{'-':>8}"
@@ -116,8 +125,10 @@ def print_table(rows: dict[str, list[dict]]) -> None:
         )
         spread = float(np.std([row["gae_cosine"] for row in items], ddof=len(items) > 1))
         marks = " ".join(task for task, front in fronts.items() if name in front)
-        print(f"{name:32}{cells}{spread:8.3f}{mean(name, tasks['LP']):8.3f}"
-              f"{mean(name, tasks['F1']):8.3f}{mean(name, 'seconds'):8.1f}  {len(items)} {marks}")
+        print(
+            f"{name:32}{cells}{spread:8.3f}{mean(name, tasks['LP']):8.3f}"
+            f"{mean(name, tasks['F1']):8.3f}{mean(name, 'seconds'):8.1f}  {len(items)} {marks}"
+        )
     print(PAPER)
 
 

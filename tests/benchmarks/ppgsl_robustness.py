@@ -30,9 +30,11 @@ def attack(release: Release, threats: Threats, seed: Seed) -> list[float]:
     assert threats.link is not None
     values = []
     for key, config in ATTACKS:
-        scores = make_method(key, config, "link_attack").score(
-            release, threats.link, Context(seed.child(key, str(config)))
-        ).scores
+        scores = (
+            make_method(key, config, "link_attack")
+            .score(release, threats.link, Context(seed.child(key, str(config))))
+            .scores
+        )
         values.append(compute_auc(scores, threats.link.truth)[0])
     return values
 
@@ -57,8 +59,11 @@ def main() -> None:
                 )
             rows.append(attack(release, threats, seed))
         cells = zip(np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1), strict=True)
-        print(f"{defense_head or 'original':16}"
-              + "".join(f"{mean:9.3f} ({spread:.3f})" for mean, spread in cells), flush=True)
+        print(
+            f"{defense_head or 'original':16}"
+            + "".join(f"{mean:9.3f} ({spread:.3f})" for mean, spread in cells),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

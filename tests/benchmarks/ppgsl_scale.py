@@ -57,8 +57,10 @@ def measure(num_nodes: int, settings: dict, on_gpu: bool) -> str:
         import torch
 
         peak = torch.cuda.max_memory_allocated() / 2**30
-    return (f"{num_nodes:9,}{graph.num_edges:11,}{wall:10.1f}{cpu:10.1f}{peak:9.2f}"
-            f"{wall / graph.num_edges * 1e6:14.1f}  {release.graph!r} on {device.title}")
+    return (
+        f"{num_nodes:9,}{graph.num_edges:11,}{wall:10.1f}{cpu:10.1f}{peak:9.2f}"
+        f"{wall / graph.num_edges * 1e6:14.1f}  {release.graph!r} on {device.title}"
+    )
 
 
 def main() -> None:
@@ -75,8 +77,18 @@ def main() -> None:
     print(f"{'nodes':>9}{'links':>11}{'wall s':>10}{'CPU s':>10}{'peak GB':>9}{'µs a link':>14}")
     for num_nodes in options.nodes:
         subprocess.run(
-            [sys.executable, "-m", "tests.benchmarks.ppgsl_scale", str(num_nodes),
-             "--k", str(options.k), "--steps", str(options.steps), "--device", options.device],
+            [
+                sys.executable,
+                "-m",
+                "tests.benchmarks.ppgsl_scale",
+                str(num_nodes),
+                "--k",
+                str(options.k),
+                "--steps",
+                str(options.steps),
+                "--device",
+                options.device,
+            ],
             check=True,
         )
     print(PAPER)

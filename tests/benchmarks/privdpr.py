@@ -30,29 +30,45 @@ from core.threats import Threats
 from tests.conftest import find_data_root
 
 STRUCTURE = {
-    "TC": "mre_triangle_count", "WC": "mre_wedge_count", "CC": "mre_claw_count",
-    "REDE": "mre_edge_entropy", "CPL": "mre_path_length", "Diam": "mre_diameter",
-    "LCC": "mre_largest_component", "KS": "degree_ks",
+    "TC": "mre_triangle_count",
+    "WC": "mre_wedge_count",
+    "CC": "mre_claw_count",
+    "REDE": "mre_edge_entropy",
+    "CPL": "mre_path_length",
+    "Diam": "mre_diameter",
+    "LCC": "mre_largest_component",
+    "KS": "degree_ks",
 }
 PAPER = {
     ("cora", "privdpr", 3.2): {
-        "TC": .9893, "REDE": .0245, "CPL": .1162, "KS": .5356, "AUC": .5535, "F1": .3188},
-    ("cora", "privdpr", 0.1): {"AUC": .5066, "F1": .3185},
+        "TC": 0.9893,
+        "REDE": 0.0245,
+        "CPL": 0.1162,
+        "KS": 0.5356,
+        "AUC": 0.5535,
+        "F1": 0.3188,
+    },
+    ("cora", "privdpr", 0.1): {"AUC": 0.5066, "F1": 0.3185},
     ("p2p_gnutella", "privdpr", 3.2): {
-        "TC": .9557, "REDE": .0382, "CPL": .0227, "KS": .1177, "AUC": .5986},
-    ("p2p_gnutella", "privdpr", 0.1): {"AUC": .5084},
-    ("cora", "gap", 0.1): {"AUC": .4873, "F1": .3097},
-    ("cora", "gap", 3.2): {"AUC": .4978, "F1": .3151},
-    ("cora", "dpggan", 0.1): {"AUC": .4914, "F1": .2690},
-    ("cora", "dpggan", 3.2): {"AUC": .5189, "F1": .2849},
-    ("cora", "dpgvae", 0.1): {"AUC": .4893, "F1": .2915},
-    ("cora", "dpgvae", 3.2): {"AUC": .5068, "F1": .3026},
-    ("p2p_gnutella", "gap", 0.1): {"AUC": .4859},
-    ("p2p_gnutella", "gap", 3.2): {"AUC": .4973},
-    ("p2p_gnutella", "dpggan", 0.1): {"AUC": .5005},
-    ("p2p_gnutella", "dpggan", 3.2): {"AUC": .5079},
-    ("p2p_gnutella", "dpgvae", 0.1): {"AUC": .4982},
-    ("p2p_gnutella", "dpgvae", 3.2): {"AUC": .5045},
+        "TC": 0.9557,
+        "REDE": 0.0382,
+        "CPL": 0.0227,
+        "KS": 0.1177,
+        "AUC": 0.5986,
+    },
+    ("p2p_gnutella", "privdpr", 0.1): {"AUC": 0.5084},
+    ("cora", "gap", 0.1): {"AUC": 0.4873, "F1": 0.3097},
+    ("cora", "gap", 3.2): {"AUC": 0.4978, "F1": 0.3151},
+    ("cora", "dpggan", 0.1): {"AUC": 0.4914, "F1": 0.2690},
+    ("cora", "dpggan", 3.2): {"AUC": 0.5189, "F1": 0.2849},
+    ("cora", "dpgvae", 0.1): {"AUC": 0.4893, "F1": 0.2915},
+    ("cora", "dpgvae", 3.2): {"AUC": 0.5068, "F1": 0.3026},
+    ("p2p_gnutella", "gap", 0.1): {"AUC": 0.4859},
+    ("p2p_gnutella", "gap", 3.2): {"AUC": 0.4973},
+    ("p2p_gnutella", "dpggan", 0.1): {"AUC": 0.5005},
+    ("p2p_gnutella", "dpggan", 3.2): {"AUC": 0.5079},
+    ("p2p_gnutella", "dpgvae", 0.1): {"AUC": 0.4982},
+    ("p2p_gnutella", "dpgvae", 3.2): {"AUC": 0.5045},
 }
 METHODS = ("privdpr", "gap", "dpggan", "dpgvae", "dpr")
 
@@ -108,9 +124,7 @@ def main() -> None:
             for epsilon in budgets:
                 paper = PAPER.get((dataset, key, epsilon), {})
                 for data_free in (False, True):
-                    rows = [
-                        run(graph, key, epsilon, data_free, t) for t in range(options.trials)
-                    ]
+                    rows = [run(graph, key, epsilon, data_free, t) for t in range(options.trials)]
                     cells = []
                     for name in columns:
                         value = np.mean([row[name] for row in rows])

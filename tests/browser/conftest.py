@@ -33,7 +33,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with (home / "server.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
-            cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
         try:
             address = f"http://127.0.0.1:{port}"

@@ -24,8 +24,10 @@ def files(tmp_path: Path) -> list[Path]:
     links, people = tmp_path / "links.txt", tmp_path / "people.csv"
     np.savetxt(links, graph.edges + 1000, fmt="%d", delimiter="\t")
     attribute = graph.attribute("affiliation")
-    rows = [f"{node + 1000},{attribute.classes[attribute.codes[node]]}"
-            for node in range(graph.num_nodes)]
+    rows = [
+        f"{node + 1000},{attribute.classes[attribute.codes[node]]}"
+        for node in range(graph.num_nodes)
+    ]
     people.write_text("\n".join(["person_id,affiliation", *rows]) + "\n")
     return [links, people]
 

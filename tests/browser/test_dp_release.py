@@ -86,11 +86,19 @@ def _check(page: Page) -> float:
 def _report(page: Page, folder: Path, lower_bound: float) -> None:
     driver.follow(page, "Report")
     path = driver.download(page, "Download the PDF", folder)
-    shown = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, text=True,
-                           check=True).stdout
+    shown = subprocess.run(
+        ["pdftotext", "-layout", path, "-"], capture_output=True, text=True, check=True
+    ).stdout
     text = " ".join(shown.split())
-    for part in ("EdgeRand (ε = 2)", "edge DP, ε = 2", "Not covered", "88 % sure",
-                 "not refuted", f"ε ≥ {lower_bound:.2f}", "does not prove the claim"):
+    for part in (
+        "EdgeRand (ε = 2)",
+        "edge DP, ε = 2",
+        "Not covered",
+        "88 % sure",
+        "not refuted",
+        f"ε ≥ {lower_bound:.2f}",
+        "does not prove the claim",
+    ):
         assert part in text, part
     described = json.loads(driver.download(page, "Results as JSON", folder).read_text())
     assert described["guarantees"][RELEASE]["epsilon"] == 2

@@ -17,8 +17,14 @@ from tests.conftest import find_data_root
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ATTACKS = ("Common neighbours", "GAE \\+ cosine", "GPS", "Label propagation", "Degree product",
-           "Class prior")
+ATTACKS = (
+    "Common neighbours",
+    "GAE \\+ cosine",
+    "GPS",
+    "Label propagation",
+    "Degree product",
+    "Class prior",
+)
 SEEDS = 2
 
 
@@ -39,8 +45,16 @@ class Upload:
 @pytest.fixture
 def nba(data_root: Path) -> Upload:
     folder = data_root / "nba"
-    return Upload(folder / "nba_relationship.txt", folder / "nba.csv", "user_id", "country",
-                  "SALARY", "-1", 403, 10_621)
+    return Upload(
+        folder / "nba_relationship.txt",
+        folder / "nba.csv",
+        "user_id",
+        "country",
+        "SALARY",
+        "-1",
+        403,
+        10_621,
+    )
 
 
 @pytest.fixture
@@ -172,11 +186,18 @@ def _report(page: Page, folder: Path, node: str) -> None:
     driver.follow(page, "Report")
     path = driver.download(page, "Download the PDF", folder)
     assert path.read_bytes().startswith(b"%PDF")
-    shown = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, text=True,
-                           check=True).stdout
+    shown = subprocess.run(
+        ["pdftotext", "-layout", path, "-"], capture_output=True, text=True, check=True
+    ).stdout
     text = " ".join(shown.split())
-    for words in ("Privacy audit", "Common neighbours", "Random deletion", "EdgeRand",
-                  "empirical only", "Sign"):
+    for words in (
+        "Privacy audit",
+        "Common neighbours",
+        "Random deletion",
+        "EdgeRand",
+        "empirical only",
+        "Sign",
+    ):
         assert words.lower() in text.lower(), words
     assert driver.read_estimates(text)
     assert "N-001" in text  # people appear under pseudonyms

@@ -41,8 +41,13 @@ def files(tmp_path: Path) -> Files:
     ids = np.array(graph.node_ids)
     _write(links, [("from", "to"), *ids[graph.edges]])
     label = graph.attribute("label")
-    _write(nodes, [("person", "interest"),
-                   *zip(ids, [label.classes[code] for code in label.codes], strict=True)])
+    _write(
+        nodes,
+        [
+            ("person", "interest"),
+            *zip(ids, [label.classes[code] for code in label.codes], strict=True),
+        ],
+    )
     chosen = np.random.default_rng(0).choice(graph.num_edges, NUM_SENSITIVE, replace=False)
     pairs = ids[graph.edges[chosen]]
     _write(sensitive, [pair[::-1] for pair in pairs])

@@ -9,16 +9,28 @@ from tests.browser import driver
 pytestmark = pytest.mark.browser
 
 PAGES = {
-    "": "Data", "attack": "Attack", "defend": "Defend", "risk": "Risk",
-    "homophily": "Homophily", "tradeoff": "Trade-off", "report": "Report", "audits": "Audits",
+    "": "Data",
+    "attack": "Attack",
+    "defend": "Defend",
+    "risk": "Risk",
+    "homophily": "Homophily",
+    "tradeoff": "Trade-off",
+    "report": "Report",
+    "audits": "Audits",
 }
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_deep_link_draws_the_page_in_its_frame(page, server: str, path: str) -> None:
     foreign: list[str] = []
-    page.on("request", lambda request: foreign.append(request.url)
-            if not request.url.startswith((server, "ws://127.0.0.1", "data:", "blob:")) else None)
+    page.on(
+        "request",
+        lambda request: (
+            foreign.append(request.url)
+            if not request.url.startswith((server, "ws://127.0.0.1", "data:", "blob:"))
+            else None
+        ),
+    )
     driver.open_page(page, path, PAGES[path])
     rail = page.get_by_test_id("stSidebarNav")
     assert [link.inner_text().split("\n")[-1] for link in rail.get_by_role("link").all()] == list(

@@ -14,8 +14,15 @@ from core.data.planetoid import _ArrayUnpickler
 from core.errors import FormatError, InputError, OfflineError
 
 NAMES = {
-    "karate", "social", "cora", "citeseer", "pubmed", "polblogs", "lastfm_asia",
-    "deezer_europe", "facebook_pages",
+    "karate",
+    "social",
+    "cora",
+    "citeseer",
+    "pubmed",
+    "polblogs",
+    "lastfm_asia",
+    "deezer_europe",
+    "facebook_pages",
 }
 
 
@@ -154,7 +161,8 @@ def test_download_of_an_archive_keeps_the_wanted_members_only(monkeypatch, audit
     assert (loaded.graph.num_nodes, loaded.graph.num_edges) == (4, 2)
     assert loaded.report.num_reciprocal == 1
     assert sorted(p.name for p in audit_home.rglob("*") if p.is_file()) == [
-        "adjacency.tsv", "labels.tsv",
+        "adjacency.tsv",
+        "labels.tsv",
     ]
     monkeypatch.setattr(urllib.request, "urlopen", None)  # the second time needs no download
     assert load_dataset("polblogs").graph.content_hash == loaded.graph.content_hash
@@ -200,9 +208,7 @@ def test_citeseer_test_nodes_without_data_become_nodes_without_a_label(monkeypat
         # SciPy's pickles of 2016 named the class scipy.sparse.csr.csr_matrix.
         text = pickle.dumps(sparse.csr_matrix(rows), protocol=2)
         text = text.replace(b"scipy.sparse._csr", b"scipy.sparse.csr")
-        (folder / f"ind.citeseer.{part}").write_bytes(
-            text.replace(b"numpy._core.", b"numpy.core.")
-        )
+        (folder / f"ind.citeseer.{part}").write_bytes(text.replace(b"numpy._core.", b"numpy.core."))
 
     eye = np.eye(2, dtype=np.float32)
     dump_matrix("x", [[1.0, 0.0]])

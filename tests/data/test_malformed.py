@@ -40,15 +40,19 @@ def npz(**arrays):
 
 def csr(**changes):
     parts = {
-        "data": np.ones(2), "indices": np.array([1, 0]), "indptr": np.array([0, 1, 2]),
-        "shape": np.array([2, 2]), "format": np.array(b"csr"),
+        "data": np.ones(2),
+        "indices": np.array([1, 0]),
+        "indptr": np.array([0, 1, 2]),
+        "shape": np.array([2, 2]),
+        "format": np.array(b"csr"),
     }
     return npz(**(parts | changes))
 
 
 def npy_header(shape):
     return (
-        b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little")
+        b"\x93NUMPY\x01\x00"
+        + (118).to_bytes(2, "little")
         + f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode()
         + b"\n"
     )
@@ -83,7 +87,10 @@ CASES = {
     "ragged short": ("e.csv", "a,b\nb\nc,d\n", FormatError, "two node ids.*line 2"),
     "open quote": ("e.csv", 'a,b\n"b,c\nc,d\n', FormatError, "check separators and quotes"),
     "text weight": (
-        "e.csv", "source,target,weight\na,b,1\nb,c,much\n", InputError, "numbers.*'much' in line 3",
+        "e.csv",
+        "source,target,weight\na,b,1\nb,c,much\n",
+        InputError,
+        "numbers.*'much' in line 3",
     ),
     "negative weight": ("e.txt", "a b 1\n\nb c -2\n", InputError, "≥ 0.*'-2' in line 3"),
     "infinite weight": ("e.txt", "a b 1\nb c inf\n", InputError, "numbers.*'inf'"),
@@ -93,15 +100,23 @@ CASES = {
     "unknown suffix": ("e.docx", LINKS, FormatError, "supported format.*docx"),
     "entity bomb": ("e.graphml", BOMB, FormatError, "document type.*DOCTYPE"),
     "external entity": (
-        "e.gexf", '<!DOCTYPE g [<!ENTITY x SYSTEM "file:///etc/passwd">]><gexf>&x;</gexf>',
-        FormatError, "document type",
+        "e.gexf",
+        '<!DOCTYPE g [<!ENTITY x SYSTEM "file:///etc/passwd">]><gexf>&x;</gexf>',
+        FormatError,
+        "document type",
     ),
     "broken XML": ("e.graphml", "<graphml><graph>", FormatError, "well-formed XML"),
     "undeclared node": (
-        "e.graphml", GRAPHML.format('<edge source="a" target="z"/>'), InputError, "such as 'z'",
+        "e.graphml",
+        GRAPHML.format('<edge source="a" target="z"/>'),
+        InputError,
+        "such as 'z'",
     ),
     "repeated node": (
-        "e.graphml", GRAPHML.format('<node id="a"/>'), FormatError, "distinct node ids.*a",
+        "e.graphml",
+        GRAPHML.format('<node id="a"/>'),
+        FormatError,
+        "distinct node ids.*a",
     ),
     "hyperedge": ("e.graphml", GRAPHML.format("<hyperedge/>"), FormatError, "two nodes at a time"),
     "deep XML": ("e.graphml", "<a>" * 5000 + "</a>" * 5000, FormatError, "nest at most"),
@@ -109,17 +124,28 @@ CASES = {
     "open GML": ("e.gml", "graph [ node [ id 1 ]", FormatError, "matching brackets"),
     "no GML": ("e.gml", "hello world", FormatError, "must hold a graph"),
     "pickled npz": (
-        "e.npz", npz(adj_data=np.array([{}], dtype=object), adj_indices=[0], adj_indptr=[0, 1],
-                     adj_shape=[1, 1]),
-        FormatError, "must not hold Python objects.*pickle",
+        "e.npz",
+        npz(
+            adj_data=np.array([{}], dtype=object),
+            adj_indices=[0],
+            adj_indptr=[0, 1],
+            adj_shape=[1, 1],
+        ),
+        FormatError,
+        "must not hold Python objects.*pickle",
     ),
     "zip bomb": ("e.npz", csr(data=np.zeros(25_000_000)), ResourceError, "unpack to.*200 MB"),
     "lying npy header": (
-        "e.npz", zipped(**{"edges.npy": npy_header("(1000000000, 2)") + b"\0" * 64}), FormatError,
+        "e.npz",
+        zipped(**{"edges.npy": npy_header("(1000000000, 2)") + b"\0" * 64}),
+        FormatError,
         "as much as its header says.*16,000,000,000",
     ),
     "path traversal": (
-        "e.npz", zipped(**{"../../edges.npy": b""}), FormatError, r"outside itself.*\.\./",
+        "e.npz",
+        zipped(**{"../../edges.npy": b""}),
+        FormatError,
+        r"outside itself.*\.\./",
     ),
     "absolute member": ("e.npz", zipped(**{"/etc/x.npy": b""}), FormatError, "outside itself"),
     "no zip": ("e.npz", b"PK\x03\x04 nothing", FormatError, "complete zip archive"),
@@ -128,7 +154,10 @@ CASES = {
     "not square": ("e.npz", csr(shape=np.array([2, 9])), FormatError, "square matrix"),
     "negative entry": ("e.npz", csr(data=np.array([-1.0, 1])), InputError, "not be negative|neg"),
     "huge node number": (
-        "e.npz", npz(edges=np.array([[0, 1 << 60]])), FormatError, "numbers from 0 up",
+        "e.npz",
+        npz(edges=np.array([[0, 1 << 60]])),
+        FormatError,
+        "numbers from 0 up",
     ),
     "pt that is text": ("e.pt", "not a tensor", FormatError, "complete zip archive"),
     "pt that is a pickle": ("e.pt", pickle.dumps({"x": 1}), FormatError, "zip archive"),

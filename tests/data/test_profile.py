@@ -110,7 +110,9 @@ def test_a_feature_that_gives_the_private_column_away_is_named(make):
     nearly[0] = 1 - nearly[0]
     features = make(np.stack([noise, codes, 1 - codes, nearly], 1).astype(np.float32))
     graph = ring(
-        200, attributes={"team": attribute("team", codes)}, features=features,
+        200,
+        attributes={"team": attribute("team", codes)},
+        features=features,
         feature_names=("noise", "copy", "opposite", "nearly"),
     )
     found = findings.find_determining(graph, graph.attribute("team"))

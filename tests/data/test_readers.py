@@ -44,9 +44,10 @@ def links_of(graph):
         ("header.csv", "source,target\n" + PATH),
         ("quoted.csv", '"source","target"\n' + PATH.replace("a", '"a"')),
         ("comments.csv", "# made by hand\n% twice\n" + PATH),
-        ("reversed.csv", "note,target,source\n" + "".join(
-            f"x,{b},{a}\n" for a, b in sorted(LINKS)
-        )),
+        (
+            "reversed.csv",
+            "note,target,source\n" + "".join(f"x,{b},{a}\n" for a, b in sorted(LINKS)),
+        ),
     ],
 )
 def test_edge_lists_of_all_shapes_hold_the_same_links(tmp_path, name, text):
@@ -152,14 +153,19 @@ def test_integer_ids_of_a_parquet_table_join_texts(tmp_path):
 def test_private_and_utility_become_attributes_and_unknown_applies_to_them_only(tmp_path):
     nodes = "id,score,rank,height\n1,-1,0,-1\n2,0,1,180\n3,1,0,170\n"
     loaded = load_graph(
-        write(tmp_path, "l.csv", "1,2\n2,3\n"), nodes_path=write(tmp_path, "n.csv", nodes),
-        private="rank", utility="score", unknown=["-1"],
+        write(tmp_path, "l.csv", "1,2\n2,3\n"),
+        nodes_path=write(tmp_path, "n.csv", nodes),
+        private="rank",
+        utility="score",
+        unknown=["-1"],
     )
     assert loaded.graph.feature_names == ("height",)
     assert loaded.graph.features.ravel().tolist() == [-1, 180, 170]
     assert loaded.graph.attribute("score").codes.tolist() == [-1, 0, 1]
     by_roles = load_graph(
-        tmp_path / "l.csv", nodes_path=tmp_path / "n.csv", unknown=["-1"],
+        tmp_path / "l.csv",
+        nodes_path=tmp_path / "n.csv",
+        unknown=["-1"],
         roles={"id": "id", "rank": "private", "score": "utility"},
     )
     assert by_roles.graph.content_hash == loaded.graph.content_hash
@@ -277,10 +283,17 @@ def test_npz_with_adj_attr_and_labels(tmp_path):
     features = sparse.csr_array(np.array([[1, 0], [0, 1], [0, 0], [2, 0]], np.float32))
     np.savez(
         tmp_path / "g.npz",
-        adj_data=matrix.data, adj_indices=matrix.indices, adj_indptr=matrix.indptr,
-        adj_shape=matrix.shape, attr_data=features.data, attr_indices=features.indices,
-        attr_indptr=features.indptr, attr_shape=features.shape, labels=[0, 1, 1, 0],
-        node_names=np.array(["a", "b", "c", "d"]), class_names=np.array(["no", "yes"]),
+        adj_data=matrix.data,
+        adj_indices=matrix.indices,
+        adj_indptr=matrix.indptr,
+        adj_shape=matrix.shape,
+        attr_data=features.data,
+        attr_indices=features.indices,
+        attr_indptr=features.indptr,
+        attr_shape=features.shape,
+        labels=[0, 1, 1, 0],
+        node_names=np.array(["a", "b", "c", "d"]),
+        class_names=np.array(["no", "yes"]),
         attr_names=np.array(["tall", 3], dtype=object),
     )
     loaded = load_graph(tmp_path / "g.npz")
@@ -336,7 +349,9 @@ def test_musae_features_and_targets(tmp_path):
     assert graph.node_ids == ("2", "0", "1")
     assert graph.dense_features().tolist() == [[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]]
     assert [graph.attribute("kind").classes[c] for c in graph.attribute("kind").codes] == [
-        "x", "y", "x",
+        "x",
+        "y",
+        "x",
     ]
     assert set(loaded.report.ignored_columns) == {"page_name"}
     without = load_graph(links, nodes_path=words).graph
@@ -361,7 +376,10 @@ def test_preview_and_roles_of_nodes(tmp_path):
     )
     table = read_preview(write(tmp_path, "n.csv", text), rows=30, is_nodes=True)
     assert guess_roles(table) == {
-        "user_id": "id", "age": "feature", "country": "private", "interest": "utility",
+        "user_id": "id",
+        "age": "feature",
+        "country": "private",
+        "interest": "utility",
         "bio": "ignore",
     }
 
@@ -373,21 +391,32 @@ def test_a_table_of_texts_only_keeps_its_header(tmp_path):
 
 
 def test_unknown_markers_are_proposed_where_they_stand_apart():
-    table = pd.DataFrame({
-        "salary": ["1", "-1", "0", "1"], "balance": ["-5", "-1", "3", "8"],
-        "town": ["NA", "rome", "", "oslo"], "age": ["20", "999", "31", "40"],
-        "height": ["900", "999", "950", "970"], "ok": ["a", "b", "a", "b"],
-    })
+    table = pd.DataFrame(
+        {
+            "salary": ["1", "-1", "0", "1"],
+            "balance": ["-5", "-1", "3", "8"],
+            "town": ["NA", "rome", "", "oslo"],
+            "age": ["20", "999", "31", "40"],
+            "height": ["900", "999", "950", "970"],
+            "ok": ["a", "b", "a", "b"],
+        }
+    )
     assert guess_unknown_markers(table) == {
-        "salary": ["-1"], "town": ["", "NA"], "age": ["999"],
+        "salary": ["-1"],
+        "town": ["", "NA"],
+        "age": ["999"],
     }
 
 
 def test_nba_as_its_authors_use_it(data_root):
     folder = data_root / "nba"
     loaded = load_graph(
-        folder / "nba_relationship.txt", nodes_path=folder / "nba.csv", id_column="user_id",
-        private="country", utility="SALARY", unknown=["-1"],
+        folder / "nba_relationship.txt",
+        nodes_path=folder / "nba.csv",
+        id_column="user_id",
+        private="country",
+        utility="SALARY",
+        unknown=["-1"],
     )
     graph = loaded.graph
     assert (graph.num_nodes, graph.num_edges, len(graph.feature_names)) == (403, 10_621, 95)
@@ -406,13 +435,16 @@ def test_nba_as_its_authors_use_it(data_root):
 
 def test_typed_parquet_columns(tmp_path):
     """Categories, dates, truth values, nullable numbers; an unnamed index is no column."""
-    table = pd.DataFrame({
-        "id": ["a", "b", "c", "d"],
-        "team": pd.Categorical(["x", "y", "x", None]),
-        "born": pd.to_datetime(["2001-01-01", "2001-01-01", "2003-05-05", "2003-05-05"]),
-        "member": [True, False, True, True],
-        "score": pd.array([1, None, 3, 4], dtype="Int64"),
-    }, index=[7, 3, 5, 1])
+    table = pd.DataFrame(
+        {
+            "id": ["a", "b", "c", "d"],
+            "team": pd.Categorical(["x", "y", "x", None]),
+            "born": pd.to_datetime(["2001-01-01", "2001-01-01", "2003-05-05", "2003-05-05"]),
+            "member": [True, False, True, True],
+            "score": pd.array([1, None, 3, 4], dtype="Int64"),
+        },
+        index=[7, 3, 5, 1],
+    )
     table.to_parquet(tmp_path / "n.parquet")
     graph = load_graph(write(tmp_path, "l.csv", PATH), nodes_path=tmp_path / "n.parquet").graph
     assert graph.feature_names == ("member", "score")

@@ -18,7 +18,7 @@ from core.release import Guarantee, Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, two_communities
 
-NASTY = ("=1+1", "+x", "-5", "@cmd", "'=quoted", "#no comment", '<b>"&\'</b>', "a,b;c", "漢 Ω")
+NASTY = ("=1+1", "+x", "-5", "@cmd", "'=quoted", "#no comment", "<b>\"&'</b>", "a,b;c", "漢 Ω")
 
 
 def nasty_graph():
@@ -49,7 +49,8 @@ def equal_attributes(a, b):
         {
             (name, node): attribute.classes[code]
             for name, attribute in graph.attributes.items()
-            for node, code in zip(graph.node_ids, attribute.codes, strict=True) if code >= 0
+            for node, code in zip(graph.node_ids, attribute.codes, strict=True)
+            if code >= 0
         }
         for graph in (a, b)
     ]
@@ -133,9 +134,7 @@ def test_pseudonyms_break_ids_and_order_and_keep_the_graph(tmp_path):
     assert nx.is_isomorphic(found.to_networkx(), graph.to_networkx())
     # Rows follow their nodes: the sum of the features per class is the same.
     for code in (0, 1):
-        sums = [
-            g.features[g.attribute("label").codes == code].sum(axis=0) for g in (found, graph)
-        ]
+        sums = [g.features[g.attribute("label").codes == code].sum(axis=0) for g in (found, graph)]
         assert sums[0] == pytest.approx(sums[1], rel=1e-4)
     same, other = (shuffle_nodes(graph, Seed(s)).edges.tolist() for s in (1, 2))
     assert same == found.edges.tolist()
@@ -152,8 +151,11 @@ def test_weights_follow_their_links_under_pseudonyms():
 
 def test_provenance_names_settings_guarantee_and_hashes(tmp_path):
     release = Release(
-        two_communities(20), "edge_rand", {"epsilon": 6.0},
-        Guarantee("edge", "graphs that differ in one link", 6.0), facts={"links_removed": 3},
+        two_communities(20),
+        "edge_rand",
+        {"epsilon": 6.0},
+        Guarantee("edge", "graphs that differ in one link", 6.0),
+        facts={"links_removed": 3},
     )
     paths = write_release(release, tmp_path, "edge_rand:epsilon=6 ../x", {"versions": {"a": "1"}})
     assert all(path.parent == tmp_path for path in paths)

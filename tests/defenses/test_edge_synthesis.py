@@ -78,7 +78,10 @@ def test_with_a_generous_budget_gap_draws_links_between_neighbours():
     chance = graph.density
     shares = [
         publish("gap", graph, s, epsilon=100.0, num_links=100, dimensions=128, count_share=0.1)
-        .graph.contains_pairs(graph.edges).sum() / graph.num_edges for s in range(3)
+        .graph.contains_pairs(graph.edges)
+        .sum()
+        / graph.num_edges
+        for s in range(3)
     ]
     drawn = 100 / graph.num_pairs
     assert np.mean(shares) > 1.2 * drawn

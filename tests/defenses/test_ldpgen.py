@@ -27,7 +27,8 @@ def test_without_noise_the_number_of_links_is_kept():
     graph = two_communities(60)
     counts = [
         LdpGen(epsilon=100.0, groups=4)
-        .publish(graph, Threats(graph), Context(Seed(seed))).graph.num_edges
+        .publish(graph, Threats(graph), Context(Seed(seed)))
+        .graph.num_edges
         for seed in range(10)
     ]
     # Repeated pairs and loops are merged, so a little below.

@@ -161,11 +161,15 @@ def test_flips_close_the_gap_between_private_classes(what):
 def test_a_tolerance_trades_the_gap_for_the_label(classifier):
     """A larger one leaves the gap wider and the label's probability higher."""
     threats = draw_case()
-    threats = replace(threats, utility=replace(
-        threats.attribute, attribute=replace(
-            threats.attribute.attribute, codes=threats.attribute.attribute.codes[::-1].copy()
+    threats = replace(
+        threats,
+        utility=replace(
+            threats.attribute,
+            attribute=replace(
+                threats.attribute.attribute, codes=threats.attribute.attribute.codes[::-1].copy()
+            ),
         ),
-    ))
+    )
     surrogates = fit_gcn_surrogates(threats.visible, threats, 2, Context(Seed(0)))
     rows = np.arange(threats.visible.num_nodes)
     start = FlippedGcn(threats.visible, threats.visible.features, surrogates.weights)

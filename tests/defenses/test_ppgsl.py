@@ -59,7 +59,10 @@ def test_weighted_graphs_keep_their_scale():
     graph = GRAPHS["weighted"]()
     weights = np.asarray(graph.weights) * 7.0
     graph = Graph.from_pairs(
-        graph.edges, graph.num_nodes, weights=weights, features=graph.features,
+        graph.edges,
+        graph.num_nodes,
+        weights=weights,
+        features=graph.features,
         attributes=graph.attributes,
     )
     threats = make_threats(graph)

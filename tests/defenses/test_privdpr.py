@@ -87,7 +87,9 @@ def test_without_noise_the_release_depends_on_the_graph_and_keeps_its_number_of_
 
 def test_publishing_records_no_norm_of_the_true_gradient():
     release = publish(
-        PrivDpr(epsilon=1.0, **QUICK), two_components(), seed=Seed.from_entropy(),
+        PrivDpr(epsilon=1.0, **QUICK),
+        two_components(),
+        seed=Seed.from_entropy(),
         is_publishing=True,
     )
     assert release.facts == {}

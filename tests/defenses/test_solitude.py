@@ -19,9 +19,11 @@ def publish(threats, **settings):
 
 
 def test_links_are_a_lighter_subset_of_the_received_ones():
-    received = RandomizedResponse(epsilon=3.0).publish(
-        GRAPH, Threats(GRAPH), Context(Seed(4)).child("reports")
-    ).graph
+    received = (
+        RandomizedResponse(epsilon=3.0)
+        .publish(GRAPH, Threats(GRAPH), Context(Seed(4)).child("reports"))
+        .graph
+    )
     published = publish(make_threats(GRAPH), rounds=20)
     assert received.contains_pairs(published.edges).all()
     assert published.weights.min() > 0

@@ -43,10 +43,27 @@ def make_results() -> pd.DataFrame:
         utility = (0.90, 0.82, 0.60)[index]
         rows.append(result_row(release, "release", "node_classification_f1", utility, 0.02))
         rows.append(result_row(release, "release", "links_kept", (1.0, 0.5, 0.1)[index], None))
-    rows.append(result_row("original", "common_neighbors", "tpr_at_fpr_0.001", None, n=40,
-                           status="skipped", reason="needs at least 1,000 non-links, has 40"))
-    rows.append(result_row(RELEASES[2], "release", "diameter", None, status="failed",
-                           reason="the release has no links"))
+    rows.append(
+        result_row(
+            "original",
+            "common_neighbors",
+            "tpr_at_fpr_0.001",
+            None,
+            n=40,
+            status="skipped",
+            reason="needs at least 1,000 non-links, has 40",
+        )
+    )
+    rows.append(
+        result_row(
+            RELEASES[2],
+            "release",
+            "diameter",
+            None,
+            status="failed",
+            reason="the release has no links",
+        )
+    )
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
 
@@ -59,11 +76,20 @@ def make_nodes(graph: Graph, num_attacks: int = 3) -> pd.DataFrame:
             risk = np.clip(rng.normal(level, 0.12, graph.num_nodes), 0, 1)
             if attack == "common_neighbors":
                 risk[:3] = np.nan
-            parts.append(pd.DataFrame({
-                "node": graph.node_ids, "release": release, "attack": attack, "risk": risk,
-                "advantage": risk - 0.5, "low": np.clip(risk - 0.1, 0, 1),
-                "high": np.clip(risk + 0.1, 0, 1), "seeds": 5,
-            }))
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "node": graph.node_ids,
+                        "release": release,
+                        "attack": attack,
+                        "risk": risk,
+                        "advantage": risk - 0.5,
+                        "low": np.clip(risk - 0.1, 0, 1),
+                        "high": np.clip(risk + 0.1, 0, 1),
+                        "seeds": 5,
+                    }
+                )
+            )
     return pd.concat(parts, ignore_index=True)[list(NODE_COLUMNS)]
 
 
@@ -75,14 +101,21 @@ def make_profile(graph: Graph) -> pd.DataFrame:
         proximity = np.clip(rng.normal(0.85 - 0.15 * index, 0.1, graph.num_nodes), 0, 1)
         role = np.clip(rng.normal(0.5, 0.1, graph.num_nodes), 0, 1)
         proximity[0] = np.nan
-        parts.append(pd.DataFrame({
-            "node": graph.node_ids, "release": release, "degree": graph.degrees,
-            "class": [attribute.classes[code] for code in attribute.codes],
-            "community": np.arange(graph.num_nodes) % 3,
-            "class_share": attribute.shares[attribute.codes],
-            "ghratio_proximity": proximity, "ghratio_role": role,
-            "ghratio_combined": (proximity + role) / 2,
-        }))
+        parts.append(
+            pd.DataFrame(
+                {
+                    "node": graph.node_ids,
+                    "release": release,
+                    "degree": graph.degrees,
+                    "class": [attribute.classes[code] for code in attribute.codes],
+                    "community": np.arange(graph.num_nodes) % 3,
+                    "class_share": attribute.shares[attribute.codes],
+                    "ghratio_proximity": proximity,
+                    "ghratio_role": role,
+                    "ghratio_combined": (proximity + role) / 2,
+                }
+            )
+        )
     return pd.concat(parts, ignore_index=True)[list(PROFILE_COLUMNS)]
 
 
@@ -99,20 +132,39 @@ def make_view(graph: Graph | None = None) -> AuditView:
     graph = graph or two_communities()
     attacks = (*LINK, *ATTRIBUTE)
     spec = AuditSpec(
-        graph_name=graph.name, graph_hash=graph.content_hash, private="private", utility="label",
-        known=0.2, hide_links=0.1, attacks=tuple(MethodChoice(key=key) for key in attacks),
+        graph_name=graph.name,
+        graph_hash=graph.content_hash,
+        private="private",
+        utility="label",
+        known=0.2,
+        hide_links=0.1,
+        attacks=tuple(MethodChoice(key=key) for key in attacks),
         defenses=tuple(
             MethodChoice(key="random_deletion", config={"strength": s}) for s in (0.5, 0.9)
         ),
     )
     summary = AuditSummary(
-        "a1", "test", "done", "2026-03-01T12:00:00+00:00", 4.2, graph.name, graph.content_hash,
-        graph.num_nodes, graph.num_edges, 20, 22, 1, ("link", "attribute"), attacks,
+        "a1",
+        "test",
+        "done",
+        "2026-03-01T12:00:00+00:00",
+        4.2,
+        graph.name,
+        graph.content_hash,
+        graph.num_nodes,
+        graph.num_edges,
+        20,
+        22,
+        1,
+        ("link", "attribute"),
+        attacks,
         ("random_deletion",),
     )
     releases = tuple(
         ReleaseSummary(
-            release, release, release.partition(":")[0],
+            release,
+            release,
+            release.partition(":")[0],
             {} if index == 0 else {"strength": (0.5, 0.9)[index - 1]},
             Guarantee(),
             {"links_kept": Estimate((1.0, 0.5, 0.1)[index], None, None, graph.num_edges, 5)},
@@ -125,14 +177,25 @@ def make_view(graph: Graph | None = None) -> AuditView:
         return graph.with_edges(graph.edges[:: 1 + RELEASES.index(release)])
 
     provenance = {
-        "created": "2026-03-01T12:00:00+00:00", "version": "0.1.0",
-        "graph_hash": graph.content_hash, "root_seed": 0, "device": "cpu",
+        "created": "2026-03-01T12:00:00+00:00",
+        "version": "0.1.0",
+        "graph_hash": graph.content_hash,
+        "root_seed": 0,
+        "device": "cpu",
         "packages": {"numpy": "2.4.6", "torch": "2.13.0"},
     }
     return AuditView(
-        summary, spec, provenance, releases, make_results(), make_nodes(graph),
-        make_profile(graph), pd.DataFrame(columns=list(CELL_COLUMNS)), make_rocs(),
-        lambda: graph, load_release,
+        summary,
+        spec,
+        provenance,
+        releases,
+        make_results(),
+        make_nodes(graph),
+        make_profile(graph),
+        pd.DataFrame(columns=list(CELL_COLUMNS)),
+        make_rocs(),
+        lambda: graph,
+        load_release,
     )
 
 

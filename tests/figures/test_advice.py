@@ -23,18 +23,27 @@ def make_advice(after, attack="label_propagation", **fields) -> Advice:
         AdvisedLink(source="3", target="<b>", is_own=True, change=-0.4),
         AdvisedLink(source="5", target="8", is_own=False, change=-0.1),
     )
-    return Advice(**{
-        "request": AdviceRequest(node="3", attack=MethodChoice(key=attack), seeds=3),
-        "base": 0.5, "links": links, "risks": {0: BEFORE, 1: BEFORE, 2: after}, "degree": 6,
-        "num_links": 200, **fields,
-    })
+    return Advice(
+        **{
+            "request": AdviceRequest(node="3", attack=MethodChoice(key=attack), seeds=3),
+            "base": 0.5,
+            "links": links,
+            "risks": {0: BEFORE, 1: BEFORE, 2: after},
+            "degree": 6,
+            "num_links": 200,
+            **fields,
+        }
+    )
 
 
-@pytest.mark.parametrize(("after", "words"), [
-    ((0.55, 0.57, 0.53), "**Hide these 2 links: 0.93 [0.88, 0.98] → 0.55 [0.50, 0.60]**"),
-    ((0.90, 0.97, 0.91), "**does not help for sure**"),
-    ((0.97, 0.98, 0.95), "**makes it worse**"),
-])
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ((0.55, 0.57, 0.53), "**Hide these 2 links: 0.93 [0.88, 0.98] → 0.55 [0.50, 0.60]**"),
+        ((0.90, 0.97, 0.91), "**does not help for sure**"),
+        ((0.97, 0.98, 0.95), "**makes it worse**"),
+    ],
+)
 def test_the_sentence_follows_the_paired_change(after, words):
     text = describe_advice(make_advice(after))
     assert words in text
@@ -54,8 +63,9 @@ def test_the_cost_counts_links_and_the_useful_column():
     assert describe_advice_cost(advice) == (
         "It costs 2 of 200 links (1 %), 1 of them among its own 6."
     )
-    advice = make_advice(BEFORE, utility_metric="node_classification_auc",
-                         utility=((0.8, 0.8, 0.8), (0.7, 0.7, 0.7)))
+    advice = make_advice(
+        BEFORE, utility_metric="node_classification_auc", utility=((0.8, 0.8, 0.8), (0.7, 0.7, 0.7))
+    )
     assert "changes by −0.10" in describe_advice_cost(advice)
 
 
@@ -70,8 +80,11 @@ def test_steps_that_were_not_tried_have_no_number():
 def test_advised_links_are_dashed_red_and_drawn_once():
     graph = two_communities()
     own = next((i, j) for i, j in graph.edges.tolist() if 3 in (i, j))
-    far = next((i, j) for i, j in graph.edges.tolist()
-               if 3 not in (i, j) and not graph.contains_pairs([[3, i], [3, j]]).any())
+    far = next(
+        (i, j)
+        for i, j in graph.edges.tolist()
+        if 3 not in (i, j) and not graph.contains_pairs([[3, i], [3, j]]).any()
+    )
     page = render_ego_html(graph, 3, hide=[own[::-1], far])
     text = re.search(r"edges = new vis\.DataSet\((\[.*?\])\);", page, re.DOTALL).group(1)
     edges = json.loads(text)

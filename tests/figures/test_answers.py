@@ -64,8 +64,10 @@ def test_defense_that_helps_nothing_is_said() -> None:
 def test_risk_counts_the_exposed() -> None:
     rows = [
         (f"n{i}", release, "common_neighbors", risk, 0.0, None, None, 1)
-        for release, risks in (("original", [0.9, 0.8, 0.7, 0.1]),
-                               (RELEASES[1], [0.5, 0.5, 0.9, 0.1]))
+        for release, risks in (
+            ("original", [0.9, 0.8, 0.7, 0.1]),
+            (RELEASES[1], [0.5, 0.5, 0.9, 0.1]),
+        )
         for i, risk in enumerate(risks)
     ]
     text = answers.answer_risk(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
@@ -90,10 +92,15 @@ def test_homophily_around_chance_is_little() -> None:
     assert text.startswith("Structure gives little away")
 
 
-@pytest.mark.parametrize(("limit", "words"), [
-    (0.4, "No release keeps"), (0.6, "strength = 0.9"), (0.75, "strength = 0.5"),
-    (0.95, "**Original**"),
-])
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (0.4, "No release keeps"),
+        (0.6, "strength = 0.9"),
+        (0.75, "strength = 0.5"),
+        (0.95, "**Original**"),
+    ],
+)
 def test_tradeoff_names_the_most_useful_within_the_limit(limit: float, words: str) -> None:
     table = compute_tradeoff(make_results(), "auc", "node_classification_f1", threat="link")
     text = answers.answer_tradeoff(table, limit, "auc", "node_classification_f1")

@@ -14,8 +14,12 @@ from core.graph import Attribute, Graph
 from tests.oracles.graphs import star, two_communities
 
 HOSTILE = (
-    "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a\"'`${alert(1)}",
-    "]]>&lt;", "\u2028", "name",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "a\"'`${alert(1)}",
+    "]]>&lt;",
+    "\u2028",
+    "name",
 )
 
 

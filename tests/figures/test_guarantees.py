@@ -29,9 +29,17 @@ from tests.figures.conftest import RELEASES, make_results, result_row
 
 def make_check(**fields) -> ClaimCheck:
     base = {
-        "defense": "edge_rand", "config": {"epsilon": 1.0}, "unit": "edge", "claimed": 1.0,
-        "delta": 0.0, "lower_bound": 0.7, "resolution": 3.0, "trials": 500, "planned": 500,
-        "statistic": "links in question", "roc": np.array([[0, 0], [0.27, 0.73], [1, 1]]),
+        "defense": "edge_rand",
+        "config": {"epsilon": 1.0},
+        "unit": "edge",
+        "claimed": 1.0,
+        "delta": 0.0,
+        "lower_bound": 0.7,
+        "resolution": 3.0,
+        "trials": 500,
+        "planned": 500,
+        "statistic": "links in question",
+        "roc": np.array([[0, 0], [0.27, 0.73], [1, 1]]),
     }
     return ClaimCheck(**{**base, **fields})
 
@@ -49,8 +57,14 @@ def test_bound_is_bayes_rule_for_the_worst_output():
 
 def test_promise_is_told_as_what_may_still_be_learnt():
     text = explain_promise(make_edge_guarantee(2.0, delta=1e-5), density=0.01)
-    for part in ("e^2 = 7.39", "chance of 1e-05", "88 % sure", "7 % instead of 1 %",
-                 "moderate", "any one pair is linked"):
+    for part in (
+        "e^2 = 7.39",
+        "chance of 1e-05",
+        "88 % sure",
+        "7 % instead of 1 %",
+        "moderate",
+        "any one pair is linked",
+    ):
         assert part in text, part
     assert "next to nothing" in explain_promise(make_edge_guarantee(8.0))
     assert "strong" in explain_promise(make_edge_guarantee(0.5))
@@ -70,8 +84,10 @@ def test_two_reports_of_a_link_are_held_to_twice_the_budget():
 
 def test_a_gradient_far_below_its_noise_is_said():
     def facts(signal):
-        return {name: Estimate(value, None, None, 1, 1)
-                for name, value in (("gradient_norm", signal), ("noise_norm", 1e4))}
+        return {
+            name: Estimate(value, None, None, 1, 1)
+            for name, value in (("gradient_norm", signal), ("noise_norm", 1e4))
+        }
 
     assert "1e-10 of the noise" in explain_signal(facts(1e-6))
     assert "next to nothing of the data" in explain_signal(facts(1e-6))
@@ -142,8 +158,10 @@ def test_a_synthesis_owes_to_the_data_what_exceeds_its_twin():
 
 
 def test_without_intervals_a_twin_decides_nothing():
-    rows = [result_row(r, "release", "node_classification_f1", v, None)
-            for r, v in ((RELEASES[1], 0.9), (RELEASES[2], 0.1))]
+    rows = [
+        result_row(r, "release", "node_classification_f1", v, None)
+        for r, v in ((RELEASES[1], 0.9), (RELEASES[2], 0.1))
+    ]
     table = compute_twin_table(
         pd.DataFrame(rows, columns=make_results().columns), {RELEASES[1]: RELEASES[2]}
     )

@@ -59,5 +59,9 @@ def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path)
     page.wait_for_function("window.clicked", timeout=10_000)
     rank = row + 1
     assert page.evaluate("window.clicked")[0] == [
-        chart.table.node.iloc[row], attacks[column], rank, rank]
+        chart.table.node.iloc[row],
+        attacks[column],
+        rank,
+        rank,
+    ]
     page.close()

@@ -27,8 +27,11 @@ def test_no_name_lies_on_another_in_either_window(shares, length):
     whiskers = [np.concatenate([chart - 20, chart + 20], axis=1) for chart in charts]
     places = place_labels(charts, texts, SIZES, whiskers)
     for chart, size in zip(charts, SIZES, strict=True):
-        boxes = [p.box(xy, CHAR_WIDTH * len(t))
-                 for p, xy, t in zip(places, chart, texts, strict=True) if p is not None]
+        boxes = [
+            p.box(xy, CHAR_WIDTH * len(t))
+            for p, xy, t in zip(places, chart, texts, strict=True)
+            if p is not None
+        ]
         for i, box in enumerate(boxes):
             assert min(box[0], box[1], size[0] - box[2], size[1] - box[3]) >= 0
             assert not any(boxes_overlap(box, other) for other in boxes[:i])
@@ -45,7 +48,9 @@ def test_a_lone_point_keeps_its_name_near_and_coinciding_points_get_leaders():
     assert not place.needs_leader
     many = np.repeat(chart, 7, axis=0)
     places = place_labels(
-        [many], ["Random deletion (strength = 0.5)"] * 7, SIZES[:1],
+        [many],
+        ["Random deletion (strength = 0.5)"] * 7,
+        SIZES[:1],
         [np.concatenate([many, many], axis=1)],
     )
     assert all(places)

@@ -20,7 +20,8 @@ from core.figures.labels import (
 @pytest.mark.parametrize(
     ("release", "title"),
     [
-        ("original", "Original"), ("edge_rand", "EdgeRand (ε = 6)"),
+        ("original", "Original"),
+        ("edge_rand", "EdgeRand (ε = 6)"),
         ("edge_rand:epsilon=4.0", "EdgeRand (ε = 4)"),
         ("random_deletion:strength=0.5", "Random deletion (strength = 0.5)"),
         ("a_method_of_tomorrow:x=1", "a_method_of_tomorrow:x=1"),
@@ -40,8 +41,10 @@ def test_attacks_know_their_threat_and_whether_they_are_null():
 @pytest.mark.parametrize(
     ("metric", "hint"),
     [
-        ("auc", "← safer"), ("share_below_zero", "safer →"),
-        ("node_classification_f1", "more useful →"), ("mmd_degree", "← more useful"),
+        ("auc", "← safer"),
+        ("share_below_zero", "safer →"),
+        ("node_classification_f1", "more useful →"),
+        ("mmd_degree", "← more useful"),
         ("links_added", "← more useful"),
     ],
 )

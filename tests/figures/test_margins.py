@@ -27,8 +27,13 @@ DEFENSE = MethodChoice(key="random_deletion", config={"strength": 0.8})
 def audit(tmp_path_factory):
     graph = two_communities()
     spec = AuditSpec(
-        graph_name="g", graph_hash=graph.content_hash, private="private", utility="label",
-        known=0.3, seeds=2, defenses=(DEFENSE,),
+        graph_name="g",
+        graph_hash=graph.content_hash,
+        private="private",
+        utility="label",
+        known=0.3,
+        seeds=2,
+        defenses=(DEFENSE,),
         attacks=(MethodChoice(key="class_prior"), MethodChoice(key="label_propagation")),
     )
     store = Store(tmp_path_factory.mktemp("home"))
@@ -58,8 +63,9 @@ def test_the_table_holds_quantiles_and_shares_of_all_hidden_nodes(audit):
     table = compute_margin_table(view, "label_propagation", releases)
     assert list(table.what) == ["private"] * 2 + ["label"] * 2
     sizes = compute_margin_table(view, "label_propagation", releases, absolute=True)
-    for row, size in zip(table[table.what == "private"].itertuples(), sizes.itertuples(),
-                         strict=False):
+    for row, size in zip(
+        table[table.what == "private"].itertuples(), sizes.itertuples(), strict=False
+    ):
         margins = read_margins_naively(view, store, row.release, "label_propagation")
         assert row.n == len(margins) > 0
         assert row.median == pytest.approx(np.median(margins))
@@ -105,7 +111,9 @@ def test_the_report_states_the_margins_of_the_surest_attack_on_the_original(audi
     view, _ = audit
     content, _images = build_content(view, ReportOptions(sections=("homophily",)))
     tables = [
-        block for section in content["sections"] for block in section["blocks"]
+        block
+        for section in content["sections"]
+        for block in section["blocks"]
         if block["kind"] == "table" and "Margins" in block["caption"]
     ]
     (table,) = tables

@@ -10,23 +10,32 @@ from core.figures import node_card
 from core.figures.labels import release_title
 from core.graph import MISSING, Attribute, Graph
 
-STAR = Graph.from_pairs(np.array([[0, 1], [0, 2], [0, 3], [0, 4]]), 6,
-                        node_ids=("ann", "Bob", "bo", "hubob", "dan", "eve"))
+STAR = Graph.from_pairs(
+    np.array([[0, 1], [0, 2], [0, 3], [0, 4]]),
+    6,
+    node_ids=("ann", "Bob", "bo", "hubob", "dan", "eve"),
+)
 LABEL = Attribute("label", np.array([0, 0, 1, 1, MISSING, 0]), ("x", "y"))
 
 DELETION = release_title("random_deletion")
 
-NODES = pd.DataFrame([
-    ("ann", "original", "common_neighbors", 0.9, 0.4, 0.8, 1.0, 2),
-    ("ann", "original", "label_propagation", 0.7, 0.2, 0.6, 0.8, 2),
-    ("ann", "random_deletion", "common_neighbors", 0.4, 0.1, 0.3, 0.5, 2),
-    ("Bob", "original", "common_neighbors", np.nan, np.nan, np.nan, np.nan, 0),
-], columns=list(NODE_COLUMNS))
+NODES = pd.DataFrame(
+    [
+        ("ann", "original", "common_neighbors", 0.9, 0.4, 0.8, 1.0, 2),
+        ("ann", "original", "label_propagation", 0.7, 0.2, 0.6, 0.8, 2),
+        ("ann", "random_deletion", "common_neighbors", 0.4, 0.1, 0.3, 0.5, 2),
+        ("Bob", "original", "common_neighbors", np.nan, np.nan, np.nan, np.nan, 0),
+    ],
+    columns=list(NODE_COLUMNS),
+)
 
-PROFILE = pd.DataFrame([
-    ("ann", "original", 4, "x", 0, 0.5, 1 / 3, 0.9, 0.5),
-    ("eve", "original", 0, "x", 0, 0.5, np.nan, np.nan, np.nan),
-], columns=list(PROFILE_COLUMNS))
+PROFILE = pd.DataFrame(
+    [
+        ("ann", "original", 4, "x", 0, 0.5, 1 / 3, 0.9, 0.5),
+        ("eve", "original", 0, "x", 0, 0.5, np.nan, np.nan, np.nan),
+    ],
+    columns=list(PROFILE_COLUMNS),
+)
 
 
 def test_risks_are_attacks_by_releases() -> None:

@@ -39,7 +39,9 @@ def test_the_chart_draws_every_value_and_the_gap(results: pd.DataFrame) -> None:
     assert len(chart.table) == 3 * 2 * 3
     marks = {
         (t.name, x)
-        for t in chart.figure.data if t.mode == "markers" and t.x[0] is not None for x in t.x
+        for t in chart.figure.data
+        if t.mode == "markers" and t.x[0] is not None
+        for x in t.x
     }
     for hidden, absent in STEPS.values():
         assert {("Hidden links", hidden), ("Pairs without a link", absent)} <= marks
@@ -47,7 +49,9 @@ def test_the_chart_draws_every_value_and_the_gap(results: pd.DataFrame) -> None:
     assert set(STEPS.values()) <= set(gaps)
     titles = chart.figure.layout
     assert {titles.xaxis.title.text, titles.xaxis2.title.text} == {
-        "Steps<br>apart", "Without<br>a path"}
+        "Steps<br>apart",
+        "Without<br>a path",
+    }
 
 
 def test_only_the_chosen_releases_and_no_other_metric(results: pd.DataFrame) -> None:
@@ -90,7 +94,9 @@ def test_the_answer_says_when_there_is_no_gap_or_none_is_narrowed() -> None:
 def test_the_report_has_it_without_a_private_column(results: pd.DataFrame) -> None:
     view = make_view()
     view = dataclasses.replace(
-        view, results=results, spec=view.spec.model_copy(update={"private": None}),
+        view,
+        results=results,
+        spec=view.spec.model_copy(update={"private": None}),
         profile=view.profile.iloc[:0],
     )
     content, _ = build_content(view, ReportOptions(sections=("homophily",)))

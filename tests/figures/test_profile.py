@@ -26,8 +26,11 @@ def test_isolated_nodes_are_told_and_not_drawn_on_log_axes():
 
 
 def test_a_graph_without_links_says_so():
-    assert "no links" in str(degree_distribution(
-        Graph.from_pairs(np.empty((0, 2), int), 3)).figure.layout.annotations[0].text)
+    assert "no links" in str(
+        degree_distribution(Graph.from_pairs(np.empty((0, 2), int), 3))
+        .figure.layout.annotations[0]
+        .text
+    )
 
 
 def test_class_bars_are_sorted_and_count_unknowns():

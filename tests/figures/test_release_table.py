@@ -10,8 +10,7 @@ from tests.figures.conftest import RELEASES, make_results
 SUMMARIES = [
     ReleaseSummary("original", "Original", "original", {}, Guarantee()),
     ReleaseSummary(RELEASES[1], "", "random_deletion", {}, Guarantee()),
-    ReleaseSummary(RELEASES[2], "", "random_deletion", {},
-                   Guarantee("edge", "one link", 2.0)),
+    ReleaseSummary(RELEASES[2], "", "random_deletion", {}, Guarantee("edge", "one link", 2.0)),
 ]
 
 

@@ -25,11 +25,18 @@ def make_nodes(num_nodes: int, attacks: int = 4) -> pd.DataFrame:
     size = num_nodes * attacks
     risk = rng.random(size)
     risk[rng.random(size) < 0.2] = np.nan
-    return pd.DataFrame({
-        "node": np.repeat([f"v{i}" for i in range(num_nodes)], attacks), "release": "original",
-        "attack": np.tile([f"attack{i}" for i in range(attacks)], num_nodes), "risk": risk,
-        "advantage": risk - 0.5, "low": risk, "high": risk, "seeds": 3,
-    })[list(NODE_COLUMNS)]
+    return pd.DataFrame(
+        {
+            "node": np.repeat([f"v{i}" for i in range(num_nodes)], attacks),
+            "release": "original",
+            "attack": np.tile([f"attack{i}" for i in range(attacks)], num_nodes),
+            "risk": risk,
+            "advantage": risk - 0.5,
+            "low": risk,
+            "high": risk,
+            "seeds": 3,
+        }
+    )[list(NODE_COLUMNS)]
 
 
 def test_worst_case_equals_a_loop(view):
@@ -66,8 +73,9 @@ def test_heatmap_cells_and_click_targets_name_their_node(view):
     heat, targets = chart.figure.data
     assert np.asarray(heat.z, float).shape == (40, 3)
     attacks = list(chart.table.columns[4:])
-    lookup = {(r.node, r.attack): r.risk for r in view.nodes.itertuples()
-              if r.release == "original"}
+    lookup = {
+        (r.node, r.attack): r.risk for r in view.nodes.itertuples() if r.release == "original"
+    }
     assert len(targets.customdata) == sum(v == v for v in lookup.values())
     for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
         assert first == last == row + 1
@@ -117,7 +125,8 @@ def test_groups_are_those_of_the_original(view):
         assert row.n == len(risks)
         assert row.risk == pytest.approx(risks.mean())
         assert row.high == pytest.approx(
-            min(risks.mean() + 1.96 * risks.std() / len(risks) ** 0.5, 1))
+            min(risks.mean() + 1.96 * risks.std() / len(risks) ** 0.5, 1)
+        )
     assert (table[table.release == "original"].n.sum()) == 40
 
 

@@ -26,7 +26,8 @@ def brute_force_front(risk, utility):
     k = len(risk)
     return [
         not any(
-            risk[j] <= risk[i] and utility[j] >= utility[i]
+            risk[j] <= risk[i]
+            and utility[j] >= utility[i]
             and (risk[j] < risk[i] or utility[j] > utility[i])
             for j in range(k)
         )

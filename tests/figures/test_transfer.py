@@ -10,8 +10,10 @@ from tests.figures.conftest import RELEASES, make_results, result_row
 
 def test_attribute_attacks_have_a_row_each_and_every_release_a_column():
     values = (0.9, 0.7, 0.55)
-    rows = [result_row(release, "label_propagation", "auc", value)
-            for release, value in zip(RELEASES, values, strict=True)]
+    rows = [
+        result_row(release, "label_propagation", "auc", value)
+        for release, value in zip(RELEASES, values, strict=True)
+    ]
     known = make_results()
     results = pd.concat([known, pd.DataFrame(rows, columns=known.columns)], ignore_index=True)
     table = compute_transfer(results, "auc", "attribute").set_index("attack")

@@ -36,8 +36,9 @@ def results() -> pd.DataFrame:
 @given(value=st.floats(0, 1), half=st.floats(0, 0.3))
 @settings(max_examples=40, deadline=None)
 def test_only_a_whole_interval_below_one_half_is_turned(value: float, half: float) -> None:
-    rows = [result_row("original", "gae_cosine", metric, value, half)
-            for metric in ("auc", "accuracy")]
+    rows = [
+        result_row("original", "gae_cosine", metric, value, half) for metric in ("auc", "accuracy")
+    ]
     table = select_results(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
     turned = turn_round(table)
     is_wrong = value + half < 0.5
@@ -95,8 +96,9 @@ def test_the_risk_page_names_them_for_the_releases_shown(results: pd.DataFrame) 
 
 def test_charts_and_tables_flag_it(results: pd.DataFrame) -> None:
     chart = tradeoff(results, "auc", UTILITY, threat="link")
-    point = next(t for t in chart.figure.data if t.customdata is not None
-                 and t.customdata[0] == WRONG)
+    point = next(
+        t for t in chart.figure.data if t.customdata is not None and t.customdata[0] == WRONG
+    )
     assert point.x[0] == pytest.approx(0.70)
     assert "turned round" in point.hovertemplate
     assert "turned round" in chart.note

@@ -74,5 +74,7 @@ def test_worked_example():
 def test_nothing_defined_is_missing_with_a_reason():
     graph = Graph.from_pairs(np.zeros((0, 2), int), 3)
     ratios = compute_ghratios(graph, np.array([-1, -1, 0]), 2, 0)
-    assert all(m.value is None and m.reason for m in measure_ghratios(ratios, np.zeros(3, int),
-                                                                     np.array([1.0, 0.0])))
+    assert all(
+        m.value is None and m.reason
+        for m in measure_ghratios(ratios, np.zeros(3, int), np.array([1.0, 0.0]))
+    )

@@ -16,11 +16,22 @@ from core.measures.link_scores import (
 )
 from tests.oracles.graphs import clique, star, two_communities
 
-SHAPES = dict(zip(SUBSTRUCTURES, (
-    nx.path_graph(3), nx.complete_graph(3), nx.path_graph(4), nx.star_graph(3),
-    nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3)]), nx.cycle_graph(4),
-    nx.Graph([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]), nx.complete_graph(4),
-), strict=True))
+SHAPES = dict(
+    zip(
+        SUBSTRUCTURES,
+        (
+            nx.path_graph(3),
+            nx.complete_graph(3),
+            nx.path_graph(4),
+            nx.star_graph(3),
+            nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3)]),
+            nx.cycle_graph(4),
+            nx.Graph([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]),
+            nx.complete_graph(4),
+        ),
+        strict=True,
+    )
+)
 
 
 def list_means(graph: Graph, scores: np.ndarray) -> dict[str, list[float]]:
@@ -33,8 +44,11 @@ def list_means(graph: Graph, scores: np.ndarray) -> dict[str, list[float]]:
         for nodes in combinations(range(graph.num_nodes), size):
             part = whole.subgraph(nodes)
             for name, shape in SHAPES.items():
-                if len(shape) == size and part.size() == shape.size() and nx.is_isomorphic(
-                        part, shape):
+                if (
+                    len(shape) == size
+                    and part.size() == shape.size()
+                    and nx.is_isomorphic(part, shape)
+                ):
                     found[name].append(np.mean([d for *_, d in part.edges(data="score")]))
     return found
 
@@ -79,7 +93,9 @@ def test_degree_means_count_each_link_at_both_ends():
     scores = np.arange(graph.num_edges) / graph.num_edges
     groups = {g.group: g.mean for g in compute_degree_means(graph, scores)}
     chosen = [
-        scores[e] for e, pair in enumerate(graph.edges) for node in pair
+        scores[e]
+        for e, pair in enumerate(graph.edges)
+        for node in pair
         if 3 <= graph.degrees[node] <= 5
     ]
     assert groups["3–5"].value == pytest.approx(np.mean(chosen))

@@ -45,9 +45,7 @@ def test_path_lengths_equal_networkx(seed, n):
     asked = rng.integers(0, n, (15, 2))
     g = graph.to_networkx()
     g.remove_edges_from([(a, b) for a, b, w in g.edges(data="weight", default=1) if w == 0])
-    expected = [
-        nx.shortest_path_length(g, a, b) if nx.has_path(g, a, b) else -1 for a, b in asked
-    ]
+    expected = [nx.shortest_path_length(g, a, b) if nx.has_path(g, a, b) else -1 for a, b in asked]
     np.testing.assert_array_equal(compute_path_lengths(graph, asked, Context(Seed(0))), expected)
 
 
@@ -140,6 +138,4 @@ def test_cancelled():
     threats = make_threats(two_communities())
     context = Context(Seed(0), progress=RecordingProgress(lambda: True))
     with pytest.raises(RunCancelled):
-        compute_pair_profile(
-            threats.visible, threats.link.hidden, threats.link.absent, context
-        )
+        compute_pair_profile(threats.visible, threats.link.hidden, threats.link.absent, context)

@@ -150,7 +150,8 @@ def test_class_metrics_against_sklearn(num_classes):
     result = by_metric(measure_class_probabilities(ClassProbabilities(p), threat))
     h = threat.hidden
     expected = (
-        roc_auc_score(codes[h], p[h][:, 1]) if num_classes == 2
+        roc_auc_score(codes[h], p[h][:, 1])
+        if num_classes == 2
         else roc_auc_score(codes[h], p[h], multi_class="ovr", average="macro")
     )
     assert result["auc"].value == pytest.approx(expected)

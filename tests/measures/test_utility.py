@@ -72,7 +72,9 @@ def test_every_graph_gives_values_or_reasons(name):
     first = measure(Release(threats.visible), threats)
     assert first == measure(Release(threats.visible), threats)
     assert set(first) == {
-        "link_prediction_auc", "node_classification_f1", "node_classification_auc"
+        "link_prediction_auc",
+        "node_classification_f1",
+        "node_classification_auc",
     }
     for m in first.values():
         assert (m.value is None) == bool(m.reason)

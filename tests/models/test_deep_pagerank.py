@@ -21,8 +21,16 @@ from core.seeding import Seed
 from tests.oracles.graphs import star, two_communities
 
 PLAN = Plan(
-    num_nodes=40, epochs=2, batch=8, walks=2, walk_length=4, damping=0.85, sensitivity=5.0,
-    scale=8.0, dimensions=6, hidden=5,
+    num_nodes=40,
+    epochs=2,
+    batch=8,
+    walks=2,
+    walk_length=4,
+    damping=0.85,
+    sensitivity=5.0,
+    scale=8.0,
+    dimensions=6,
+    hidden=5,
 )
 
 

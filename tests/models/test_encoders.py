@@ -168,8 +168,9 @@ def test_standard_inputs_have_mean_zero_and_deviation_one_and_a_column_of_ones()
     for column in (0, 2):
         mean = sum(features[:, column]) / 40
         spread = (sum((v - mean) ** 2 for v in features[:, column]) / 40) ** 0.5
-        np.testing.assert_allclose(found[:, column], (features[:, column] - mean) / spread,
-                                   atol=1e-5)
+        np.testing.assert_allclose(
+            found[:, column], (features[:, column] - mean) / spread, atol=1e-5
+        )
     np.testing.assert_array_equal(found[:, 1], 0)
     np.testing.assert_array_equal(found[:, 3], 1)
 

@@ -24,7 +24,9 @@ def compute_dense_scores(adjacency, features, weights):
 
 def make_weights(num_features, rng):
     return GcnWeights(
-        rng.normal(size=(num_features, 5)), rng.normal(size=5), rng.normal(size=(5, 3)),
+        rng.normal(size=(num_features, 5)),
+        rng.normal(size=5),
+        rng.normal(size=(5, 3)),
         rng.normal(size=3),
     )
 
@@ -53,9 +55,7 @@ def test_scores_of_every_flip_equal_the_dense_network(num_flips):
             changed = dense.copy()
             if u != v:
                 changed[u, v] = changed[v, u] = 1 - changed[u, v]
-            np.testing.assert_allclose(
-                found[u], compute_dense_scores(changed, values, weights)[v]
-            )
+            np.testing.assert_allclose(found[u], compute_dense_scores(changed, values, weights)[v])
         found = state.score_feature_flips(v)
         for column in range(6):
             changed = values.copy()
@@ -81,8 +81,12 @@ def test_members_side_by_side_answer_as_each_alone():
     state = surrogates.open_graph(threats.visible)
     private, label = surrogates.split(state.compute_all_scores())
     weights = fit_gcns(
-        threats.visible, surrogates.features, threats.attribute.observed,
-        threats.attribute.num_classes, 2, Context(Seed(0)).child("private"),
+        threats.visible,
+        surrogates.features,
+        threats.attribute.observed,
+        threats.attribute.num_classes,
+        2,
+        Context(Seed(0)).child("private"),
         "training",
     )
     parts = []

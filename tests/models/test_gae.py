@@ -54,8 +54,10 @@ def test_heads_equal_their_formulas_and_are_symmetric(head):
         elif head == "inner":
             expected = a @ b
         else:
-            both = [scorer.last(torch.relu(scorer.first(torch.cat(ends)[None]))) for ends in
-                    ((a, b), (b, a))]
+            both = [
+                scorer.last(torch.relu(scorer.first(torch.cat(ends)[None])))
+                for ends in ((a, b), (b, a))
+            ]
             expected = (both[0] + both[1]).squeeze().detach() / 2
         torch.testing.assert_close(scores[row], expected)
 

@@ -68,8 +68,9 @@ def test_estimate_is_the_derivative(graph, effects):
         slope = (values[0] - values[1]) / (2 * step)
         expected = -slope * float(effects.weights[link])
         assert estimates[link] == pytest.approx(expected, abs=3e-3)
-    hops = np.flatnonzero((graph.adjacency[[NODE]].toarray().ravel() > 0)
-                          | (np.arange(graph.num_nodes) == NODE))
+    hops = np.flatnonzero(
+        (graph.adjacency[[NODE]].toarray().ravel() > 0) | (np.arange(graph.num_nodes) == NODE)
+    )
     beyond = ~np.isin(graph.edges, hops).any(axis=1)
     assert not estimates[beyond & ~np.isin(graph.edges, _reach(graph, hops)).any(axis=1)].any()
 

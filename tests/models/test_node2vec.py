@@ -51,9 +51,7 @@ def test_one_positive_update_equals_the_gradient_of_skip_gram():
         v[centre] += step
     walks = np.array([[0, 1, STOP, STOP]])
     accept, alias = compute_alias(np.ones(2))
-    loss = node2vec._train(
-        vectors, contexts, walks, 1, 0, accept, alias, rate, make_state(Seed(0))
-    )
+    loss = node2vec._train(vectors, contexts, walks, 1, 0, accept, alias, rate, make_state(Seed(0)))
     np.testing.assert_allclose(vectors, v, rtol=1e-5)
     np.testing.assert_allclose(contexts, u, rtol=1e-5)
     assert loss == pytest.approx(expected_loss, rel=1e-5)

@@ -46,7 +46,5 @@ def test_cancel_stops_within_one_batch():
     progress = RecordingProgress(lambda: len(progress.updates) >= 4)
     graph = GRAPHS["two_communities"]()
     with pytest.raises(RunCancelled):
-        compute_seal_scores(
-            graph, graph.edges[:5], Context(Seed(0), progress=progress), epochs=500
-        )
+        compute_seal_scores(graph, graph.edges[:5], Context(Seed(0), progress=progress), epochs=500)
     assert len(progress.updates) == 4

@@ -15,9 +15,7 @@ def test_equals_a_loop_over_nodes(name):
     threat = make_threats(graph).attribute
     observed, prior = threat.observed, threat.observed_shares
     dense = graph.adjacency.toarray().astype(float)
-    values = [
-        np.eye(len(prior))[code] if code >= 0 else prior.copy() for code in observed
-    ]
+    values = [np.eye(len(prior))[code] if code >= 0 else prior.copy() for code in observed]
     for _ in range(7):
         updated = []
         for i, code in enumerate(observed):

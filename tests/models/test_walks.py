@@ -15,7 +15,13 @@ def take_walks(graph, starts, length, p=1.0, q=1.0, seed=0):
     adjacency = graph.adjacency
     cumulative = compute_cumulative(adjacency, graph.weights is not None)
     return walk(
-        adjacency.indptr, adjacency.indices, cumulative, np.asarray(starts), length, p, q,
+        adjacency.indptr,
+        adjacency.indices,
+        cumulative,
+        np.asarray(starts),
+        length,
+        p,
+        q,
         make_state(Seed(seed)),
     )
 

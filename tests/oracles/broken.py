@@ -20,10 +20,14 @@ def make_half_noise(defense: Defense) -> Defense:
             release = loud.publish(graph, threats, context)
             promise = release.guarantee
             transcript = promise.epsilon_transcript
-            return replace(release, guarantee=replace(
-                promise, epsilon=promise.epsilon / 2,
-                epsilon_transcript=None if transcript is None else transcript / 2,
-            ))
+            return replace(
+                release,
+                guarantee=replace(
+                    promise,
+                    epsilon=promise.epsilon / 2,
+                    epsilon_transcript=None if transcript is None else transcript / 2,
+                ),
+            )
 
     return HalfNoise.model_validate(defense.config)
 

@@ -29,7 +29,10 @@ def two_communities(n: int = 40, seed: int = 0) -> Graph:
         "label": Attribute("label", side.astype(int), ("left", "right")),
     }
     return Graph.from_pairs(
-        np.stack([i[keep], j[keep]], 1), n, features=features, attributes=attributes,
+        np.stack([i[keep], j[keep]], 1),
+        n,
+        features=features,
+        attributes=attributes,
         name="two_communities",
     )
 
@@ -65,7 +68,11 @@ def weighted() -> Graph:
     graph = two_communities(30, seed=3)
     weights = np.random.default_rng(1).random(graph.num_edges)
     return Graph.from_pairs(
-        graph.edges, 30, weights=weights, features=graph.features, attributes=graph.attributes,
+        graph.edges,
+        30,
+        weights=weights,
+        features=graph.features,
+        attributes=graph.attributes,
         name="weighted",
     )
 
@@ -73,7 +80,10 @@ def weighted() -> Graph:
 def three_classes_with_missing() -> Graph:
     graph = two_communities(36, seed=5)
     return Graph.from_pairs(
-        graph.edges, 36, features=graph.features, attributes=_labels(36, 3, missing=5),
+        graph.edges,
+        36,
+        features=graph.features,
+        attributes=_labels(36, 3, missing=5),
         name="three_classes_with_missing",
     )
 
@@ -89,8 +99,14 @@ def class_without_nodes() -> Graph:
 GRAPHS = {
     make.__name__: make
     for make in (
-        two_communities, two_components, isolated_node, star, clique, weighted,
-        three_classes_with_missing, class_without_nodes,
+        two_communities,
+        two_components,
+        isolated_node,
+        star,
+        clique,
+        weighted,
+        three_classes_with_missing,
+        class_without_nodes,
     )
 }
 
@@ -98,6 +114,11 @@ GRAPHS = {
 def make_threats(graph: Graph, seed: int = 0) -> Threats:
     """Both threats with generous shares, as tiny graphs need."""
     return draw_threats(
-        graph, Seed(seed), private="private", utility="label", known=0.4, hide_links=0.15,
+        graph,
+        Seed(seed),
+        private="private",
+        utility="label",
+        known=0.4,
+        hide_links=0.15,
         test_links=0.1,
     )

@@ -18,8 +18,14 @@ FRAME = Path(__file__).parents[2] / "pages" / "ui" / "frame.py"
 TIMEOUT_S = 120
 
 PAGES = {
-    "data": "Data", "attack": "Attack", "defend": "Defend", "risk": "Risk",
-    "homophily": "Homophily", "tradeoff": "Trade-off", "report": "Report", "audits": "Audits",
+    "data": "Data",
+    "attack": "Attack",
+    "defend": "Defend",
+    "risk": "Risk",
+    "homophily": "Homophily",
+    "tradeoff": "Trade-off",
+    "report": "Report",
+    "audits": "Audits",
 }
 """File name of every page → its heading."""
 
@@ -34,14 +40,26 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AuditSer
         patch.setenv("AUDIT_DEVICE", "cpu")
         home = tmp_path_factory.mktemp("home")
         graph = load_dataset("karate").graph
-        spec = AuditSpec.check_spec({
-            "graph_name": "karate", "graph_hash": graph.content_hash, "private": "label",
-            "known": 0.3, "hide_links": 0.2, "seeds": 2,
-            "attacks": [MethodChoice(key=key) for key in (
-                "common_neighbors", "degree_product", "label_propagation", "class_prior",
-            )],
-            "defenses": [MethodChoice(key="random_deletion", config={"strength": 0.5})],
-        })
+        spec = AuditSpec.check_spec(
+            {
+                "graph_name": "karate",
+                "graph_hash": graph.content_hash,
+                "private": "label",
+                "known": 0.3,
+                "hide_links": 0.2,
+                "seeds": 2,
+                "attacks": [
+                    MethodChoice(key=key)
+                    for key in (
+                        "common_neighbors",
+                        "degree_product",
+                        "label_propagation",
+                        "class_prior",
+                    )
+                ],
+                "defenses": [MethodChoice(key="random_deletion", config={"strength": 0.5})],
+            }
+        )
         view = run_inline(spec, graph, home, "karate")
         service = AuditService(home)
         yield service, view.summary.id

@@ -20,8 +20,11 @@ def test_advice_is_offered_for_the_private_attribute(open_app: OpenApp, audit_id
 def test_stored_advice_survives_a_reload(open_app: OpenApp, audited, audit_id: str) -> None:
     advice = Advice(
         request=AdviceRequest(node="33", attack=MethodChoice(key="label_propagation"), seeds=2),
-        base=0.5, links=(AdvisedLink(source="33", target="34", is_own=True, change=-1.0),),
-        risks={0: (0.9, 0.92), 1: (0.5, 0.52)}, degree=12, num_links=78,
+        base=0.5,
+        links=(AdvisedLink(source="33", target="34", is_own=True, change=-1.0),),
+        risks={0: (0.9, 0.92), 1: (0.5, 0.52)},
+        degree=12,
+        num_links=78,
     )
     folder = audited[0].advice._find_folder(audit_id, "33")
     folder.mkdir(parents=True)

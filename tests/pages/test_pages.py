@@ -55,9 +55,7 @@ def test_unknown_audit_is_said_and_the_example_opens(open_app: OpenApp) -> None:
     assert app.session_state["graph"] == find_example()
 
 
-def test_attack_page_repeats_the_stored_numbers(
-    open_app: OpenApp, audited, audit_id: str
-) -> None:
+def test_attack_page_repeats_the_stored_numbers(open_app: OpenApp, audited, audit_id: str) -> None:
     from core.figures.theme import format_interval
 
     results = audited[0].get_view(audit_id).results
@@ -92,9 +90,12 @@ def test_margins_of_both_kinds_are_drawn(open_app: OpenApp, audited, audit_id: s
     app = open_app("risk", audit=audit_id)
     assert "How sure the attacker is" in [item.value for item in app.subheader]
     assert app.selectbox(key="margin-attack").options == ["Label propagation", "Class prior"]
-    value = audited[0].get_view(audit_id).estimate(
-        "original", "label_propagation", "margin_absolute"
-    ).value
+    value = (
+        audited[0]
+        .get_view(audit_id)
+        .estimate("original", "label_propagation", "margin_absolute")
+        .value
+    )
     assert escape(f"Label propagation is on average {value:.2f}") in texts(app)
     app.segmented_control(key="margin-kind").set_value("absolute").run()
     assert not app.exception

@@ -32,9 +32,7 @@ def test_a_click_runs_the_study_and_its_sentence_repeats_the_points(
 
 
 @pytest.mark.parametrize("kind", ["features"])
-def test_a_study_that_cannot_be_made_says_why(
-    open_app: OpenApp, audit_id: str, kind: str
-) -> None:
+def test_a_study_that_cannot_be_made_says_why(open_app: OpenApp, audit_id: str, kind: str) -> None:
     app = open_app("attack", audit=audit_id)
     assert "Not here: this graph has no features." in texts(app)
     assert app.button(key=f"study-{kind}").disabled

@@ -9,10 +9,20 @@ from pages.ui.page import write_csv
 from pages.ui.text import count_noun, escape, show_seconds
 
 
-@pytest.mark.parametrize("text", [
-    "<script>alert(1)</script>", "[a](javascript:x)", "$x^2$", ":red[x]", "**b**", "`c`",
-    "![i](http://x/y.png)", "# h", ":material/home:",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "[a](javascript:x)",
+        "$x^2$",
+        ":red[x]",
+        "**b**",
+        "`c`",
+        "![i](http://x/y.png)",
+        "# h",
+        ":material/home:",
+    ],
+)
 def test_markup_is_escaped(text: str) -> None:
     shown = escape(text)
     for mark in "<[$:*`!#":

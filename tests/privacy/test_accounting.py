@@ -99,8 +99,11 @@ def test_sampled_total_is_never_less_than_what_the_sum_of_the_steps_proves(z, ra
     shifts = np.arange(steps + 1)
     chances = stats.binom.pmf(shifts, steps, rate)
     without = stats.norm.pdf(x, 0, deviation)
-    mixed = sum(c * stats.norm.pdf(x, k, deviation)
-                for k, c in zip(shifts, chances, strict=True) if c > 1e-12)
+    mixed = sum(
+        c * stats.norm.pdf(x, k, deviation)
+        for k, c in zip(shifts, chances, strict=True)
+        if c > 1e-12
+    )
     for left, right in ((mixed, without), (without, mixed)):
         proven = np.maximum(left - math.exp(epsilon) * right, 0).sum() * (x[1] - x[0])
         assert proven <= 1e-5 * (1 + 1e-3)

@@ -58,9 +58,7 @@ def test_half_the_noise_of_lap_graph_is_caught():
 
 @pytest.mark.parametrize("config", [{"variant": "hard"}, {"variant": "hybrid"}])
 def test_blink_is_held_to_what_both_reports_of_a_link_spend(config):
-    result = check(
-        make_method("blink", {"epsilon": 2.0, **config}), neighbors=SMALL, trials=200
-    )
+    result = check(make_method("blink", {"epsilon": 2.0, **config}), neighbors=SMALL, trials=200)
     assert result.claimed == 4.0
     assert not result.is_refuted
 

@@ -29,8 +29,12 @@ needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="ne
 
 def name_nodes(graph: Graph, names: tuple[str, ...]) -> Graph:
     return Graph.from_pairs(
-        graph.edges, graph.num_nodes, node_ids=names, features=graph.features,
-        attributes=graph.attributes, name=graph.name,
+        graph.edges,
+        graph.num_nodes,
+        node_ids=names,
+        features=graph.features,
+        attributes=graph.attributes,
+        name=graph.name,
     )
 
 
@@ -43,8 +47,9 @@ def view() -> AuditView:
 
 @pytest.fixture(scope="module")
 def pdf(view, tmp_path_factory) -> Path:
-    options = ReportOptions(title="Audit of <b>friends</b>", organisation="Institute & Sons",
-                            reviewer="R. Viewer")
+    options = ReportOptions(
+        title="Audit of <b>friends</b>", organisation="Institute & Sons", reviewer="R. Viewer"
+    )
     return write_report(view, tmp_path_factory.mktemp("report") / "report.pdf", options)
 
 
@@ -61,10 +66,20 @@ def read_info(pdf: Path) -> str:
 def test_text_holds_findings_and_sign_off(pdf):
     text = read_text(pdf)
     for part in (
-        "Audit of <b>friends</b>", "Institute & Sons", "R. Viewer", "In short",
-        "Common neighbours", "0.84 [0.80, 0.88]", "0.23 above the best null attacker",
-        "Random deletion", "empirical only", "needs at least 1,000 non-links, has 40",
-        "the release has no links", "Data protection officer", "1 March 2026", "N-001",
+        "Audit of <b>friends</b>",
+        "Institute & Sons",
+        "R. Viewer",
+        "In short",
+        "Common neighbours",
+        "0.84 [0.80, 0.88]",
+        "0.23 above the best null attacker",
+        "Random deletion",
+        "empirical only",
+        "needs at least 1,000 non-links, has 40",
+        "the release has no links",
+        "Data protection officer",
+        "1 March 2026",
+        "N-001",
     ):
         assert part in text, part
 
@@ -82,8 +97,9 @@ def test_pages_and_metadata(pdf):
 @needs_poppler
 def test_pseudonyms_hide_every_id_and_the_switch_shows_them(view, pdf, tmp_path):
     assert not re.search(r"person\d\dx", read_text(pdf))
-    named = write_report(view, tmp_path / "named.pdf",
-                         ReportOptions(sections=("risk",), pseudonyms=False))
+    named = write_report(
+        view, tmp_path / "named.pdf", ReportOptions(sections=("risk",), pseudonyms=False)
+    )
     text = read_text(named)
     assert len(set(re.findall(r"person\d\dx", text))) == 15
     assert "It is itself personal data" in text
@@ -93,8 +109,13 @@ def test_pseudonyms_hide_every_id_and_the_switch_shows_them(view, pdf, tmp_path)
 def test_pseudonymous_content_holds_no_id_and_no_private_value_of_a_node(view):
     content, images = build_content(view, ReportOptions())
     assert not re.search(r"person\d\dx", str(content) + "".join(images.values()))
-    exposed = [b for s in content["sections"] if s["key"] == "risk" for b in s["blocks"]
-               if b["kind"] == "table"][-1]
+    exposed = [
+        b
+        for s in content["sections"]
+        if s["key"] == "risk"
+        for b in s["blocks"]
+        if b["kind"] == "table"
+    ][-1]
     assert exposed["rows"][0][0] == "N-001"
     assert not {"left", "right"} & {cell for row in exposed["rows"] for cell in row}
 
@@ -129,21 +150,32 @@ def test_table_numbers_equal_the_results(view):
     table = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "table")
     column = next(i for i, name in enumerate(table["columns"]) if "Worst case, links" in name)
     assert [row[column] for row in table["rows"]] == [
-        "0.84 [0.80, 0.88]", "0.66 [0.62, 0.70]", "0.52 [0.48, 0.56]"]
+        "0.84 [0.80, 0.88]",
+        "0.66 [0.62, 0.70]",
+        "0.52 [0.48, 0.56]",
+    ]
 
 
 def test_guarantee_card_states_unit_budget_and_gaps(view):
     promise = Guarantee(
-        unit="link", relation="lists that differ in one entry", epsilon=6.0, delta=1e-5,
-        accountant="basic composition", trust="local", epsilon_transcript=12.0,
+        unit="link",
+        relation="lists that differ in one entry",
+        epsilon=6.0,
+        delta=1e-5,
+        accountant="basic composition",
+        trust="local",
+        epsilon_transcript=12.0,
         not_covered=("node features",),
     )
     releases = (view.releases[0], replace(view.releases[1], guarantee=promise), view.releases[2])
-    content, _ = build_content(replace(view, releases=releases),
-                               ReportOptions(sections=("guarantees",)))
+    content, _ = build_content(
+        replace(view, releases=releases), ReportOptions(sections=("guarantees",))
+    )
     cards = [b for b in content["sections"][0]["blocks"] if b["kind"] == "card"]
-    assert [card["badge"] for card in cards] == ["link-local DP, ε = 6, δ = 1e-05",
-                                                 "empirical only"]
+    assert [card["badge"] for card in cards] == [
+        "link-local DP, ε = 6, δ = 1e-05",
+        "empirical only",
+    ]
     rows = {row["name"]: row["value"] for row in cards[0]["rows"]}
     assert rows["Protects"] == "one entry of one person's list of links"
     assert "2ε = 12 for the link itself, against whoever sees the reports" in rows["Budget"]
@@ -162,13 +194,16 @@ def test_checks_of_claims_are_told_with_bound_trials_and_what_they_do_not_prove(
         make_run(make_check(lower_bound=1.5), RELEASES[2]),
         replace(make_run(make_check(), RELEASES[1]), check=None, state="cancelled"),
     )
-    content, _ = build_content(replace(view, releases=releases, claims=runs),
-                               ReportOptions(sections=("guarantees",)))
+    content, _ = build_content(
+        replace(view, releases=releases, claims=runs), ReportOptions(sections=("guarantees",))
+    )
     parts = content["sections"][0]["blocks"]
     (table,) = [block for block in parts if block["kind"] == "table"]
     assert "95 % confidence" in table["caption"]
     assert [row[1:] for row in table["rows"]] == [
-        ["1", "0.70", "500", "not refuted"], ["1", "1.50", "500", "refuted"]]
+        ["1", "0.70", "500", "not refuted"],
+        ["1", "1.50", "500", "refuted"],
+    ]
     text = str(parts)
     assert "does not prove the claim" in text
     assert "Do not publish with this mechanism" in text
@@ -178,32 +213,49 @@ def test_checks_of_claims_are_told_with_bound_trials_and_what_they_do_not_prove(
 def test_equal_reasons_share_a_row(view):
     lost = [
         result_row(release, method, metric, None, status="skipped", reason="two classes only")
-        for release in RELEASES for method in ("common_neighbors", "degree_product")
+        for release in RELEASES
+        for method in ("common_neighbors", "degree_product")
         for metric in ("margin", "accuracy")
     ]
     results = view.results[view.results.status == "done"]
     table = pd.concat([results, pd.DataFrame(lost, columns=results.columns)], ignore_index=True)
     content, _ = build_content(replace(view, results=table), ReportOptions(sections=("limits",)))
-    assert content["sections"][0]["blocks"][0]["rows"] == [[
-        "Common neighbours, Degree product: Margin of the true class, Attack accuracy",
-        "all releases", "skipped", "two classes only",
-    ]]
+    assert content["sections"][0]["blocks"][0]["rows"] == [
+        [
+            "Common neighbours, Degree product: Margin of the true class, Attack accuracy",
+            "all releases",
+            "skipped",
+            "two classes only",
+        ]
+    ]
 
 
 @pytest.mark.parametrize("pseudonyms", [True, False])
 def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
     hostile = (
-        "#panic()", "$x$ *b* _i_ `c` @ref <label>", "\\u{1F600}", "<script>alert(1)</script>",
-        "漢字", "😀", "\u202egnp.exe", "x" * 300, "=SUM(A1)", "]]}\"'//",
+        "#panic()",
+        "$x$ *b* _i_ `c` @ref <label>",
+        "\\u{1F600}",
+        "<script>alert(1)</script>",
+        "漢字",
+        "😀",
+        "\u202egnp.exe",
+        "x" * 300,
+        "=SUM(A1)",
+        "]]}\"'//",
     )
     graph = two_communities()
     names = (*hostile, *(f"v{i}" for i in range(30)))
     view = make_view(replace(name_nodes(graph, names), name="#set page(fill: red) 漢"))
     worst_first = view.nodes.assign(
-        risk=view.nodes.risk.where(~view.nodes.node.isin(hostile), 0.999))
+        risk=view.nodes.risk.where(~view.nodes.node.isin(hostile), 0.999)
+    )
     view = replace(view, nodes=worst_first)
-    path = write_report(view, tmp_path / "r.pdf",
-                        ReportOptions(sections=("risk", "provenance"), pseudonyms=pseudonyms))
+    path = write_report(
+        view,
+        tmp_path / "r.pdf",
+        ReportOptions(sections=("risk", "provenance"), pseudonyms=pseudonyms),
+    )
     if shutil.which("pdftotext"):
         text = read_text(path)
         assert "#set page(fill: red)" in text
@@ -214,10 +266,20 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
 
 
 def test_long_tables_break_over_pages(view, tmp_path):
-    extra = pd.DataFrame([
-        result_row("original", "common_neighbors", f"mre_{i}", None, status="failed",
-                   reason=f"reason {i} " + "long words " * 12) for i in range(80)
-    ], columns=view.results.columns)
+    extra = pd.DataFrame(
+        [
+            result_row(
+                "original",
+                "common_neighbors",
+                f"mre_{i}",
+                None,
+                status="failed",
+                reason=f"reason {i} " + "long words " * 12,
+            )
+            for i in range(80)
+        ],
+        columns=view.results.columns,
+    )
     many = replace(view, results=pd.concat([view.results, extra], ignore_index=True))
     content, _ = build_content(many, ReportOptions(sections=("limits",)))
     assert "more are in audit.json" in str(content)
@@ -226,8 +288,12 @@ def test_long_tables_break_over_pages(view, tmp_path):
 
 def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
     empty = replace(
-        view, results=view.results.iloc[:0], nodes=view.nodes.iloc[:0],
-        profile=view.profile.iloc[:0], rocs={}, summary=replace(view.summary, state="running"),
+        view,
+        results=view.results.iloc[:0],
+        nodes=view.nodes.iloc[:0],
+        profile=view.profile.iloc[:0],
+        rocs={},
+        summary=replace(view.summary, state="running"),
     )
     content, _ = build_content(empty, ReportOptions())
     assert "This audit is running" in content["state"]
@@ -255,17 +321,26 @@ def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
     names = {RELEASES[1]: "gap", RELEASES[2]: twin}
     promise = make_edge_guarantee(1.0)
     renamed = replace(
-        view, results=view.results.replace({"release": names}),
+        view,
+        results=view.results.replace({"release": names}),
         releases=tuple(
-            replace(r, id=names.get(r.id, r.id), guarantee=promise) for r in view.releases),
+            replace(r, id=names.get(r.id, r.id), guarantee=promise) for r in view.releases
+        ),
         spec=view.spec.model_copy(
-            update={"defenses": tuple(map(MethodChoice.parse, names.values()))}),
+            update={"defenses": tuple(map(MethodChoice.parse, names.values()))}
+        ),
     )
     content, _ = build_content(renamed, ReportOptions(sections=("guarantees", "signoff")))
     parts = content["sections"][0]["blocks"]
     assert [block["title"] for block in parts if block["kind"] == "card"] == ["GAP (ε = 3.2)"]
     (table,) = [block for block in parts if block["kind"] == "table"]
-    assert ["GAP (ε = 3.2)", "Node classification F1", "0.82 [0.80, 0.84]", "0.60 [0.58, 0.62]",
-            "0.22", "the data"] in table["rows"]
+    assert [
+        "GAP (ε = 3.2)",
+        "Node classification F1",
+        "0.82 [0.80, 0.84]",
+        "0.60 [0.58, 0.62]",
+        "0.22",
+        "the data",
+    ] in table["rows"]
     assert "exceeds its data-free twin" in str(parts)
     assert "twin" not in str(content["sections"][1])

@@ -19,8 +19,13 @@ from core.report.text import (
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("a\u202eb", "a<U+202E>b"), ("a\x00b", "a<U+0000>b"), ("a\u200bb", "a<U+200B>b"),
-        ("\ue000", "<U+E000>"), ("a\n\t b", "a b"), ("  x  ", "x"), ("Zoë", "Zoë"),
+        ("a\u202eb", "a<U+202E>b"),
+        ("a\x00b", "a<U+0000>b"),
+        ("a\u200bb", "a<U+200B>b"),
+        ("\ue000", "<U+E000>"),
+        ("a\n\t b", "a b"),
+        ("  x  ", "x"),
+        ("Zoë", "Zoë"),
     ],
 )
 def test_clean_text(value, text):
@@ -34,15 +39,14 @@ def test_long_text_is_cut():
 def test_uncovered_characters_become_code_points_everywhere():
     content = {"a": ["漢 x", {"b": "😀"}], "n": 3, "t": True}
     assert needs_more_fonts(content)
-    assert escape_uncovered(content) == {
-        "a": ["<U+6F22> x", {"b": "<U+1F600>"}], "n": 3, "t": True
-    }
+    assert escape_uncovered(content) == {"a": ["<U+6F22> x", {"b": "<U+1F600>"}], "n": 3, "t": True}
     assert not needs_more_fonts(escape_uncovered(content))
 
 
 def test_strong_parts_keep_their_blanks():
     assert split_strong("a **b** c") == [
-        {"text": "a ", "strong": False}, {"text": "b", "strong": True},
+        {"text": "a ", "strong": False},
+        {"text": "b", "strong": True},
         {"text": " c", "strong": False},
     ]
 
@@ -57,6 +61,9 @@ def test_every_covered_character_has_a_glyph(font, tmp_path):
         '#for c in json("c.json") [#c ]\n'
     )
     typst.compile(  # PDF/UA refuses a text without a glyph
-        str(tmp_path / "t.typ"), root=str(tmp_path), ignore_system_fonts=True,
-        pdf_standards=["ua-1"], format="pdf",
+        str(tmp_path / "t.typ"),
+        root=str(tmp_path),
+        ignore_system_fonts=True,
+        pdf_standards=["ua-1"],
+        format="pdf",
     )

@@ -33,7 +33,9 @@ class AttriInfer(AttributeAttack):
         cost="seconds",
     )
     coupling: float | None = Field(
-        None, ge=-10, le=10,
+        None,
+        ge=-10,
+        le=10,
         description="Pull between linked nodes; empty: chosen among the known nodes.",
     )
     rounds: int = Field(30, ge=1, le=1000, description="Rounds of message passing at most.")

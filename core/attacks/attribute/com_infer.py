@@ -25,7 +25,9 @@ class ComInfer(AttributeAttack):
         group="propagation",
     )
     prior_weight: float = Field(
-        1.0, gt=0, le=1000,
+        1.0,
+        gt=0,
+        le=1000,
         description="Known nodes that the class prior counts for in each community.",
     )
 

@@ -56,18 +56,21 @@ class Committee(AttributeAttack):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities: ...
 
-    def _make_members(
-        self, release: Release, threat: AttributeThreat
-    ) -> list[AttributeAttack]:
+    def _make_members(self, release: Release, threat: AttributeThreat) -> list[AttributeAttack]:
         made = [make_method(key, {}, "attribute_attack") for key in self.members.split("+")]
         return [
-            member for member in made
+            member
+            for member in made
             if isinstance(member, AttributeAttack) and member.supports(release, threat) is None
         ]
 
     def _hold_out(
-        self, members: list[AttributeAttack], release: Release, threat: AttributeThreat,
-        context: Context, total: int,
+        self,
+        members: list[AttributeAttack],
+        release: Release,
+        threat: AttributeThreat,
+        context: Context,
+        total: int,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(K, h, C) what each member says of h known nodes that it had not seen, and their (h,)
         classes. `total` runs of members make up the progress; these are the first of them."""
@@ -85,13 +88,16 @@ class Committee(AttributeAttack):
         return said[:, nodes], observed[nodes]
 
     def _run(
-        self, member: AttributeAttack, release: Release, threat: AttributeThreat,
-        context: Context, step: int, total: int,
+        self,
+        member: AttributeAttack,
+        release: Release,
+        threat: AttributeThreat,
+        context: Context,
+        step: int,
+        total: int,
     ) -> ClassProbabilities:
         """A member on all known nodes, as run number `step` of `total`."""
-        return member.infer(
-            release, threat, _narrow(context.child(member.info.key), step, total)
-        )
+        return member.infer(release, threat, _narrow(context.child(member.info.key), step, total))
 
 
 def _narrow(context: Context, step: int, total: int) -> Context:

@@ -26,12 +26,15 @@ class EmbeddingAttack(AttributeAttack):
         from core.models.node2vec import share_node2vec
 
         vectors = share_node2vec(
-            release.graph, context, dimensions=self.dimensions, p=p, q=q,
-            walk_length=self.walk_length, walks_per_node=self.walks_per_node,
+            release.graph,
+            context,
+            dimensions=self.dimensions,
+            p=p,
+            q=q,
+            walk_length=self.walk_length,
+            walks_per_node=self.walks_per_node,
         )
         scale = float(vectors.std())
         scaled = np.asarray(vectors, np.float64) / (scale if scale > 0 else 1.0)
-        probabilities, penalty = fit_logistic(
-            scaled, threat.observed, threat.num_classes, context
-        )
+        probabilities, penalty = fit_logistic(scaled, threat.observed, threat.num_classes, context)
         return ClassProbabilities(probabilities, {"inverse_penalty": penalty})

@@ -35,7 +35,9 @@ class Ensemble(Committee):
         uses_gpu=True,
     )
     evenness: float = Field(
-        10.0, ge=0, le=1000,
+        10.0,
+        ge=0,
+        le=1000,
         description="Penalty on a weight's squared distance to an even share.",
     )
 

@@ -28,7 +28,9 @@ class LabelPropagation(AttributeAttack):
         group="propagation",
     )
     neighbor_share: float = Field(
-        0.99, ge=0, le=1,
+        0.99,
+        ge=0,
+        le=1,
         description="Weight of the neighbours' values; the rest is the class prior.",
     )
     rounds: int = Field(100, ge=1, le=10_000, description="Propagation rounds.")
@@ -37,7 +39,11 @@ class LabelPropagation(AttributeAttack):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         values = spread_labels(
-            release.graph, threat.observed, threat.observed_shares, self.neighbor_share,
-            self.rounds, context.progress,
+            release.graph,
+            threat.observed,
+            threat.observed_shares,
+            self.neighbor_share,
+            self.rounds,
+            context.progress,
         )
         return ClassProbabilities(values)

@@ -39,7 +39,9 @@ class NeuralAttack(AttributeAttack):
     epochs: int = Field(200, ge=1, le=10_000, description="Training epochs at most.")
     lr: float = Field(0.01, gt=0, le=1, description="Learning rate of AdamW.")
     folds: int = Field(
-        3, ge=0, le=20,
+        3,
+        ge=0,
+        le=20,
         description="Folds of the cross-validation among known nodes; 0 or 1: no tuning.",
     )
 
@@ -61,8 +63,13 @@ class NeuralAttack(AttributeAttack):
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
         settings = [Setting(dropout, WEIGHT_DECAY, root) for dropout, root in self.CHOICES]
         fit = fit_classifier(
-            make, observed, folds, settings if folds else settings[:1], context,
-            epochs=self.epochs, lr=self.lr,
+            make,
+            observed,
+            folds,
+            settings if folds else settings[:1],
+            context,
+            epochs=self.epochs,
+            lr=self.lr,
         )
         counts = np.bincount(observed[threat.known], minlength=threat.num_classes)
         return ClassProbabilities(smooth_absent(fit.probabilities, counts), fit.facts)

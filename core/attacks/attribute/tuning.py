@@ -15,9 +15,7 @@ PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Inverse penalties tried by `fit_logistic`, the strongest first."""
 
 
-def draw_folds(
-    observed: np.ndarray, num_folds: int, rng: np.random.Generator
-) -> list[np.ndarray]:
+def draw_folds(observed: np.ndarray, num_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Disjoint stratified parts of the known nodes, as even as the classes allow.
 
     A class with a single known node falls into one fold; the others then train with it.

@@ -28,9 +28,13 @@ class Node2vecAttack(LinkAttack):
     def embed(self, release: Release, context: Context) -> np.ndarray:
         from core.models.node2vec import share_node2vec
 
-        return share_node2vec(release.graph, context, **self.model_dump(
-            include={"dimensions", "walk_length", "walks_per_node", "window", "p", "q"}
-        ))
+        return share_node2vec(
+            release.graph,
+            context,
+            **self.model_dump(
+                include={"dimensions", "walk_length", "walks_per_node", "window", "p", "q"}
+            ),
+        )
 
 
 class Node2vecCosine(Node2vecAttack):

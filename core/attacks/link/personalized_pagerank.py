@@ -41,9 +41,11 @@ class PersonalizedPagerank(LinkAttack):
     )
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        return PairScores(compute_pagerank_scores(
-            release.graph, threat.pairs, self.restart, self.tolerance, context
-        ))
+        return PairScores(
+            compute_pagerank_scores(
+                release.graph, threat.pairs, self.restart, self.tolerance, context
+            )
+        )
 
 
 def compute_pagerank_scores(
@@ -71,15 +73,22 @@ def compute_pagerank_scores(
     while done < len(nodes):
         began = perf_counter()
         push_pairs(
-            matrix.indptr, matrix.indices, matrix.data, strengths, nodes[done : done + batch],
-            target, starts[done : done + batch + 1], restart, tolerance, visits,
+            matrix.indptr,
+            matrix.indices,
+            matrix.data,
+            strengths,
+            nodes[done : done + batch],
+            target,
+            starts[done : done + batch + 1],
+            restart,
+            tolerance,
+            visits,
         )
         done = min(done + batch, len(nodes))
         batch = 2 * batch if perf_counter() - began < BREATH_S else max(batch // 2, 1)
         context.progress.update(done, len(nodes), "PageRank")
     reached = strengths[target] > 0
-    back = np.divide(strengths[source], strengths[target], out=np.zeros(len(source)),
-                     where=reached)
+    back = np.divide(strengths[source], strengths[target], out=np.zeros(len(source)), where=reached)
     scores = np.empty(len(source))
     scores[order] = visits * (1.0 + back)
     return scores[places]

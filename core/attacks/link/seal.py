@@ -39,7 +39,14 @@ class Seal(LinkAttack):
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         from core.models.seal import compute_seal_scores
 
-        return PairScores(compute_seal_scores(
-            release.graph, threat.pairs, context, hops=self.hops, max_per_hop=self.max_per_hop,
-            max_pairs=self.max_pairs, epochs=self.epochs,
-        ))
+        return PairScores(
+            compute_seal_scores(
+                release.graph,
+                threat.pairs,
+                context,
+                hops=self.hops,
+                max_per_hop=self.max_per_hop,
+                max_pairs=self.max_pairs,
+                epochs=self.epochs,
+            )
+        )

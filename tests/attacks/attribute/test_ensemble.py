@@ -96,8 +96,7 @@ def test_the_best_single_attack_is_that_with_the_lowest_loss_on_known_values_hel
 def test_losses_equal_a_loop_over_members_and_nodes():
     members, truth = draw_members(3, 20, 4)
     expected = [
-        -sum(np.log(max(member[i, truth[i]], FLOOR)) for i in range(20)) / 20
-        for member in members
+        -sum(np.log(max(member[i, truth[i]], FLOOR)) for i in range(20)) / 20 for member in members
     ]
     np.testing.assert_allclose(compute_losses(members, truth), expected)
 

@@ -33,8 +33,12 @@ def test_the_setting_that_predicts_held_out_nodes_wins():
     settings = [Setting(0.5, 0.0), Setting(0.1, 0.0)]
     fit = fit_classifier(
         lambda setting, seed: Constant(right if setting.dropout == 0.1 else -right),
-        observed, [np.arange(6), np.arange(6, 12)], settings, Context(Seed(0)),
-        epochs=20, lr=0.01,
+        observed,
+        [np.arange(6), np.arange(6, 12)],
+        settings,
+        Context(Seed(0)),
+        epochs=20,
+        lr=0.01,
     )
     assert fit.setting == settings[1]
     # Logits 4 apart, and the coldest temperature tried, as none of them is wrong.
@@ -46,8 +50,13 @@ def test_the_setting_that_predicts_held_out_nodes_wins():
 def test_without_folds_the_first_setting_and_all_epochs_are_taken():
     observed = np.array([0, 1, -1])
     fit = fit_classifier(
-        lambda setting, seed: Constant(np.zeros((3, 2))), observed, [],
-        [Setting(0.3, 0.0), Setting(0.1, 0.0)], Context(Seed(0)), epochs=9, lr=0.01,
+        lambda setting, seed: Constant(np.zeros((3, 2))),
+        observed,
+        [],
+        [Setting(0.3, 0.0), Setting(0.1, 0.0)],
+        Context(Seed(0)),
+        epochs=9,
+        lr=0.01,
     )
     assert (fit.setting.dropout, fit.epochs, fit.held_out_loss) == (0.3, 9, None)
 
@@ -65,7 +74,8 @@ def test_of_choices_equally_good_the_longest_training_and_the_first_setting_are_
         for step in range(5):
             near = [
                 (means[row, step, heat], row, heat)
-                for row in range(3) for heat in range(4)
+                for row in range(3)
+                for heat in range(4)
                 if means[row, step, heat] <= lowest + error
             ]
             if near:
@@ -80,9 +90,13 @@ def test_a_network_that_is_too_sure_is_cooled_down():
     said = np.where(np.arange(16) % 4 == 3, 1 - observed, observed)
     logits = np.where(said[:, None] == [0, 1], 10.0, -10.0)
     fit = fit_classifier(
-        lambda setting, seed: Constant(logits), observed,
-        [np.arange(8), np.arange(8, 16)], [Setting(0.0, 0.0)], Context(Seed(0)),
-        epochs=5, lr=1e-6,
+        lambda setting, seed: Constant(logits),
+        observed,
+        [np.arange(8), np.arange(8, 16)],
+        [Setting(0.0, 0.0)],
+        Context(Seed(0)),
+        epochs=5,
+        lr=1e-6,
     )
     assert fit.temperature == max(TEMPERATURES)
     assert fit.held_out_loss < -0.25 * np.log(0.02)
@@ -92,8 +106,13 @@ def test_training_stops_where_the_held_out_loss_was_lowest():
     """All labels are alike in training and otherwise in the fold: every step makes it worse."""
     observed = np.array([0, 0, 0, 0, 1, 1])
     fit = fit_classifier(
-        lambda setting, seed: Constant(np.zeros((6, 2))), observed, [np.array([4, 5])],
-        [Setting(0.0, 0.0)], Context(Seed(0)), epochs=50, lr=0.1,
+        lambda setting, seed: Constant(np.zeros((6, 2))),
+        observed,
+        [np.array([4, 5])],
+        [Setting(0.0, 0.0)],
+        Context(Seed(0)),
+        epochs=50,
+        lr=0.1,
     )
     assert fit.epochs == 5
 
@@ -105,6 +124,10 @@ def test_the_choice_and_the_loss_curve_are_recorded():
         Release(graph), make_threats(graph).attribute, Context(Seed(0), progress=progress)
     )
     assert set(result.facts) == {
-        "dropout", "weight_decay", "epochs", "temperature", "cross_validated_log_loss",
+        "dropout",
+        "weight_decay",
+        "epochs",
+        "temperature",
+        "cross_validated_log_loss",
     }
     assert len(progress.curves["loss"]) == result.facts["epochs"]

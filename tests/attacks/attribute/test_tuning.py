@@ -22,9 +22,7 @@ from core.graph import Graph
 from core.seeding import Seed
 
 
-@given(
-    st.lists(st.integers(-1, 3), min_size=1, max_size=40), st.integers(2, 6), st.integers(0, 99)
-)
+@given(st.lists(st.integers(-1, 3), min_size=1, max_size=40), st.integers(2, 6), st.integers(0, 99))
 def test_folds_split_the_known_nodes_evenly(codes, num_folds, seed):
     observed = np.array(codes)
     folds = draw_folds(observed, num_folds, np.random.default_rng(seed))

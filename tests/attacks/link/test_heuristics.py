@@ -130,8 +130,9 @@ def test_feature_cosine_equals_the_formula_on_dense_and_sparse_features(monkeypa
     for values in (features, sparse.csr_array(features)):
         graph = Graph.from_pairs([[0, 1]], 20, features=values)
         small = Context(Seed(0), memory_budget=1000)
-        np.testing.assert_allclose(score("feature_cosine", graph, pairs, small), expected,
-                                   atol=1e-7)
+        np.testing.assert_allclose(
+            score("feature_cosine", graph, pairs, small), expected, atol=1e-7
+        )
 
 
 def test_feature_cosine_declines_a_graph_without_features():

@@ -45,9 +45,7 @@ def test_scores_follow_their_pairs_in_any_order_and_direction(method, name):
 def test_empty_nearly_empty_and_complete_releases_get_finite_scores(method, links):
     graph = make_threats(GRAPHS["two_communities"]()).visible
     keep = np.arange(4)
-    small = Graph.from_pairs(
-        np.array(links, int).reshape(-1, 2), 4, features=graph.features[keep]
-    )
+    small = Graph.from_pairs(np.array(links, int).reshape(-1, 2), 4, features=graph.features[keep])
     threat = LinkThreat(np.array([[0, 1], [1, 2]]), np.array([[2, 3]]), prior=0.3)
     if make_quick(method).supports(Release(small), threat):
         return

@@ -56,7 +56,5 @@ def test_progress_is_reported_and_cancel_obeyed(monkeypatch):
     graph = GRAPHS["two_communities"]()
     stopped = RecordingProgress(lambda: len(stopped.updates) >= 2)
     with pytest.raises(RunCancelled):
-        compute_pagerank_scores(
-            graph, graph.edges, 0.15, 1e-4, Context(Seed(0), progress=stopped)
-        )
+        compute_pagerank_scores(graph, graph.edges, 0.15, 1e-4, Context(Seed(0), progress=stopped))
     assert len(stopped.updates) == 2

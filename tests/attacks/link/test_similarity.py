@@ -65,7 +65,5 @@ def test_links_of_weight_zero_are_not_learnt_as_links():
 def test_nothing_to_learn_from_gives_constant_scores():
     pairs = np.array([[0, 1], [1, 2]])
     for links in (np.empty((0, 2)), [[0, 1], [0, 2], [1, 2]]):
-        scores = compute_svc_scores(
-            Graph.from_pairs(links, 3), np.eye(3), pairs, Context(Seed(0))
-        )
+        scores = compute_svc_scores(Graph.from_pairs(links, 3), np.eye(3), pairs, Context(Seed(0)))
         assert (scores == scores[0]).all()
