@@ -1,4 +1,4 @@
-"""Methods: what every attack and defense is, and the lists of those that exist.
+"""Methods: what every attack and defense is. `core.registry` says which exist.
 
 A method is a frozen, keyword-only pydantic model with a class-level `info` and one verb. Its
 fields' bounds, units and help texts are declared once and give the check, the error message,
@@ -15,10 +15,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from core.context import Context
-from core.errors import InputError
 from core.graph import Graph
 from core.release import Release
 from core.results import ClassProbabilities, PairScores
@@ -123,71 +122,3 @@ class Defense(Method):
     @abstractmethod
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         """A release of `graph` (= `threats.visible`); never mutates it."""
-
-
-def list_methods(kind: Kind | None = None) -> list[type[Method]]:
-    """All methods in the order of their lists."""
-    from core.attacks.attribute import ATTRIBUTE_ATTACKS
-    from core.attacks.link import LINK_ATTACKS
-    from core.defenses import DEFENSES
-
-    methods: list[type[Method]] = [*LINK_ATTACKS, *ATTRIBUTE_ATTACKS, *DEFENSES]
-    return [m for m in methods if kind is None or m.kind == kind]
-
-
-def find_method(key: str, *kinds: Kind) -> type[Method]:
-    methods = [m for m in list_methods() if not kinds or m.kind in kinds]
-    for method in methods:
-        if method.info.key == key:
-            return method
-    noun = " or ".join(kind.replace("_", " ") for kind in kinds) or "method"
-    raise InputError(
-        noun, "must be a known key", key, "known: " + ", ".join(m.info.key for m in methods)
-    )
-
-
-def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) -> Method:
-    """The method `key` with the given settings; InputError names setting, rule and value."""
-    method = find_method(key, *kinds)
-    try:
-        return method.model_validate(config or {})
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"])) or "settings"
-        fields = ", ".join(method.model_fields) or "none"
-        raise InputError(
-            f"{key}: parameter '{name}'",
-            first["msg"].lower(),
-            first.get("input"),
-            f"parameters: {fields}",
-        ) from None
-
-
-def parse_method(text: str, *kinds: Kind) -> Method:
-    """A method from its text on the command line, `KEY[:name=value,…]`."""
-    key, _, rest = text.partition(":")
-    config: dict[str, Any] = {}
-    for item in filter(None, rest.split(",")):
-        name, sign, value = item.partition("=")
-        if not sign:
-            raise InputError(f"{key}: parameter", "must be written name=value", item)
-        config[name.strip()] = value.strip()
-    return make_method(key.strip(), config, *kinds)
-
-
-def describe_methods() -> list[dict[str, Any]]:
-    """Every method with its parameters as JSON schema, for `core methods --json`."""
-    return [
-        {
-            "kind": method.kind,
-            "key": method.info.key,
-            "title": method.info.title,
-            "summary": method.info.summary,
-            "source": method.info.source,
-            "group": method.info.group,
-            "cost": method.info.cost,
-            "is_null": method.info.is_null,
-            "parameters": method.model_json_schema(),
-        }
-        for method in list_methods()
-    ]

@@ -7,9 +7,11 @@ import streamlit as st
 from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
-from core.figures import answers, ranking, roc, tables
-from core.figures.labels import ORIGINAL, attack_threat
-from core.methods import Method, list_methods
+from core.figures import ranking, roc
+from core.findings import answers, tables
+from core.findings.labels import ORIGINAL, attack_threat
+from core.methods import Method
+from core.registry import list_methods
 from pages.ui import cache, page, rail, session
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.study_panel import show_studies

@@ -9,9 +9,9 @@ import streamlit as st
 
 from core.audit.view import AuditSummary
 from core.errors import AuditError
-from core.figures import answers, release_table
-from core.figures.labels import method_title
-from core.figures.tables import list_threats
+from core.findings import answers, release_table
+from core.findings.labels import method_title
+from core.findings.tables import list_threats
 from pages.ui import cache, page, rail, service, session
 from pages.ui.text import count_noun, escape, show_seconds
 

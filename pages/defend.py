@@ -8,10 +8,12 @@ from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.audit.twins import add_twins, find_twin, pair_twins
 from core.audit.view import AuditView
-from core.figures import answers, release_table, releases, roc, twins
-from core.figures.labels import ORIGINAL, method_title, release_title
-from core.figures.tables import list_threats
-from core.methods import Method, list_methods
+from core.figures import releases, roc, twins
+from core.findings import answers, release_table
+from core.findings.labels import ORIGINAL, method_title, release_title
+from core.findings.tables import list_threats
+from core.methods import Method
+from core.registry import list_methods
 from pages.ui import cache, page, rail, session
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.learned_links import list_learned, show_learned_links

@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.figures import answers, homophily, pair_profile
-from core.figures.labels import ORIGINAL, release_title
-from core.figures.tables import list_releases
+from core.figures import homophily, pair_profile
+from core.findings import answers
+from core.findings.labels import ORIGINAL, release_title
+from core.findings.tables import list_releases
 from pages.ui import page, session
 from pages.ui.theme import current_theme
 

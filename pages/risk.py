@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.figures import answers, margins, risk
+from core.figures import margins, risk
 from core.figures.chart import Chart
-from core.figures.labels import ORIGINAL, method_title, release_title
-from core.figures.node_card import find_node
-from core.figures.tables import list_releases
 from core.figures.theme import Theme
+from core.findings import answers
+from core.findings.labels import ORIGINAL, method_title, release_title
+from core.findings.node_card import find_node
+from core.findings.tables import list_releases
 from pages.ui import cache, page, session
 from pages.ui.node_panel import show_node
 from pages.ui.text import escape

@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.figures import answers, tradeoff, transfer
-from core.figures.labels import Threat, method_title, metric_title
-from core.figures.tables import RELEASE, list_metrics, list_threats, select_results
+from core.figures import tradeoff, transfer
+from core.findings import answers
+from core.findings.labels import Threat, method_title, metric_title
+from core.findings.tables import RELEASE, list_metrics, list_threats, select_results
 from pages.ui import page
 from pages.ui.theme import current_theme
 

@@ -38,7 +38,7 @@ from core.seeding import Seed
 from core.threats import AttributeThreat, Threats
 
 if TYPE_CHECKING:
-    from core.models.link_effects import LinkEffect
+    from core.models.flips.link_effects import LinkEffect
 
 NUM_MODELS = 3
 """GCNs, each on a split of its own, that propose the links together."""
@@ -192,7 +192,7 @@ def _choose_links(
     context: Context,
     total: int,
 ) -> list[LinkEffect]:
-    from core.models.link_effects import LinkEffects
+    from core.models.flips.link_effects import LinkEffects
 
     assert spec.private is not None
     seed = Seed(spec.root_seed).child("advice", request.node)

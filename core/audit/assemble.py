@@ -11,14 +11,14 @@ import pandas as pd
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
-from core.audit import files
-from core.audit.claims import list_claims
 from core.audit.describe import restore_guarantee
-from core.audit.execute import load_threats
+from core.audit.jobs.cells import load_threats
+from core.audit.jobs.claims import list_claims
 from core.audit.margins import make_margin_loader
 from core.audit.plan import MEASURE_METHOD, ORIGINAL
 from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.store import FINAL, Store, is_owner_alive
+from core.audit.store import files
+from core.audit.store.database import FINAL, Store, is_owner_alive
 from core.audit.view import (
     CELL_COLUMNS,
     NODE_COLUMNS,
@@ -31,7 +31,7 @@ from core.audit.view import (
 )
 from core.graph import MISSING, Graph
 from core.measures.intervals import combine_measurements
-from core.methods import find_method
+from core.registry import find_method
 from core.release import EMPIRICAL, Guarantee
 from core.results import Estimate, Measurement
 

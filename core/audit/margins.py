@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 from sqlalchemy.engine import Row
 
-from core.audit import files
 from core.audit.plan import MEASURE_METHOD
-from core.audit.store import Store
+from core.audit.store import files
+from core.audit.store.database import Store
 
 LoadMargins = Callable[[str, str | None], np.ndarray]
 

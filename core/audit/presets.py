@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.methods import Method, list_methods
+from core.methods import Method
+from core.registry import list_methods
 
 
 @dataclass(frozen=True)

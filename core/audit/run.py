@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.audit.assemble import assemble_view
-from core.audit.execute import Job, execute_cell
+from core.audit.jobs.cells import Job, execute_cell
 from core.audit.plan import plan_audit
 from core.audit.provenance import describe_run
 from core.audit.spec import AuditSpec
-from core.audit.store import KEPT, Store
+from core.audit.store.database import KEPT, Store
 from core.audit.view import AuditView
 from core.graph import Graph
 from core.seeding import Seed

@@ -12,24 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.audit.advice_jobs import AdviceJobs
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
-from core.audit.claims import ClaimRuns
-from core.audit.coordinate import AuditRun, InFlight, clear_flag, raise_flag
-from core.audit.engine import Engine
+from core.audit.jobs.advice import AdviceJobs
+from core.audit.jobs.claims import ClaimRuns
+from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
+from core.audit.jobs.engine import Engine
+from core.audit.jobs.publish import PublishRun
 from core.audit.plan import plan_audit
 from core.audit.provenance import describe_run
-from core.audit.publish import PublishRun
 from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.store import FINAL, Store
-from core.audit.view import (
-    AuditProgress,
-    AuditSummary,
-    AuditView,
-    PublishProgress,
-    RunningCell,
-)
+from core.audit.store.database import FINAL, Store
+from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
 from core.errors import InputError
 from core.graph import Graph
 

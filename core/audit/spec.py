@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.errors import InputError
-from core.methods import Kind, Method, make_method, parse_method
+from core.methods import Kind, Method
+from core.registry import make_method, parse_method
 
 
 class MethodChoice(BaseModel):

@@ -17,7 +17,7 @@ from core.audit.spec import AuditSpec
 from core.audit.view import AuditSummary
 from core.errors import InputError
 from core.graph import Graph
-from core.methods import find_method
+from core.registry import find_method
 from core.seeding import Seed
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def mask_features(graph: Graph, share: float, seed: Seed) -> Graph:
 
 def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     """The set of Louvain communities whose size is nearest to `share` of the nodes."""
-    from core.measures.communities import find_communities
+    from core.algorithms.communities import find_communities
 
     if share >= 1:
         return graph

@@ -89,7 +89,7 @@ def load_dataset(name: str) -> LoadedGraph:
 
 def find_raw(info: DatasetInfo) -> Path | None:
     """The local folder with all raw files of a dataset, or None."""
-    from core.audit.files import find_home
+    from core.home import find_home
 
     roots = [Path(os.environ["AUDIT_DATA"])] if os.environ.get("AUDIT_DATA") else []
     for root in [*roots, find_home() / "datasets"]:
@@ -101,7 +101,7 @@ def find_raw(info: DatasetInfo) -> Path | None:
 
 
 def _download(info: DatasetInfo) -> Path:
-    from core.audit.files import find_home
+    from core.home import find_home
 
     wanted = f"{info.folders[0]}/{info.files[0]}"
     if not info.urls:

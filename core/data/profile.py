@@ -12,8 +12,8 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from core.data.findings import count_classes, find_warnings
 from core.data.loaded import LoadReport
+from core.data.warnings import count_classes, find_warnings
 from core.graph import Attribute, Graph
 
 _TILE = 4_000_000

@@ -41,7 +41,7 @@ class BetweennessDeletion(Defense):
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        from core.models.betweenness import compute_edge_betweenness
+        from core.algorithms.betweenness import compute_edge_betweenness
 
         count = min(self.sources, graph.num_nodes)
         sources = context.rng("sources").choice(graph.num_nodes, count, replace=False)

@@ -12,7 +12,7 @@ from core.graph import Graph
 from core.methods import MethodInfo
 
 if TYPE_CHECKING:
-    from core.models.link_sgd import LinkSgd
+    from core.models.synthesis.link_sgd import LinkSgd
 
 
 class DpgGan(LinkSgdSynthesis):
@@ -34,6 +34,6 @@ class DpgGan(LinkSgdSynthesis):
     )
 
     def _train(self, data: Graph, plan: LinkSgd, context: Context) -> np.ndarray:
-        from core.models.link_sgd import train_gan
+        from core.models.synthesis.link_sgd import train_gan
 
         return train_gan(data, plan, self.negatives, context)

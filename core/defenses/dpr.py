@@ -16,7 +16,7 @@ from core.release import EMPIRICAL, Guarantee, Release
 from core.threats import Threats
 
 if TYPE_CHECKING:
-    from core.models.deep_pagerank import Plan
+    from core.models.synthesis.deep_pagerank import Plan
 
 
 class Dpr(Defense):
@@ -65,8 +65,8 @@ class Dpr(Defense):
     damping: float = Field(0.85, gt=0, lt=1, description="Damping factor γ of PageRank.")
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        from core.models.deep_pagerank import train_vectors
-        from core.models.synthesis import draw_links
+        from core.models.synthesis.deep_pagerank import train_vectors
+        from core.models.synthesis.drawing import draw_links
 
         data = graph.with_edges(np.empty((0, 2), np.int64)) if self.data_free else graph
         wanted = self._choose_num_links(graph, context)
@@ -88,7 +88,7 @@ class Dpr(Defense):
         return None if graph.num_nodes >= 2 else "A synthetic graph needs at least two nodes."
 
     def make_plan(self, num_nodes: int) -> Plan:
-        from core.models.deep_pagerank import Plan
+        from core.models.synthesis.deep_pagerank import Plan
 
         names = (
             "epochs",

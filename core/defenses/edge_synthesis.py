@@ -19,7 +19,7 @@ from core.release import Release
 from core.threats import Threats
 
 if TYPE_CHECKING:
-    from core.models.link_sgd import LinkSgd
+    from core.models.synthesis.link_sgd import LinkSgd
 
 
 class EdgeSynthesis(Defense):
@@ -104,8 +104,8 @@ class LinkSgdSynthesis(EdgeSynthesis):
     def _synthesize(
         self, data: Graph, wanted: int, epsilon: float, context: Context
     ) -> tuple[np.ndarray, str, float]:
-        from core.models.link_sgd import LinkSgd
-        from core.models.synthesis import take_top_links
+        from core.models.synthesis.drawing import take_top_links
+        from core.models.synthesis.link_sgd import LinkSgd
 
         context.progress.check()
         multiplier = calibrate_sampled(epsilon, self.delta, self.rate, self.steps)

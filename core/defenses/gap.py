@@ -42,7 +42,7 @@ class Gap(EdgeSynthesis):
     def _synthesize(
         self, data: Graph, wanted: int, epsilon: float, context: Context
     ) -> tuple[np.ndarray, str, float]:
-        from core.models.synthesis import draw_links
+        from core.models.synthesis.drawing import draw_links
 
         multiplier = calibrate_gaussian(epsilon, self.delta, self.hops)
         vectors = self.aggregate(data, multiplier, context) / math.sqrt(self.temperature)

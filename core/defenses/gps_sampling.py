@@ -18,7 +18,7 @@ from core.release import Release
 from core.threats import Threats
 
 if TYPE_CHECKING:
-    from core.models.sampler_training import SamplerState
+    from core.models.gps.sampler_training import SamplerState
 
 MAX_TRIALS = 3
 """States on which the GPS attack is run before one is chosen."""
@@ -150,7 +150,7 @@ class GpsSampling(Defense):
         context: Context,
     ) -> list[SamplerState]:
         """The states of all restarts that may be published."""
-        from core.models.sampler_training import SamplerSettings, SamplerTrainer
+        from core.models.gps.sampler_training import SamplerSettings, SamplerTrainer
 
         assert threats.attribute is not None
         settings = SamplerSettings(
@@ -205,7 +205,7 @@ class GpsSampling(Defense):
         """
         from core.attacks.attribute.gps import Gps
         from core.attacks.attribute.label_propagation import LabelPropagation
-        from core.models.sampler_training import compute_believed_auc
+        from core.models.gps.sampler_training import compute_believed_auc
 
         assert threats.attribute is not None
         unknown = ~threats.attribute.known
@@ -272,7 +272,7 @@ def _estimate(
     context: Context,
 ) -> float:
     """AUC of an attack over the nodes it must guess, against beliefs."""
-    from core.models.sampler_training import compute_believed_auc
+    from core.models.gps.sampler_training import compute_believed_auc
 
     threat = threats.attribute
     assert threat is not None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.attacks.attribute.tuning import draw_folds, hold_out
+from core.algorithms.spreading import spread_labels
 from core.context import Context
 from core.graph import Graph
-from core.models.spreading import spread_labels
+from core.models.tuning import draw_folds, hold_out
 from core.threats import AttributeThreat
 
 POWERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)

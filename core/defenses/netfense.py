@@ -15,8 +15,8 @@ from core.release import Release
 from core.threats import Threats
 
 if TYPE_CHECKING:
-    from core.models.perturbation import Flipper
-    from core.models.unnoticed import PageRankEffect
+    from core.models.flips.perturbation import Flipper
+    from core.models.flips.unnoticed import PageRankEffect
 
 
 class NetFense(Defense):
@@ -114,14 +114,14 @@ class NetFense(Defense):
         reason = self.supports(graph, threats)
         if reason:
             raise UnsupportedError("NetFense", reason)
-        from core.models.perturbation import (
+        from core.models.flips.perturbation import (
             Flipper,
             draw_targets,
             find_withheld,
             fit_gcn_surrogates,
             fit_surrogates,
         )
-        from core.models.unnoticed import PageRankEffect
+        from core.models.flips.unnoticed import PageRankEffect
 
         assert threats.attribute is not None
         surrogates = (
@@ -149,7 +149,7 @@ class NetFense(Defense):
         self, flipper: Flipper, v: int, ranks: PageRankEffect, rng: np.random.Generator
     ) -> bool:
         """One flip at v; False where none is allowed or none helps."""
-        from core.models.perturbation import compute_gap
+        from core.models.flips.perturbation import compute_gap
 
         if self.choice == "random":
             partners = np.flatnonzero(flipper.find_degree_preserving(v))
@@ -184,7 +184,7 @@ def check_flips(graph: Graph, threats: Threats, with_features: bool) -> str | No
     if graph.weights is not None:
         return "flips links that are there or not; this graph's links have weights"
     if with_features:
-        from core.models.perturbation import has_binary_features
+        from core.models.flips.perturbation import has_binary_features
 
         if not has_binary_features(graph):
             return "flips features between 0 and 1; this graph's features are not binary"

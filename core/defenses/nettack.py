@@ -16,7 +16,7 @@ from core.release import Release
 from core.threats import Threats
 
 if TYPE_CHECKING:
-    from core.models.perturbation import Flipper
+    from core.models.flips.perturbation import Flipper
 
 
 class Nettack(Defense):
@@ -49,7 +49,7 @@ class Nettack(Defense):
         reason = self.supports(graph, threats)
         if reason:
             raise UnsupportedError("Nettack", reason)
-        from core.models.perturbation import (
+        from core.models.flips.perturbation import (
             Flipper,
             draw_targets,
             find_withheld,

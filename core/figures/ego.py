@@ -10,14 +10,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from core.figures.theme import (
-    INKS,
-    OKABE_ITO,
-    ORIGINAL_GREY,
-    REMOVED_RED,
-    Theme,
-    risk_color,
-)
+from core.figures.theme import INKS, OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
 from core.graph import MISSING, Attribute, Graph
 
 MAX_NODES = 150

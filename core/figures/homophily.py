@@ -9,8 +9,6 @@ import pandas as pd
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.labels import ORIGINAL, release_title
-from core.figures.tables import list_releases
 from core.figures.theme import (
     INKS,
     Theme,
@@ -19,6 +17,8 @@ from core.figures.theme import (
     release_color,
     style_figure,
 )
+from core.findings.labels import ORIGINAL, release_title
+from core.findings.tables import list_releases
 
 MECHANISMS = {
     "ghratio_proximity": "Neighbours",

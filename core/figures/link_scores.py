@@ -10,11 +10,7 @@ from plotly.subplots import make_subplots
 from core.figures.chart import Chart
 from core.figures.theme import INKS, OKABE_ITO, Theme, make_empty_figure, style_figure
 from core.graph import Graph
-from core.measures.link_scores import (
-    GroupMean,
-    compute_degree_means,
-    compute_substructure_means,
-)
+from core.measures.link_scores import GroupMean, compute_degree_means, compute_substructure_means
 
 NUM_BINS = 20
 TITLES = ("All links", "By degree of the end", "Inside small sub-structures")

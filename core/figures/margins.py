@@ -10,8 +10,6 @@ from plotly.subplots import make_subplots
 
 from core.audit.view import AuditView
 from core.figures.chart import Chart
-from core.figures.labels import ORIGINAL, attack_threat, is_null, method_title, release_title
-from core.figures.tables import list_releases
 from core.figures.theme import (
     INKS,
     Theme,
@@ -21,6 +19,8 @@ from core.figures.theme import (
     release_color,
     style_figure,
 )
+from core.findings.labels import ORIGINAL, attack_threat, is_null, method_title, release_title
+from core.findings.tables import list_releases
 
 WHATS = ("private", "label")
 LEAVES_INVERTED = -0.1

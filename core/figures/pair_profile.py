@@ -9,8 +9,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.labels import ORIGINAL, release_title
-from core.figures.tables import RELEASE, describe_sample, list_releases, select_results
 from core.figures.theme import (
     INKS,
     Theme,
@@ -20,6 +18,8 @@ from core.figures.theme import (
     release_color,
     style_figure,
 )
+from core.findings.labels import ORIGINAL, release_title
+from core.findings.tables import RELEASE, describe_sample, list_releases, select_results
 
 METRICS = {
     "pair_path_length": "Steps<br>apart",

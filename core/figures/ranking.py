@@ -10,8 +10,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.labels import ORIGINAL, Threat, axis_title, chance_level, method_title
-from core.figures.tables import attack_rows, describe_sample, list_metrics, list_releases
 from core.figures.theme import (
     INKS,
     Theme,
@@ -21,7 +19,9 @@ from core.figures.theme import (
     release_color,
     style_figure,
 )
-from core.figures.turned import turn_round
+from core.findings.labels import ORIGINAL, Threat, axis_title, chance_level, method_title
+from core.findings.tables import attack_rows, describe_sample, list_metrics, list_releases
+from core.findings.turned import turn_round
 
 UNITS = {"link": "pair", "attribute": "node"}
 

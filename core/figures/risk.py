@@ -11,8 +11,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
-from core.figures.labels import method_title, release_title
-from core.figures.tables import list_releases
 from core.figures.theme import (
     INKS,
     Theme,
@@ -23,6 +21,8 @@ from core.figures.theme import (
     risk_colorscale,
     style_figure,
 )
+from core.findings.labels import method_title, release_title
+from core.findings.tables import list_releases
 
 MAX_CELLS = 10_000
 MAX_TITLE = 26

@@ -9,7 +9,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
-from core.figures.labels import is_null, method_title, release_title
 from core.figures.theme import (
     INKS,
     OKABE_ITO,
@@ -19,6 +18,7 @@ from core.figures.theme import (
     release_color,
     style_figure,
 )
+from core.findings.labels import is_null, method_title, release_title
 
 FLOOR = 1e-4
 

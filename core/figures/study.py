@@ -10,16 +10,7 @@ import plotly.graph_objects as go
 from core.audit.studies import StudyKind
 from core.audit.view import AuditView
 from core.figures.chart import Chart
-from core.figures.labels import (
-    ORIGINAL,
-    Threat,
-    chance_level,
-    is_null,
-    method_title,
-    metric_title,
-)
 from core.figures.ranking import interval_lengths
-from core.figures.tables import attack_rows, describe_sample, list_threats, main_metric
 from core.figures.theme import (
     INKS,
     OKABE_ITO,
@@ -30,6 +21,15 @@ from core.figures.theme import (
     make_empty_figure,
     style_figure,
 )
+from core.findings.labels import (
+    ORIGINAL,
+    Threat,
+    chance_level,
+    is_null,
+    method_title,
+    metric_title,
+)
+from core.findings.tables import attack_rows, describe_sample, list_threats, main_metric
 
 COLUMNS = ["share", "threat", "method", "metric", "value", "low", "high", "n", "seeds"]
 MAX_LINES = len(OKABE_ITO)

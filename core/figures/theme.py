@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from core.figures.labels import ORIGINAL, defense_key
+from core.findings.labels import ORIGINAL, defense_key
 from core.results import Estimate
 
 Theme = Literal["light", "dark"]

@@ -8,23 +8,6 @@ import plotly.graph_objects as go
 
 from core.figures.chart import Chart
 from core.figures.label_places import place_labels
-from core.figures.labels import (
-    ORIGINAL,
-    Threat,
-    axis_title,
-    chance_level,
-    is_higher_useful,
-    method_title,
-    metric_title,
-    release_title,
-)
-from core.figures.tables import (
-    RELEASE,
-    compute_worst_attacks,
-    describe_sample,
-    list_releases,
-    select_results,
-)
 from core.figures.theme import (
     INKS,
     Ink,
@@ -36,8 +19,25 @@ from core.figures.theme import (
     release_symbol,
     style_figure,
 )
-from core.figures.turned import MARK, name_strength, turn_round
 from core.figures.twins import add_twin_lines
+from core.findings.labels import (
+    ORIGINAL,
+    Threat,
+    axis_title,
+    chance_level,
+    is_higher_useful,
+    method_title,
+    metric_title,
+    release_title,
+)
+from core.findings.tables import (
+    RELEASE,
+    compute_worst_attacks,
+    describe_sample,
+    list_releases,
+    select_results,
+)
+from core.findings.turned import MARK, name_strength, turn_round
 
 ROOM = 0.06
 """Empty share of an axis beyond the data on either side."""

@@ -9,15 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
-from core.figures.labels import (
-    Threat,
-    chance_level,
-    method_title,
-    metric_title,
-    release_title,
-)
 from core.figures.ranking import UNITS
-from core.figures.tables import attack_rows, describe_sample, list_releases, select_results
 from core.figures.theme import (
     INKS,
     Theme,
@@ -27,7 +19,9 @@ from core.figures.theme import (
     risk_colorscale,
     style_figure,
 )
-from core.figures.turned import MARK, turn_round
+from core.findings.labels import Threat, chance_level, method_title, metric_title, release_title
+from core.findings.tables import attack_rows, describe_sample, list_releases, select_results
+from core.findings.turned import MARK, turn_round
 
 
 def transfer_matrix(

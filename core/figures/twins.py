@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from core.audit.spec import MethodChoice
 from core.audit.twins import pair_twins
-from core.figures.labels import ORIGINAL, is_higher_useful, metric_title, release_title
-from core.figures.tables import RELEASE, list_metrics, select_results
 from core.figures.theme import format_interval, format_number
+from core.findings.labels import ORIGINAL, is_higher_useful, metric_title, release_title
+from core.findings.tables import RELEASE, list_metrics, select_results
 
 MAX_MEASURES = 4
 COLUMNS = ["release", "metric", "value", "twin", "gain", "verdict"]

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.kernels import find_pair_distances
 from core.context import Context
 from core.graph import Graph
 from core.measures.intervals import measure_mean, measure_share
-from core.measures.kernels import find_pair_distances
 from core.results import Measurement
 from core.threats import LinkThreat
 

@@ -15,10 +15,10 @@ import numpy as np
 from scipy import stats
 from scipy.sparse import csgraph
 
+from core.algorithms.communities import find_communities
+from core.algorithms.kernels import count_triangles, search_breadth_first, sum_distances
 from core.context import Context
 from core.graph import Graph
-from core.measures.communities import find_communities
-from core.measures.kernels import count_triangles, search_breadth_first, sum_distances
 from core.measures.metrics import STATISTICS
 from core.results import Measurement
 

@@ -10,11 +10,7 @@ import numpy as np
 
 from core.context import Context
 from core.graph import Graph
-from core.measures.ranking import (
-    compute_auc,
-    compute_node_margins,
-    measure_class_probabilities,
-)
+from core.measures.ranking import compute_auc, compute_node_margins, measure_class_probabilities
 from core.release import Release
 from core.results import ClassProbabilities, Measurement
 from core.threats import AttributeThreat, Threats

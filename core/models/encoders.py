@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from core.attacks.attribute.tuning import scale_features
 from core.graph import Graph
 from core.models.propagation import Norm, Propagation, normalize_adjacency
+from core.models.tuning import scale_features
 from core.seeding import Seed
 
 Backbone = Literal["gcn", "gin", "sage", "gat", "mlp"]

@@ -11,9 +11,7 @@ import math
 import numba
 import numpy as np
 
-from core.context import Context
-from core.graph import Graph
-from core.models.walks import (
+from core.algorithms.walks import (
     STOP,
     compute_cumulative,
     draw_below,
@@ -21,6 +19,8 @@ from core.models.walks import (
     make_state,
     walk,
 )
+from core.context import Context
+from core.graph import Graph
 
 UPDATES_AT_ONCE = 1_000_000
 """Vector updates between two reports of progress: about a tenth of a second."""

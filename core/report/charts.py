@@ -22,7 +22,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from core.figures.homophily import MECHANISMS
-from core.figures.labels import (
+from core.figures.ranking import interval_lengths
+from core.figures.theme import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, format_number
+from core.findings.labels import (
     ORIGINAL,
     axis_title,
     chance_level,
@@ -32,9 +34,7 @@ from core.figures.labels import (
     metric_title,
     release_title,
 )
-from core.figures.ranking import interval_lengths
-from core.figures.theme import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, format_number
-from core.figures.turned import MARK
+from core.findings.turned import MARK
 
 TEXT_FONT = "Libertinus Serif"
 LAYOUT_FONT = "STIXGeneral"

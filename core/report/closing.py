@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.figures.labels import (
+from core.findings.labels import (
     is_null,
     is_twin,
     method_source,
@@ -13,8 +13,8 @@ from core.figures.labels import (
     metric_title,
     release_title,
 )
-from core.figures.tables import RELEASE, describe_missing
-from core.methods import find_method
+from core.findings.tables import RELEASE, describe_missing
+from core.registry import find_method
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.material import Material

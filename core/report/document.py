@@ -12,18 +12,8 @@ import typst
 
 from core.audit.view import AuditView
 from core.report.blocks import Block
-from core.report.closing import (
-    build_limits,
-    build_provenance,
-    build_signoff,
-    build_sources,
-)
-from core.report.findings import (
-    build_attacks,
-    build_releases,
-    build_risk,
-    build_tradeoff,
-)
+from core.report.closing import build_limits, build_provenance, build_signoff, build_sources
+from core.report.findings import build_attacks, build_releases, build_risk, build_tradeoff
 from core.report.material import Material
 from core.report.mechanisms import build_mechanisms
 from core.report.opening import build_graph, build_summary, build_threats

@@ -6,8 +6,13 @@ from functools import partial
 
 import pandas as pd
 
-from core.figures import answers
-from core.figures.labels import (
+from core.figures.ranking import UNITS, compute_ranking
+from core.figures.risk import compute_group_risk, compute_risk_shares
+from core.figures.theme import format_interval, format_number
+from core.figures.tradeoff import compute_tradeoff
+from core.figures.transfer import compute_transfer
+from core.findings import answers
+from core.findings.labels import (
     ORIGINAL,
     Threat,
     is_null,
@@ -15,14 +20,9 @@ from core.figures.labels import (
     metric_title,
     release_title,
 )
-from core.figures.ranking import UNITS, compute_ranking
-from core.figures.release_table import compute_release_table
-from core.figures.risk import compute_group_risk, compute_risk_shares
-from core.figures.tables import describe_sample, list_metrics, main_metric, select_results
-from core.figures.theme import format_interval, format_number
-from core.figures.tradeoff import compute_tradeoff
-from core.figures.transfer import compute_transfer
-from core.figures.turned import MARK
+from core.findings.release_table import compute_release_table
+from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
+from core.findings.turned import MARK
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import MIN_CELL, Material

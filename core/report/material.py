@@ -11,17 +11,17 @@ import pandas as pd
 
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
-from core.figures.labels import ORIGINAL, Threat
 from core.figures.risk import compute_worst_case
-from core.figures.tables import (
+from core.figures.theme import release_color, release_symbol
+from core.figures.tradeoff import compute_tradeoff
+from core.findings.labels import ORIGINAL, Threat
+from core.findings.tables import (
     compute_worst_attacks,
     list_metrics,
     list_releases,
     list_threats,
     main_metric,
 )
-from core.figures.theme import release_color, release_symbol
-from core.figures.tradeoff import compute_tradeoff
 from core.graph import Graph
 from core.report.options import ReportOptions
 from core.report.text import clean_text

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.figures import answers
-from core.figures.homophily import (
-    MECHANISMS,
-    compute_ghratio_histogram,
-    compute_reference_share,
-)
-from core.figures.labels import ORIGINAL, is_null, method_title, metric_title, release_title
-from core.figures.pair_profile import (
-    KINDS,
-    METRICS,
-    answer_pair_profile,
-    compute_pair_table,
-)
-from core.figures.tables import describe_sample
+from core.figures.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
+from core.figures.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
 from core.figures.theme import format_interval, format_number
+from core.findings import answers
+from core.findings.labels import ORIGINAL, is_null, method_title, metric_title, release_title
+from core.findings.tables import describe_sample
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import Material

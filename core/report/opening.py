@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from core.figures import answers
-from core.figures.labels import Threat, metric_title
 from core.figures.profile import compute_degree_counts
-from core.figures.tables import list_metrics, main_metric
 from core.figures.theme import format_number, format_percent
 from core.figures.tradeoff import compute_tradeoff
+from core.findings import answers
+from core.findings.labels import Threat, metric_title
+from core.findings.tables import list_metrics, main_metric
 from core.graph import Attribute
 from core.measures.metrics import METRICS
 from core.report import blocks, charts

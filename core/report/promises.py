@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from core.audit.twins import pair_twins
 from core.audit.view import ReleaseSummary
-from core.figures.guarantees import (
+from core.figures.theme import ORIGINAL_GREY, format_number, format_percent
+from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
+from core.findings.guarantees import (
     EMPIRICAL,
     NOT_PROVEN,
     describe_outcome,
@@ -12,9 +14,7 @@ from core.figures.guarantees import (
     explain_signal,
     list_promise_rows,
 )
-from core.figures.labels import ORIGINAL, is_twin, release_title
-from core.figures.theme import ORIGINAL_GREY, format_number, format_percent
-from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
+from core.findings.labels import ORIGINAL, is_twin, release_title
 from core.privacy.claim_check import CONFIDENCE
 from core.report import blocks
 from core.report.blocks import Block

@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.advice import Advice, AdviceRequest
-from core.audit.advice_jobs import AdviceProgress
+from core.audit.jobs.advice import AdviceProgress
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.errors import AuditError
-from core.figures import advice as advice_figures
-from core.figures.labels import ORIGINAL, attack_threat, is_null, method_title
 from core.figures.risk import compute_worst_case
+from core.findings import advice as advice_figures
+from core.findings.labels import ORIGINAL, attack_threat, is_null, method_title
 from pages.ui import page, service
 from pages.ui.text import escape
 

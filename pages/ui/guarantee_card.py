@@ -7,14 +7,14 @@ import streamlit as st
 from core.audit.view import AuditView, ClaimRun, ReleaseSummary
 from core.errors import AuditError
 from core.figures.claim import draw_claim
-from core.figures.guarantees import (
+from core.figures.theme import format_number
+from core.findings.guarantees import (
     explain_claim,
     explain_promise,
     explain_signal,
     list_promise_rows,
 )
-from core.figures.labels import ORIGINAL, is_twin, release_title
-from core.figures.theme import format_number
+from core.findings.labels import ORIGINAL, is_twin, release_title
 from core.release import Guarantee
 from pages.ui import page, service
 from pages.ui.text import escape, show_seconds

@@ -7,8 +7,8 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import link_scores
 from core.figures.chart import Chart
-from core.figures.labels import ORIGINAL, release_title
 from core.figures.theme import Theme
+from core.findings.labels import ORIGINAL, release_title
 from core.seeding import Seed
 from pages.ui import cache, page
 from pages.ui.theme import current_theme

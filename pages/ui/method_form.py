@@ -9,7 +9,8 @@ import streamlit as st
 
 from core.audit.spec import MethodChoice
 from core.errors import InputError
-from core.methods import Method, make_method
+from core.methods import Method
+from core.registry import make_method
 from pages.ui.text import escape
 
 MAX_SWEEP = 12

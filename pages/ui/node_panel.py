@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.figures import ego, node_card
-from core.figures.labels import ORIGINAL, release_title
-from core.figures.tables import list_releases
+from core.figures import ego
+from core.findings import node_card
+from core.findings.labels import ORIGINAL, release_title
+from core.findings.tables import list_releases
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.text import count_noun, escape

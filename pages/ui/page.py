@@ -12,8 +12,8 @@ from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
 from core.data.spreadsheet import escape_cell
 from core.errors import AuditError
-from core.figures import tables
 from core.figures.chart import Chart
+from core.findings import tables
 from pages.ui import cache, service, session
 from pages.ui.text import count_noun, escape
 

@@ -7,7 +7,7 @@ import streamlit as st
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
-from core.figures.labels import release_title
+from core.findings.labels import release_title
 from pages.ui import documents, page, service
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.text import escape

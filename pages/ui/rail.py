@@ -9,7 +9,7 @@ import streamlit as st
 from core.audit.view import AuditProgress
 from core.errors import AuditError
 from core.figures import releases
-from core.figures.labels import method_title, release_title
+from core.findings.labels import method_title, release_title
 from pages.ui import cache, service, session
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme

@@ -15,7 +15,7 @@ import streamlit as st
 from core.audit.spec import AuditSpec
 from core.errors import AuditError
 from core.graph import Graph
-from core.methods import list_methods
+from core.registry import list_methods
 from pages.ui import cache, service
 
 LinkMode = Literal["share", "pairs", "none"]

@@ -9,7 +9,7 @@ from core.audit.studies import Study, StudyKind
 from core.audit.view import AuditView
 from core.errors import AuditError
 from core.figures import study as study_figures
-from core.figures.tables import list_threats
+from core.findings.tables import list_threats
 from pages.ui import cache, page, service
 from pages.ui.text import count_noun
 from pages.ui.theme import current_theme

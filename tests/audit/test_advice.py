@@ -16,7 +16,7 @@ from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
 from core.context import Context
 from core.errors import InputError, RunCancelled
-from core.models import link_effects
+from core.models.flips import link_effects
 from core.progress import RecordingProgress
 from core.seeding import Seed
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import core.__main__ as command
+import core.cli.main as command
 from core.audit.advice import Advice
 from core.data.catalogue import load_dataset
-from core.figures.advice import describe_advice
-from core.models import link_effects
+from core.findings.advice import describe_advice
+from core.models.flips import link_effects
 
 KARATE = ["advise", "--graph", "karate", "--private", "label", "--node"]
 

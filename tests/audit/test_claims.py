@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from core.audit import claims
 from core.audit.assemble import assemble_view
-from core.audit.claims import list_claims, play_claim, play_on_worker
 from core.audit.export import describe_audit
+from core.audit.jobs import claims
+from core.audit.jobs.claims import list_claims, play_claim, play_on_worker
 from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
-from core.audit.store import Store, describe_owner
+from core.audit.store.database import Store, describe_owner
 from core.errors import InputError, RunCancelled, UnsupportedError
 from core.progress import RecordingProgress
 from tests.oracles.broken import make_half_noise

@@ -13,13 +13,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import core.__main__ as command
-from core.audit.arguments import build_spec, load_input
+import core.cli.main as command
 from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.store import Store
+from core.audit.store.database import Store
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
+from core.cli.arguments import build_spec, load_input
 from core.data.catalogue import load_dataset
 from tests.oracles.broken import make_half_noise
 

@@ -10,12 +10,13 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import core.attacks.link
-from core.audit import execute, files
-from core.audit.execute import Job, StoredProgress, execute_cell
 from core.audit.export import describe_audit
+from core.audit.jobs import cells as execute
+from core.audit.jobs.cells import Job, StoredProgress, execute_cell
 from core.audit.plan import draw_repeat, plan_audit
 from core.audit.run import run_inline
-from core.audit.store import Store
+from core.audit.store import files
+from core.audit.store.database import Store
 from core.audit.view import CELL_COLUMNS, NODE_COLUMNS, PROFILE_COLUMNS, RESULT_COLUMNS
 from core.errors import RunCancelled
 from core.methods import LinkAttack, MethodInfo

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.audit.presets import PRESETS
-from core.methods import list_methods
+from core.registry import list_methods
 
 
 def test_presets_grow_and_keep_the_null_attackers() -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.audit import files
-from core.audit.cluster import EmbeddedCluster
 from core.audit.export import describe_audit
+from core.audit.jobs.cluster import EmbeddedCluster
 from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import MethodChoice
-from core.audit.store import Store
+from core.audit.store import files
+from core.audit.store.database import Store
 from core.errors import InputError
 
 ROOT = Path(__file__).parents[2]

@@ -7,10 +7,10 @@ import pytest
 import sqlalchemy as sa
 from scipy import sparse
 
-from core.audit import files
 from core.audit.plan import plan_audit
-from core.audit.schema import Base
-from core.audit.store import HEAD, Store, describe_owner, is_owner_alive
+from core.audit.store import files
+from core.audit.store.database import HEAD, Store, describe_owner, is_owner_alive
+from core.audit.store.schema import Base
 from core.errors import InputError
 from core.graph import Graph
 from tests.oracles.graphs import GRAPHS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from core.audit.spec import MethodChoice
 from core.audit.twins import add_twins, find_twin, pair_twins
-from core.figures.labels import release_title
-from core.methods import list_methods
+from core.findings.labels import release_title
+from core.registry import list_methods
 
 GAP = MethodChoice.parse("gap:epsilon=2,hops=1", "defense")
 

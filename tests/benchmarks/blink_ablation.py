@@ -18,8 +18,8 @@ from core.context import Context
 from core.data.catalogue import load_dataset
 from core.defenses.blink import recommend_delta
 from core.graph import Graph
-from core.methods import make_method
 from core.privacy.mechanisms import compute_flip_probability
+from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats
 from tests.benchmarks.blink_cora import fit

@@ -20,10 +20,10 @@ from scipy import sparse
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.graph import Graph
-from core.methods import make_method
 from core.models.encoders import Block, Gcn
 from core.models.propagation import Propagation
 from core.models.training import train
+from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats
 

@@ -12,8 +12,8 @@ import argparse
 import time
 
 from core.context import Context
-from core.methods import make_method
 from core.privacy.claim_check import check_claim
+from core.registry import make_method
 from core.seeding import Seed
 from tests.oracles.broken import FreeCountPrivDpr, make_half_noise
 

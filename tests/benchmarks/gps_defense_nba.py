@@ -24,7 +24,7 @@ from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.measures.structure import measure_structure
 from core.measures.utility import measure_node_classification
-from core.methods import make_method
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats

@@ -19,12 +19,13 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from core.algorithms.communities import find_communities
 from core.context import Context
 from core.data.readers import load_graph
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
-from core.measures.communities import find_communities
-from core.methods import AttributeAttack, parse_method
+from core.methods import AttributeAttack
+from core.registry import parse_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat

@@ -19,7 +19,7 @@ from core.attacks.attribute.gps import Gps
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Attribute, Graph
-from core.models.gps import GpsAttacker, GpsSettings
+from core.models.gps.attacker import GpsAttacker, GpsSettings
 from core.seeding import Seed
 from tests.conftest import find_data_root  # noqa: F401  limits the threads before torch loads
 

@@ -20,8 +20,8 @@ import torch
 from core.context import Context, SharedWork
 from core.data.splits import sample_non_links
 from core.graph import Graph
-from core.methods import make_method
 from core.progress import Progress
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import LinkThreat

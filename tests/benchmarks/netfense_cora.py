@@ -33,9 +33,9 @@ from core.defenses.netfense import NetFense
 from core.defenses.nettack import Nettack
 from core.graph import Graph
 from core.models.encoders import Block, Gcn, make_inputs, num_columns
-from core.models.perturbation import Flipper, fit_gcn_surrogates, fit_surrogates
+from core.models.flips.perturbation import Flipper, fit_gcn_surrogates, fit_surrogates
+from core.models.flips.unnoticed import PageRankEffect
 from core.models.training import train
-from core.models.unnoticed import PageRankEffect
 from core.seeding import Seed
 from core.threats import AttributeThreat
 

@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from core.audit.arguments import load_input
+from core.cli.arguments import load_input
 from core.context import Context
 from core.data.splits import draw_threats
 from core.errors import AuditError
 from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.measures.utility import measure_utility
-from core.methods import make_method
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats

@@ -17,7 +17,7 @@ from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats
 from core.measures.ranking import compute_auc
-from core.methods import make_method
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats

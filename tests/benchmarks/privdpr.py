@@ -24,7 +24,7 @@ from core.data.splits import draw_attribute_threat, sample_non_links
 from core.graph import Graph
 from core.measures.structure import measure_structure
 from core.measures.utility import measure_link_prediction, measure_node_classification
-from core.methods import make_method
+from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats
 from tests.conftest import find_data_root

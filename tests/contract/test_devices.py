@@ -8,7 +8,7 @@ import pytest
 from core.context import Context
 from core.device import cpu_device, find_device
 from core.measures.ranking import compute_auc
-from core.methods import list_methods
+from core.registry import list_methods
 from core.release import Release
 from core.seeding import Seed
 from tests.contract.test_methods import quick

@@ -10,8 +10,8 @@ import pytest
 
 from core.context import Context
 from core.errors import RunCancelled, UnsupportedError
-from core.methods import list_methods, make_method, parse_method
 from core.progress import RecordingProgress
+from core.registry import list_methods, make_method, parse_method
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats

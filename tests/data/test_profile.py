@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.data import findings, profile
+from core.data import profile
+from core.data import warnings as findings
 from core.data.loaded import LoadReport
 from core.data.profile import compute_assortativity, compute_profile, compute_triangles
 from core.graph import Attribute, Graph

@@ -7,8 +7,8 @@ import pytest
 
 from core.context import Context
 from core.defenses.gap import Gap
-from core.methods import make_method
 from core.privacy.accounting import calibrate_gaussian
+from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import two_communities, weighted

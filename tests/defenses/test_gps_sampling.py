@@ -13,11 +13,11 @@ from core.defenses.gps_sampling import GpsSampling
 from core.defenses.guesses import guess_values
 from core.graph import Attribute, Graph
 from core.models.encoders import Block, make_inputs
-from core.models.gps import EgoBlocks, GpsModel, GpsSettings
+from core.models.gps.attacker import EgoBlocks, GpsModel, GpsSettings
+from core.models.gps.relaxed_ego import RelaxedBlock, RelaxedEgos
+from core.models.gps.sampler import RatioGap, Sampler, draw_relaxed
+from core.models.gps.sampler_training import compute_believed_auc
 from core.models.pair_matrix import PairMatrix
-from core.models.relaxed_ego import RelaxedBlock, RelaxedEgos
-from core.models.sampler import RatioGap, Sampler, draw_relaxed
-from core.models.sampler_training import compute_believed_auc
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities

@@ -6,10 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from core.algorithms.betweenness import compute_edge_betweenness
 from core.context import Context
 from core.defenses.betweenness_deletion import BetweennessDeletion
 from core.defenses.degree_deletion import DegreeDeletion
-from core.models.betweenness import compute_edge_betweenness
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, two_communities

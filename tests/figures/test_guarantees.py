@@ -11,14 +11,14 @@ from scipy import stats
 
 from core.audit.view import ClaimRun
 from core.figures.claim import compute_claim_region, draw_claim
-from core.figures.guarantees import (
+from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
+from core.findings.guarantees import (
     bound_chance,
     explain_claim,
     explain_promise,
     explain_signal,
     list_promise_rows,
 )
-from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
 from core.privacy.claim_check import ClaimCheck
 from core.privacy.guarantees import make_edge_guarantee, make_node_guarantee
 from core.privacy.link_local import make_local_guarantee

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.figures.labels import (
+from core.findings.labels import (
     attack_threat,
     axis_title,
     chance_level,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit import files
-from core.audit.execute import load_threats
+from core.audit.jobs.cells import load_threats
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.store import Store
+from core.audit.store import files
+from core.audit.store.database import Store
 from core.figures.margins import (
     answer_margins,
     compute_margin_table,

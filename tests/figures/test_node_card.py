@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS
-from core.figures import node_card
-from core.figures.labels import release_title
+from core.findings import node_card
+from core.findings.labels import release_title
 from core.graph import MISSING, Attribute, Graph
 
 STAR = Graph.from_pairs(

@@ -7,7 +7,7 @@ import pytest
 
 from core.audit.view import RESULT_COLUMNS
 from core.figures.ranking import attack_ranking, compute_ranking
-from core.figures.tables import (
+from core.findings.tables import (
     compute_worst_attacks,
     describe_missing,
     list_metrics,

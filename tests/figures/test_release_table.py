@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.audit.view import ReleaseSummary
-from core.figures.release_table import compute_release_table
+from core.findings.release_table import compute_release_table
 from core.release import Guarantee
 from tests.figures.conftest import RELEASES, make_results
 

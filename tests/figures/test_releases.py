@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.figures.releases import before_after, choose_sample, compute_link_changes, training_curves
+from core.figures.releases import (
+    before_after,
+    choose_sample,
+    compute_link_changes,
+    training_curves,
+)
 from tests.oracles.graphs import isolated_node, star, two_communities
 
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.audit.view import RESULT_COLUMNS
-from core.figures import answers
 from core.figures.ranking import attack_ranking
-from core.figures.release_table import compute_release_table
-from core.figures.tables import compute_worst_attacks, select_results
 from core.figures.tradeoff import compute_tradeoff, find_best_release, tradeoff
 from core.figures.transfer import transfer_matrix
-from core.figures.turned import MARK, turn_round
+from core.findings import answers
+from core.findings.release_table import compute_release_table
+from core.findings.tables import compute_worst_attacks, select_results
+from core.findings.turned import MARK, turn_round
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row

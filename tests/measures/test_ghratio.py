@@ -4,11 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.graph import Graph
-from core.measures.ghratio import (
-    choose_tolerance,
-    compute_ghratios,
-    measure_ghratios,
-)
+from core.measures.ghratio import choose_tolerance, compute_ghratios, measure_ghratios
 from tests.oracles.graphs import GRAPHS
 
 

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from core.algorithms.beliefs import compute_beliefs
 from core.graph import Graph
-from core.models.beliefs import compute_beliefs
 
 
 def enumerate_marginals(graph: Graph, log_prior: np.ndarray, coupling: float) -> np.ndarray:

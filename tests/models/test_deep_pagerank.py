@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from core.context import Context
-from core.models.deep_pagerank import (
+from core.models.synthesis.deep_pagerank import (
     Plan,
     RankNetwork,
     compute_num_layers,

@@ -9,14 +9,14 @@ import torch
 from torch_geometric.utils import k_hop_subgraph
 
 from core.graph import Graph
-from core.models.ego import (
+from core.models.encoders import LAYERS, Block, make_inputs
+from core.models.gps.attacker import EgoBlocks, RoleEncoder
+from core.models.gps.ego import (
     build_ego_batch,
     compute_ego_costs,
     compute_role_features,
     split_centers,
 )
-from core.models.encoders import LAYERS, Block, make_inputs
-from core.models.gps import EgoBlocks, RoleEncoder
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
 

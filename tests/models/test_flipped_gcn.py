@@ -8,8 +8,8 @@ import torch
 
 from core.context import Context
 from core.models.encoders import Block, Gcn
-from core.models.flipped_gcn import FlippedGcn, GcnWeights, _read, fit_gcns
-from core.models.perturbation import fit_gcn_surrogates
+from core.models.flips.flipped_gcn import FlippedGcn, GcnWeights, _read, fit_gcns
+from core.models.flips.perturbation import fit_gcn_surrogates
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
 

@@ -7,12 +7,12 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
+from core.algorithms.training_pairs import draw_non_links
 from core.context import Context
 from core.data.splits import sample_non_links
 from core.errors import RunCancelled
 from core.graph import Graph
 from core.models.gae import OUT, PairHead, compute_gae, share_gae
-from core.models.training_pairs import draw_non_links
 from core.progress import RecordingProgress
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats

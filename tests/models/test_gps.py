@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from core.context import Context
-from core.models.gps import GpsAttacker, GpsSettings, compute_shares, mix
+from core.models.gps.attacker import GpsAttacker, GpsSettings, compute_shares, mix
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
 

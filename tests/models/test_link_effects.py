@@ -8,9 +8,9 @@ import torch
 
 from core.context import Context
 from core.data.splits import draw_attribute_threat
-from core.models import link_effects
 from core.models.encoders import Block
-from core.models.link_effects import LinkEffects
+from core.models.flips import link_effects
+from core.models.flips.link_effects import LinkEffects
 from core.seeding import Seed
 from tests.oracles.graphs import two_communities, weighted
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from core.context import Context
-from core.models.link_sgd import (
+from core.models.synthesis.link_sgd import (
     CLIP,
     LinkSgd,
     PrivateSteps,

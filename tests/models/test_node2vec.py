@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.algorithms.walks import STOP, make_state
 from core.context import Context
 from core.errors import RunCancelled
 from core.graph import Graph
 from core.models import node2vec
 from core.models.node2vec import compute_alias, compute_node2vec, share_node2vec
-from core.models.walks import STOP, make_state
 from core.progress import RecordingProgress
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.models.spreading import spread_labels
+from core.algorithms.spreading import spread_labels
 from tests.oracles.graphs import GRAPHS, make_threats
 
 

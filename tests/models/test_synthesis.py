@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from core.context import Context
-from core.models.synthesis import draw_links, take_top_links
+from core.models.synthesis.drawing import draw_links, take_top_links
 from core.seeding import Seed
 
 
@@ -39,7 +39,7 @@ def test_first_neighbours_follow_the_symmetrised_transition_scores(vectors):
 
 
 def test_the_most_wanted_pair_is_drawn_in_proportion_to_its_score(monkeypatch, vectors):
-    import core.models.synthesis as synthesis
+    import core.models.synthesis.drawing as synthesis
 
     scores = transition_scores(vectors)[np.triu_indices(4, 1)]
     seen = np.zeros(6, int)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.algorithms.walks import STOP, compute_cumulative, draw_below, make_state, walk
 from core.graph import Graph
-from core.models.walks import STOP, compute_cumulative, draw_below, make_state, walk
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
 

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 import pytest
 from pydantic import Field
 
-from core.methods import Defense, MethodInfo, find_method, list_methods
+from core.methods import Defense, MethodInfo
+from core.registry import find_method, list_methods
 from pages.ui.method_form import list_fields, propose_values
 
 

@@ -12,7 +12,6 @@ from scipy import stats
 from core.context import Context
 from core.errors import InputError, RunCancelled, UnsupportedError
 from core.graph import Graph
-from core.methods import make_method
 from core.privacy.claim_check import (
     Rule,
     _choose_rule,
@@ -22,6 +21,7 @@ from core.privacy.claim_check import (
     make_statistic,
 )
 from core.progress import RecordingProgress
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.broken import FreeCountPrivDpr, make_half_noise

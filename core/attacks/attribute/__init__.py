@@ -1,38 +1,7 @@
-"""Attribute inference attacks: one file a method; this list says which exist."""
+"""Attribute inference attacks: one file a method; `SINGLE_ATTACKS` and this list say which exist."""
 
-from core.attacks.attribute.ai_deepwalk import AiDeepwalk
-from core.attacks.attribute.ai_node2vec import AiNode2vec
-from core.attacks.attribute.attri_infer import AttriInfer
 from core.attacks.attribute.best_single import BestSingle
-from core.attacks.attribute.class_prior import ClassPrior
-from core.attacks.attribute.com_infer import ComInfer
 from core.attacks.attribute.ensemble import Ensemble
-from core.attacks.attribute.feature_regression import FeatureRegression
-from core.attacks.attribute.gat import Gat
-from core.attacks.attribute.gcn import Gcn
-from core.attacks.attribute.gps import Gps
-from core.attacks.attribute.h2gcn import H2Gcn
-from core.attacks.attribute.label_propagation import LabelPropagation
-from core.attacks.attribute.mixhop import MixHop
-from core.attacks.attribute.mlp import Mlp
-from core.attacks.attribute.sage import Sage
+from core.attacks.attribute.singles import NULL_ATTACKS, SINGLE_ATTACKS
 
-ATTRIBUTE_ATTACKS = (
-    Gps,
-    LabelPropagation,
-    AttriInfer,
-    ComInfer,
-    Gcn,
-    Sage,
-    Gat,
-    MixHop,
-    H2Gcn,
-    Mlp,
-    AiNode2vec,
-    AiDeepwalk,
-    BestSingle,
-    Ensemble,
-    # null attackers
-    ClassPrior,
-    FeatureRegression,
-)
+ATTRIBUTE_ATTACKS = (*SINGLE_ATTACKS, BestSingle, Ensemble, *NULL_ATTACKS)

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.attacks.attribute.tuning import compute_log_loss, draw_folds, hold_out
 from core.context import Context
 from core.graph import MISSING
 from core.methods import AttributeAttack, MethodInfo
+from core.models.tuning import compute_log_loss, draw_folds, hold_out
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
@@ -43,7 +43,7 @@ class AttriInfer(AttributeAttack):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.models.beliefs import compute_beliefs
+        from core.algorithms.beliefs import compute_beliefs
 
         def run(observed: np.ndarray, coupling: float) -> np.ndarray:
             prior = make_log_prior(observed, threat.num_classes)

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from core.attacks.attribute.committee import FLOOR, Committee
-from core.attacks.attribute.tuning import compute_log_loss
 from core.context import Context
 from core.methods import MethodInfo
+from core.models.tuning import compute_log_loss
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat

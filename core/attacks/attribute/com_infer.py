@@ -34,7 +34,7 @@ class ComInfer(AttributeAttack):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.measures.communities import find_communities
+        from core.algorithms.communities import find_communities
 
         context.progress.update(0, 2, "finding communities")
         labels = find_communities(release.graph, context.rng("communities"))

@@ -8,15 +8,20 @@ from dataclasses import replace
 import numpy as np
 from pydantic import Field, field_validator
 
-from core.attacks.attribute.tuning import draw_folds, hold_out
+from core.attacks.attribute.singles import NULL_ATTACKS, SINGLE_ATTACKS
 from core.context import Context
-from core.errors import InputError
 from core.graph import MISSING
-from core.methods import AttributeAttack, find_method, make_method
+from core.methods import AttributeAttack
+from core.models.tuning import draw_folds, hold_out
 from core.progress import PartProgress
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
+
+MEMBERS: dict[str, type[AttributeAttack]] = {
+    attack.info.key: attack for attack in (*SINGLE_ATTACKS, *NULL_ATTACKS)
+}
+"""The attacks that may take part, by key."""
 
 FLOOR = 1e-3
 """Probabilities count as no smaller: no member alone rules a class out."""
@@ -38,12 +43,8 @@ class Committee(AttributeAttack):
         if len(set(keys)) != len(keys):
             raise ValueError("must name distinct attacks")
         for key in keys:
-            try:
-                found = find_method(key, "attribute_attack")
-            except InputError as error:
-                raise ValueError(str(error)) from None
-            if issubclass(found, Committee):
-                raise ValueError(f"'{key}' is itself made of attacks; name its members")
+            if key not in MEMBERS:
+                raise ValueError(f"'{key}' must be one of " + ", ".join(MEMBERS))
         return value
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
@@ -57,12 +58,8 @@ class Committee(AttributeAttack):
     ) -> ClassProbabilities: ...
 
     def _make_members(self, release: Release, threat: AttributeThreat) -> list[AttributeAttack]:
-        made = [make_method(key, {}, "attribute_attack") for key in self.members.split("+")]
-        return [
-            member
-            for member in made
-            if isinstance(member, AttributeAttack) and member.supports(release, threat) is None
-        ]
+        made = [MEMBERS[key]() for key in self.members.split("+")]
+        return [member for member in made if member.supports(release, threat) is None]
 
     def _hold_out(
         self,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from core.attacks.attribute.tuning import fit_logistic
 from core.context import Context
 from core.methods import AttributeAttack
+from core.models.tuning import fit_logistic
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat

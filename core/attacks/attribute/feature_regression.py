@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.attacks.attribute.tuning import fit_logistic, scale_features
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
+from core.models.tuning import fit_logistic, scale_features
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from core.attacks.attribute.tuning import smooth_absent
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
+from core.models.tuning import smooth_absent
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
@@ -63,7 +63,7 @@ class Gps(AttributeAttack):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         from core.measures.ghratio import choose_tolerance
-        from core.models.gps import GpsAttacker, GpsSettings
+        from core.models.gps.attacker import GpsAttacker, GpsSettings
 
         tolerance = self.tolerance
         if tolerance is None:

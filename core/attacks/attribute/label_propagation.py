@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from core.algorithms.spreading import spread_labels
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
-from core.models.spreading import spread_labels
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.attacks.attribute.tuning import draw_folds, smooth_absent
 from core.context import Context
 from core.graph import Graph
 from core.methods import AttributeAttack
+from core.models.tuning import draw_folds, smooth_absent
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat

@@ -56,7 +56,7 @@ def compute_pagerank_scores(
     d_i π_i(j) = d_j π_j(i) on undirected graphs, so one push per pair gives both: from the end
     with fewer links. A node without links keeps its walker.
     """
-    from core.models.push import push_pairs
+    from core.algorithms.push import push_pairs
 
     strengths = compute_strengths(graph)
     codes, places = np.unique(pair_codes(pairs, graph.num_nodes), return_inverse=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.algorithms.training_pairs import draw_training_pairs
 from core.context import Context
 from core.graph import Graph
-from core.models.training_pairs import draw_training_pairs
 
 MAX_LINKS = 10_000
 """Links that a classifier trains on at most, beside as many non-links: seconds of liblinear."""

@@ -11,8 +11,8 @@ from core.attacks.attribute.committee import FLOOR
 from core.attacks.attribute.ensemble import Ensemble, combine, fit_weights, pool
 from core.context import Context
 from core.errors import InputError
-from core.methods import make_method
 from core.progress import RecordingProgress
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats

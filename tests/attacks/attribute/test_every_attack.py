@@ -12,7 +12,7 @@ import pytest
 from core.attacks.attribute import ATTRIBUTE_ATTACKS
 from core.context import Context
 from core.graph import Attribute
-from core.methods import make_method
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat

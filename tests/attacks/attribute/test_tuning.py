@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.attacks.attribute.tuning import (
+from core.context import Context
+from core.graph import Graph
+from core.models.tuning import (
     PENALTIES,
     compute_log_loss,
     draw_folds,
@@ -17,8 +19,6 @@ from core.attacks.attribute.tuning import (
     scale_features,
     smooth_absent,
 )
-from core.context import Context
-from core.graph import Graph
 from core.seeding import Seed
 
 

@@ -9,8 +9,8 @@ import pytest
 from core.attacks.link import heuristics
 from core.context import Context, SharedWork
 from core.graph import Graph
-from core.methods import make_method
 from core.progress import RecordingProgress
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import LinkThreat

@@ -1,0 +1,1 @@
+"""Graph algorithms on arrays: no torch, no randomness but what is passed in."""

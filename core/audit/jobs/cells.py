@@ -1,0 +1,310 @@
+"""Computes one cell, wherever it runs, and stores what came out, good or bad."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+import time
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.audit.describe import count_changes, describe_release, restore_release
+from core.audit.plan import (
+    ORIGINAL,
+    Cell,
+    draw_repeat,
+    make_cell_seed,
+    make_shared_seed,
+    prepare_graph,
+)
+from core.audit.spec import AuditSpec
+from core.audit.store import files
+from core.audit.store.database import KEPT, Store, open_store
+from core.context import Context, SharedWork
+from core.device import Device, compute_memory_budget, cpu_device, find_device
+from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
+from core.graph import Graph
+from core.methods import AttributeAttack, Defense, LinkAttack
+from core.progress import FlaggedProgress
+from core.release import Release
+from core.results import Measurement
+from core.threats import Threats
+
+log = logging.getLogger(__name__)
+
+MAX_CURVE_POINTS = 300
+
+_shared = SharedWork()
+"""Embeddings and the like of this process; seeded by their key, so it matters not who computes."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker must be told: where the store is, what was asked, which cell."""
+
+    home: str
+    database: str
+    audit_id: str
+    spec: str
+    cell: Cell
+
+
+@dataclass
+class Outcome:
+    """What a cell leaves: JSON for the database and arrays for the disk."""
+
+    result: dict[str, Any]
+    arrays: files.Arrays
+    curves: dict[str, list[tuple[float, float]]] | None = None
+
+
+def execute_cell(job: Job, upstream: str = "") -> str:
+    """Compute and store a cell; returns its final state and never raises for a method's fault.
+
+    `upstream` is the state of the release's cell: the engine passes it to order the work.
+    """
+    store = open_store(job.home, job.database)
+    cell = job.cell
+    row = store.find_cell(cell.key)
+    if row is not None and row.state in KEPT:
+        return row.state
+    if cell.upstream:
+        release = store.find_cell(cell.upstream)
+        if release is None or release.state != "done":
+            state = release.state if release is not None else "failed"
+            reason = release.reason if release is not None else "it is no longer stored"
+            state = state if state in ("skipped", "cancelled") else "failed"
+            return _finish(store, cell, state, reason=f"no release: {reason}")
+    started = time.monotonic()
+    progress = StoredProgress(store, cell.key, files.cancel_path(store.home, job.audit_id))
+    store.update_cell(cell.key, state="running", progress=0.0, message="", reason="", note="")
+    note = ""
+    try:
+        progress.check()
+        outcome, device, note = _compute_with_retries(job, store, progress)
+    except RunCancelled as error:
+        return _finish(store, cell, "cancelled", reason=str(error))
+    except UnsupportedError as error:
+        return _finish(store, cell, "skipped", reason=str(error))
+    except AuditError as error:
+        return _finish(store, cell, "failed", reason=str(error))
+    except Exception as error:
+        log.exception("%s failed", cell.label)
+        return _finish(store, cell, "failed", reason=describe_unexpected(error))
+    files.save_cell(store.home, cell.key, outcome.arrays)
+    curves = outcome.curves or progress.curves
+    return _finish(
+        store,
+        cell,
+        "done",
+        note=note,
+        progress=1.0,
+        device=device.title,
+        seconds=round(time.monotonic() - started, 3),
+        result=_clean(outcome.result),
+        curves={name: _thin(points) for name, points in curves.items()},
+    )
+
+
+class StoredProgress(FlaggedProgress):
+    """Writes to the cell's row, with the curves so far."""
+
+    def __init__(self, store: Store, key: str, flag: Path) -> None:
+        super().__init__(flag)
+        self.curves: dict[str, list[tuple[float, float]]] = {}
+        self._store, self._key = store, key
+
+    def report(self, share: float, message: str) -> None:
+        curves = {name: _thin(points) for name, points in self.curves.items()}
+        self._store.update_cell(self._key, progress=share, message=message, curves=curves)
+
+    def record(self, curve: str, step: float, value: float) -> None:
+        if math.isfinite(value):
+            self.curves.setdefault(curve, []).append((float(step), float(value)))
+
+    def restart(self) -> None:
+        self.curves.clear()
+
+
+def load_threats(home: Path, spec: AuditSpec, repeat: int) -> Threats:
+    """The threats of one repeat, drawn on the stored graph; the latest few are remembered."""
+    return _draw(str(home), spec.model_dump_json(), repeat)
+
+
+def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) -> Outcome:
+    """Run the method of a cell; raises UnsupportedError where the method declines."""
+    threats = load_threats(store.home, spec, cell.repeat)
+    if cell.kind == "publish":
+        return _publish(cell, threats, context)
+    release = _load_release(store, cell, threats)
+    if cell.kind == "attack":
+        return _attack(cell, release, threats, context)
+    return _measure(release, threats, context)
+
+
+def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
+    defense = cell.make_method()
+    assert isinstance(defense, Defense)
+    _check_support(defense.label, defense.supports(threats.visible, threats))
+    release = defense.publish(threats.visible, threats, context)
+    result = describe_release(release)
+    result["facts"] = {**count_changes(threats.visible, release.graph), **release.facts}
+    arrays = files.pack_release(release.graph, threats.visible, release.link_scores)
+    return Outcome(result, arrays, release.curves or None)
+
+
+def _attack(cell: Cell, release: Release, threats: Threats, context: Context) -> Outcome:
+    from core.measures import node_risk, ranking
+
+    attack = cell.make_method()
+    facts: dict[str, Any] = {}
+    extra: files.Arrays = {}
+    if isinstance(attack, LinkAttack):
+        assert threats.link is not None
+        _check_support(attack.label, attack.supports(release, threats.link))
+        scores = attack.score(release, threats.link, context)
+        measurements = ranking.measure_link_scores(scores, threats.link)
+        roc = ranking.compute_link_roc(scores, threats.link)
+        risk = node_risk.compute_link_node_risk(scores, threats.link, release.graph.num_nodes)
+        raw = scores.scores
+    else:
+        assert isinstance(attack, AttributeAttack)
+        assert threats.attribute is not None
+        _check_support(attack.label, attack.supports(release, threats.attribute))
+        probabilities = attack.infer(release, threats.attribute, context)
+        measurements = ranking.measure_class_probabilities(probabilities, threats.attribute)
+        roc = ranking.compute_attribute_roc(probabilities, threats.attribute)
+        risk = node_risk.compute_attribute_node_risk(probabilities, threats.attribute)
+        raw, facts = probabilities.probabilities, dict(probabilities.facts or {})
+        extra["margin"] = ranking.compute_node_margins(raw, threats.attribute)
+    arrays = {
+        "scores": raw,
+        "fpr": roc.fpr,
+        "tpr": roc.tpr,
+        "nodes": risk.nodes,
+        "risk": risk.risk,
+        "base": risk.base,
+        **extra,
+    }
+    return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
+
+
+def _measure(release: Release, threats: Threats, context: Context) -> Outcome:
+    from core.audit.measuring import measure_release
+
+    measurements, arrays = measure_release(release, threats, context)
+    return Outcome({"measurements": _pack(measurements)}, arrays)
+
+
+def _compute_with_retries(
+    job: Job, store: Store, progress: StoredProgress
+) -> tuple[Outcome, Device, str]:
+    """Once as it is; out of memory: in smaller chunks, then on the CPU, and the note says so."""
+    spec, cell = AuditSpec.model_validate_json(job.spec), job.cell
+    device = _find_device() if cell.uses_gpu else cpu_device()
+    budget = compute_memory_budget(device)
+    attempts = [(device, budget, ""), (device, budget // 4, "out of memory: smaller chunks")]
+    if device.is_gpu:
+        cpu = cpu_device()
+        attempts.append((cpu, compute_memory_budget(cpu) // 4, "out of memory: on the CPU"))
+    if cell.uses_gpu or cell.kind == "measure" or "torch" in sys.modules:
+        _limit_threads()
+    for number, (chosen, size, note) in enumerate(attempts, 1):
+        context = Context(
+            seed=make_cell_seed(spec, cell),
+            shared_seed=make_shared_seed(spec, cell),
+            device=chosen,
+            progress=progress,
+            memory_budget=size,
+            shared=_shared,
+        )
+        try:
+            return compute_cell(store, spec, cell, context), chosen, note
+        except Exception as error:
+            if not _is_out_of_memory(error) or number == len(attempts):
+                raise
+            log.warning("%s: %s", cell.label, error)
+        _free_memory()
+        progress.restart()
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:
+    if cell.release == ORIGINAL:
+        return Release(threats.visible)
+    row = store.find_cell(cell.upstream)
+    assert row is not None
+    arrays = files.load_cell(store.home, cell.upstream)
+    return restore_release(row.result, files.unpack_release(arrays, threats.visible))
+
+
+def _finish(store: Store, cell: Cell, state: str, **values: Any) -> str:
+    store.update_cell(cell.key, state=state, message="", **values)
+    return state
+
+
+def _check_support(label: str, reason: str | None) -> None:
+    if reason:
+        raise UnsupportedError(label, f"cannot run here: {reason}")
+
+
+@lru_cache(maxsize=4)
+def _draw(home: str, spec: str, repeat: int) -> Threats:
+    checked = AuditSpec.model_validate_json(spec)
+    graph = prepare_graph(checked, _load_graph(home, checked.graph_hash))
+    return draw_repeat(checked, graph, repeat)
+
+
+@lru_cache(maxsize=2)
+def _load_graph(home: str, graph_hash: str) -> Graph:
+    return files.load_graph(Path(home), graph_hash)
+
+
+@lru_cache(maxsize=1)
+def _find_device() -> Device:
+    return find_device()
+
+
+@lru_cache(maxsize=1)
+def _limit_threads() -> None:
+    """One thread a worker: as many workers as cores, and sums in one order everywhere."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+
+
+def _free_memory() -> None:
+    _shared.clear()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def _pack(measurements: list[Measurement]) -> list[dict[str, Any]]:
+    return [asdict(measurement) for measurement in measurements]
+
+
+def _thin(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """At most MAX_CURVE_POINTS points, the last one among them."""
+    step = math.ceil(len(points) / MAX_CURVE_POINTS)
+    return points if step <= 1 else [*points[:-1:step], points[-1]]
+
+
+def _clean(value: Any) -> Any:
+    """What JSON can hold: no NumPy scalars, and None for numbers that are not finite."""
+    if isinstance(value, dict):
+        return {str(name): _clean(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

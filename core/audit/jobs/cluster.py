@@ -1,0 +1,142 @@
+"""The embedded cluster, in a process of its own: `python -m core.audit.jobs.cluster`.
+
+Prints its address and works until its standard input closes, so that it ends with its parent
+even if that one is killed. Listens on loopback only: the protocol runs whatever it is sent.
+`AUDIT_SCHEDULER=tls://…` makes the service use another cluster instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+READY = "cluster at "
+"""Start of the line that carries the address."""
+
+GPU = "GPU"
+"""Name of the resource that each GPU worker has one of: one cell at a time per device."""
+
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+class EmbeddedCluster:
+    """A child process that runs the cluster, for the parent's side."""
+
+    def __init__(self, home: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
+        log = (home / "cluster.log").open("ab")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "core.audit.jobs.cluster"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment,
+            cwd=home,
+            text=True,
+            start_new_session=True,  # Ctrl-C goes to the parent, which says what is to stop
+        )
+        log.close()
+        self.address = self._read_address()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End the cluster and wait for it; its unfinished cells are computed another time."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def _read_address(self) -> str:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith(READY):
+                return line.removeprefix(READY).strip()
+        raise RuntimeError("the computing cluster did not start; see cluster.log in AUDIT_HOME")
+
+
+def main() -> None:
+    """Run until standard input closes."""
+    asyncio.run(_serve())
+
+
+async def _serve() -> None:
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    common: dict[str, Any] = {
+        "host": "127.0.0.1",
+        "nthreads": 1,
+        "memory_limit": 0,
+        "silence_logs": 40,
+    }
+    specs: dict[str, dict[str, Any]] = {
+        f"cpu-{number}": {"cls": Nanny, "options": {**common, "env": _worker_env(None)}}
+        for number in range(count_workers())
+    }
+    for device in range(count_gpus()):
+        options = {**common, "env": _worker_env(device), "resources": {GPU: 1}}
+        specs[f"gpu-{device}"] = {"cls": Nanny, "options": options}
+    scheduler = {
+        "cls": Scheduler,
+        "options": {"host": "127.0.0.1", "port": 0, "dashboard": False},
+    }
+    async with SpecCluster(
+        workers=specs, scheduler=scheduler, asynchronous=True, silence_logs=40
+    ) as cluster:
+        print(READY + cluster.scheduler_address, flush=True)  # noqa: T201
+        closed = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=_wait_for_end, args=(loop, closed), daemon=True).start()
+        await closed.wait()
+        asyncio.get_running_loop().call_later(1, os._exit, 0)  # a busy worker may not hold it up
+
+
+def count_workers() -> int:
+    """One worker a core; AUDIT_WORKERS overrides."""
+    return max(int(os.environ.get("AUDIT_WORKERS") or os.cpu_count() or 1), 1)
+
+
+def count_gpus() -> int:
+    """CUDA devices; torch is asked in a process of its own, and only where a driver is."""
+    if os.environ.get("AUDIT_DEVICE", "").lower() == "cpu" or not shutil.which("nvidia-smi"):
+        return 0
+    code = "import torch; print(torch.cuda.device_count())"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return int(answer.stdout.strip() or 0) if answer.returncode == 0 else 0
+
+
+def _worker_env(device: int | None) -> dict[str, str]:
+    """One thread a worker, so that sums are taken in the same order everywhere."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+    env = {name: "1" for name in names}
+    if device is None:
+        return {**env, "AUDIT_DEVICE": "cpu"}
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    name = visible[device] if len(visible) > device and visible[device] else str(device)
+    return {**env, "CUDA_VISIBLE_DEVICES": name}
+
+
+def _wait_for_end(loop: asyncio.AbstractEventLoop, closed: asyncio.Event) -> None:
+    sys.stdin.read()
+    loop.call_soon_threadsafe(closed.set)
+
+
+def _join_path(root: str) -> str:
+    return os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""One thread per running audit: hands its cells to the cluster and keeps its row up to date."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.audit.jobs.cells import Job, execute_cell
+from core.audit.jobs.engine import Engine
+from core.audit.plan import Cell
+from core.audit.spec import AuditSpec
+from core.audit.store import files
+from core.audit.store.database import FINAL, HEARTBEAT_S, KEPT, Store
+from core.errors import describe_unexpected
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+log = logging.getLogger(__name__)
+
+GRACE_S = 3.0
+"""How long a cancelled cell may take to notice before its worker is killed."""
+
+MAX_ROUNDS = 4
+"""How often cells that came back without a result are handed out again."""
+
+
+class InFlight:
+    """Which cells this process computes now, so that two audits do not compute one twice."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.futures: dict[str, Future] = {}
+
+
+class AuditRun(threading.Thread):
+    """Computes what an audit lacks; ends with the audit's row in a final state."""
+
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        in_flight: InFlight,
+        audit_id: str,
+        spec: AuditSpec,
+        cells: list[Cell],
+        seconds: float,
+    ) -> None:
+        super().__init__(name=f"audit {audit_id}", daemon=True)
+        self._store, self._engine, self._in_flight = store, engine, in_flight
+        self._audit_id, self._spec, self._cells = audit_id, spec.model_dump_json(), cells
+        self._spent, self._since, self._beaten = seconds, time.monotonic(), 0.0
+        self._flag = files.cancel_path(store.home, audit_id)
+        self._stop_asked = threading.Event()
+        self._stragglers: list[Future] = []
+
+    def run(self) -> None:
+        try:
+            state, note = self._compute_all()
+        except Exception as error:
+            log.exception("audit %s", self._audit_id)
+            state, note = "failed", describe_unexpected(error)
+            if self._flag.exists():  # the engine was going down already
+                state, note = "cancelled", "cancelled by the user"
+            elif self._stop_asked.is_set():
+                state, note = "interrupted", "the application was closed"
+        if state != "done":
+            settled = "cancelled" if state == "cancelled" else "interrupted"
+            self._store.settle_cells(self._audit_id, settled, note)
+        self._store.update_audit(
+            self._audit_id, state=state, note=note, seconds=self._seconds, owner=""
+        )
+        if self._stragglers and not self._stop_asked.is_set():
+            self._engine.restart_workers(self._stragglers)
+
+    def stop(self) -> None:
+        """Leave the audit to be resumed: what is finished stays, the rest is not waited for."""
+        self._stop_asked.set()
+
+    @property
+    def _seconds(self) -> float:
+        return round(self._spent + time.monotonic() - self._since, 3)
+
+    def _compute_all(self) -> tuple[str, str]:
+        tried: set[str] = set()
+        for _ in range(MAX_ROUNDS):
+            missing = self._find_missing(tried)
+            if not missing:
+                return "done", ""
+            futures = self._submit(missing)
+            try:
+                interruption = self._wait(futures)
+            finally:
+                self._forget(futures)
+            if interruption:
+                return interruption
+            tried.update(row.key for row in self._list_states() if row.state in ("failed", "done"))
+        missing = self._find_missing(tried)
+        self._fail(missing, "the worker was lost each time it computed this cell")
+        return "done", ""
+
+    def _find_missing(self, tried: set[str]) -> list[Cell]:
+        kept = {row.key for row in self._list_states() if row.state in KEPT} | tried
+        return [cell for cell in self._cells if cell.key not in kept]
+
+    def _list_states(self) -> list:
+        return self._store.list_cells(self._audit_id, "key", "state")
+
+    def _submit(self, cells: list[Cell]) -> dict[str, Future]:
+        self._engine.connect()
+        futures: dict[str, Future] = {}
+        home, url = str(self._store.home), self._store.url
+        for position, cell in enumerate(cells):
+            with self._in_flight.lock:
+                known = self._in_flight.futures.get(cell.key)
+                if known is None or known.done():
+                    job = Job(home, url, self._audit_id, self._spec, cell)
+                    known = self._engine.submit(
+                        execute_cell,
+                        job,
+                        futures.get(cell.upstream, ""),
+                        key=f"{cell.key}-{time.monotonic_ns()}",
+                        uses_gpu=cell.uses_gpu,
+                        priority=-position,
+                    )
+                    self._in_flight.futures[cell.key] = known
+            futures[cell.key] = known
+        return futures
+
+    def _wait(self, futures: dict[str, Future]) -> tuple[str, str] | None:
+        """None when all cells ended, else the audit's state and why it stopped early."""
+        ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for key, future in futures.items():
+            future.add_done_callback(lambda _future, key=key: ended.put(key))
+        pending = dict(futures)
+        while pending:
+            try:
+                key = ended.get(timeout=0.1)
+                self._take(key, pending.pop(key))
+            except queue.Empty:
+                pass
+            if self._flag.exists():
+                self._cancel(pending)
+                return "cancelled", "cancelled by the user"
+            if self._stop_asked.is_set():
+                return "interrupted", "the application was closed"
+            if not self._engine.is_alive:
+                return None  # the next round starts a new cluster and asks the store
+            self._beat()
+        return None
+
+    def _take(self, key: str, future: Future) -> None:
+        """A cell whose worker died again and again, or whose code did not even start."""
+        if future.status == "error":
+            error = future.exception()
+            killed = type(error).__name__ == "KilledWorker"
+            reason = "its worker died four times (out of memory?)" if killed else repr(error)
+            self._fail([cell for cell in self._cells if cell.key == key], reason)
+
+    def _fail(self, cells: list[Cell], reason: str) -> None:
+        for cell in cells:
+            row = self._store.find_cell(cell.key)
+            if row is None or row.state not in FINAL:
+                self._store.update_cell(cell.key, state="failed", reason=reason[:300])
+
+    def _cancel(self, pending: dict[str, Future]) -> None:
+        """Waiting cells are withdrawn; running ones see the flag themselves, or are stragglers."""
+        mine = {k: f for k, f in pending.items() if self._in_flight.futures.get(k) is f}
+        running = self._list_running()
+        for key, future in mine.items():
+            if key not in running:
+                future.cancel()
+        deadline = time.monotonic() + GRACE_S
+        while running and time.monotonic() < deadline:
+            time.sleep(0.05)
+            running = self._list_running()
+        self._stragglers = [mine[key] for key in running & mine.keys()]
+
+    def _list_running(self) -> set[str]:
+        return {row.key for row in self._list_states() if row.state == "running"}
+
+    def _forget(self, futures: dict[str, Future]) -> None:
+        with self._in_flight.lock:
+            for key, future in futures.items():
+                if self._in_flight.futures.get(key) is future:
+                    del self._in_flight.futures[key]
+
+    def _beat(self) -> None:
+        now = time.monotonic()
+        if now - self._beaten >= HEARTBEAT_S:
+            self._beaten = now
+            self._store.update_audit(self._audit_id, heartbeat=time.time(), seconds=self._seconds)
+
+
+def clear_flag(home: Path, audit_id: str) -> None:
+    files.cancel_path(home, audit_id).unlink(missing_ok=True)
+
+
+def raise_flag(home: Path, audit_id: str) -> None:
+    path = files.cancel_path(home, audit_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()

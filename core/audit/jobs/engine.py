@@ -1,0 +1,103 @@
+"""The connection to the computing cluster: embedded and local, or a real one by its address."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.audit.jobs.cluster import GPU, EmbeddedCluster, count_gpus
+from core.device import cpu_device, find_device
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+
+class Engine:
+    """Starts the embedded cluster on first use and again if it died; thread-safe."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._lock = threading.Lock()
+        self._cluster: EmbeddedCluster | None = None
+        self._client: Client | None = None
+        self._device_title: str | None = None
+        self._gpus = 0
+
+    def connect(self) -> Client:
+        """The client; starts a cluster unless AUDIT_SCHEDULER names one."""
+        from distributed import Client
+
+        with self._lock:
+            if not self._is_alive():
+                self._disconnect()
+                address = os.environ.get("AUDIT_SCHEDULER")
+                if not address:
+                    self._cluster = EmbeddedCluster(self._home)
+                    address = self._cluster.address
+                self._client = Client(address, set_as_default=False, timeout=20)
+                workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+                self._gpus = sum(GPU in worker.get("resources", {}) for worker in workers)
+            assert self._client is not None
+            return self._client
+
+    @property
+    def is_alive(self) -> bool:
+        with self._lock:
+            return self._is_alive()
+
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        key: str,
+        uses_gpu: bool = False,
+        priority: int = 0,
+    ) -> Future:
+        """Run on a worker; on one with a GPU where that helps and there is one."""
+        client = self.connect()
+        resources = {GPU: 1} if uses_gpu and self._gpus else None
+        return client.submit(
+            function, *args, key=key, pure=False, priority=priority, resources=resources
+        )
+
+    def find_device_title(self) -> str:
+        """What computes, for people; torch is not imported in this process."""
+        if self._device_title is None:
+            if not os.environ.get("AUDIT_SCHEDULER") and not count_gpus():
+                self._device_title = cpu_device().title
+            else:
+                future = self.submit(_find_title, key="device-title", uses_gpu=True, priority=99)
+                title = future.result(timeout=60)
+                self._device_title = f"{self._gpus} × {title}" if self._gpus > 1 else title
+        return self._device_title
+
+    def restart_workers(self, futures: list[Future]) -> None:
+        """Kill the workers that compute these futures: the last resort of a cancel."""
+        client = self.connect()
+        keys = {future.key for future in futures}
+        busy = [address for address, tasks in client.processing().items() if keys & set(tasks)]
+        if busy:
+            client.restart_workers(busy, timeout=20)
+
+    def close(self) -> None:
+        with self._lock:
+            self._disconnect()
+
+    def _is_alive(self) -> bool:
+        if self._client is None or self._client.status != "running":
+            return False
+        return self._cluster is None or self._cluster.is_alive
+
+    def _disconnect(self) -> None:
+        if self._client is not None:
+            self._client.close(timeout=2)
+        if self._cluster is not None:
+            self._cluster.close()
+        self._client = self._cluster = None
+
+
+def _find_title() -> str:
+    return find_device().title

@@ -1,0 +1,1 @@
+"""What an audit leaves behind: rows in a database, arrays on the disk."""

@@ -1,0 +1,177 @@
+"""Arrays on disk: graphs, releases and cell results, as npz without pickle.
+
+AUDIT_HOME/graphs/<hash>.npz           the graphs that were loaded
+AUDIT_HOME/cells/<key[:2]>/<key>/      what a finished cell left: arrays.npz
+AUDIT_HOME/audits/<id>/                flags of a running audit
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.errors import InputError
+from core.graph import Attribute, Graph
+
+Arrays = dict[str, np.ndarray]
+
+
+def graph_path(home: Path, graph_hash: str) -> Path:
+    return home / "graphs" / f"{graph_hash}.npz"
+
+
+def cell_folder(home: Path, key: str) -> Path:
+    return home / "cells" / key[:2] / key
+
+
+def cancel_path(home: Path, audit_id: str) -> Path:
+    return home / "audits" / audit_id / "cancel"
+
+
+def save_graph(home: Path, graph: Graph) -> str:
+    """Store a graph under its content hash; returns the hash. Stored graphs are not rewritten."""
+    path = graph_path(home, graph.content_hash)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _replacing(path) as temporary:
+            write_npz(temporary, {**_pack_links(graph), **_pack_nodes(graph)})
+    return graph.content_hash
+
+
+def load_graph(home: Path, graph_hash: str) -> Graph:
+    """A stored graph; InputError if it is missing or its content does not match its hash."""
+    path = graph_path(home, graph_hash)
+    if not path.exists():
+        raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
+    arrays = read_npz(path)
+    graph = _unpack(arrays)
+    if graph.content_hash != graph_hash:
+        raise InputError("stored graph", "must match its hash", path.name, "load the file again")
+    return graph
+
+
+def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = None) -> Arrays:
+    """The links of a released graph, and its node data only where a defense changed them.
+
+    link_scores  (m,) what a defense learned of each link of `visible`, if anything
+    """
+    nodes, before = _pack_nodes(graph), _pack_nodes(visible)
+    same = nodes.keys() == before.keys() and all(
+        np.array_equal(nodes[name], before[name]) for name in nodes
+    )
+    learned = {} if link_scores is None else {"link_scores": link_scores}
+    return {**_pack_links(graph), **learned, **({} if same else nodes)}
+
+
+def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
+    if "node_ids" in arrays:
+        return _unpack(arrays)
+    return replace(visible, edges=arrays["edges"], weights=arrays.get("weights"))
+
+
+def save_cell(home: Path, key: str, arrays: Arrays) -> None:
+    """Write a cell's arrays so that the folder appears whole or not at all."""
+    folder = cell_folder(home, key)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
+    try:
+        write_npz(temporary / "arrays.npz", arrays)
+        shutil.rmtree(folder, ignore_errors=True)  # left by a run that died before its row
+        temporary.rename(folder)
+    except OSError:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if not folder.exists():  # else another run finished the same cell first
+            raise
+
+
+def load_cell(home: Path, key: str) -> Arrays:
+    return read_npz(cell_folder(home, key) / "arrays.npz")
+
+
+def delete_cell(home: Path, key: str) -> None:
+    shutil.rmtree(cell_folder(home, key), ignore_errors=True)
+
+
+def read_npz(path: Path) -> Arrays:
+    with np.load(path, allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
+
+
+def write_npz(path: Path, arrays: Arrays) -> None:
+    """Uncompressed, and on the disk when it returns."""
+    with path.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _replacing(path: Path):
+    """A temporary path beside `path` that takes its place when the block ends well."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _pack_links(graph: Graph) -> Arrays:
+    return {"edges": graph.edges} | ({} if graph.weights is None else {"weights": graph.weights})
+
+
+def _pack_nodes(graph: Graph) -> Arrays:
+    arrays: Arrays = {"node_ids": _pack_texts(graph.node_ids), "name": _pack_texts([graph.name])}
+    columns = [[a.name, list(a.classes)] for a in graph.attributes.values()]
+    arrays["attributes"] = _pack_texts(json.dumps([n, c]) for n, c in columns)
+    for number, attribute in enumerate(graph.attributes.values()):
+        arrays[f"codes_{number}"] = attribute.codes
+    features: Any = graph.features
+    if features is not None:
+        arrays["feature_names"] = _pack_texts(graph.feature_names)
+        if sparse.issparse(features):
+            arrays["shape"] = np.array(features.shape, np.int64)
+            for part in ("data", "indices", "indptr"):
+                arrays[f"features_{part}"] = getattr(features, part)
+        else:
+            arrays["features"] = features
+    return arrays
+
+
+def _unpack(arrays: Arrays) -> Graph:
+    features: Any = arrays.get("features")
+    if "features_data" in arrays:
+        parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
+        features = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
+    attributes = {}
+    for number, text in enumerate(_unpack_texts(arrays["attributes"])):
+        name, classes = json.loads(text)
+        attributes[name] = Attribute(name, arrays[f"codes_{number}"], tuple(classes))
+    return Graph(
+        arrays["edges"],
+        _unpack_texts(arrays["node_ids"]),
+        attributes,
+        features,
+        _unpack_texts(arrays["feature_names"]) if "feature_names" in arrays else (),
+        arrays.get("weights"),
+        _unpack_texts(arrays["name"])[0],
+    )
+
+
+def _pack_texts(texts: Iterable[str]) -> np.ndarray:
+    """Texts of any length as one byte array: no pickle, no padding to the longest."""
+    return np.frombuffer(json.dumps(list(texts)).encode(), np.uint8)
+
+
+def _unpack_texts(array: np.ndarray) -> tuple[str, ...]:
+    return tuple(json.loads(array.tobytes()))

@@ -1,0 +1,103 @@
+"""`python -m core advise`: which few links of one person to hide, without an audit before."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from core.cli.arguments import load_input
+from core.progress import Progress
+
+Say = Callable[[str], object]
+
+
+def add_advise(commands, add_graph: Callable[..., None], say: Say) -> None:
+    """The command's options; `add_graph` adds those that name a graph."""
+    advise = commands.add_parser("advise", help="which links of one person to hide")
+    add_graph(advise, required=True)
+    advise.add_argument("--node", required=True, metavar="ID", help="whose risk is to fall")
+    advise.add_argument(
+        "--attack",
+        default="label_propagation",
+        metavar="KEY[:name=value,…]",
+        help="the attribute attack to weaken (label_propagation)",
+    )
+    advise.add_argument(
+        "--known",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="share of the private values that the adversary knows (0.1)",
+    )
+    advise.add_argument("--links", type=int, default=3, metavar="N", help="links at most (3)")
+    advise.add_argument("--seeds", type=int, default=5, metavar="N", help="repeats (5)")
+    advise.add_argument("--root-seed", type=int, default=0, metavar="N")
+    advise.add_argument("--out", type=Path, metavar="FILE", help="the advice as JSON")
+    advise.set_defaults(run=lambda options: run_advise(options, say))
+
+
+def run_advise(options: argparse.Namespace, say: Say) -> int:
+    """Prints the advice in words and the links, one a line."""
+    from pydantic import ValidationError
+
+    from core.audit.advice import AdviceRequest, compute_advice
+    from core.audit.spec import AuditSpec, MethodChoice
+    from core.context import Context
+    from core.device import compute_memory_budget, find_device
+    from core.errors import InputError
+    from core.findings.advice import describe_advice, describe_advice_cost
+    from core.seeding import Seed
+
+    if not options.private:
+        raise InputError("advice", "needs a private column", remedy="use --private COLUMN")
+    attack = MethodChoice.parse(options.attack, "attribute_attack")
+    try:
+        request = AdviceRequest(
+            node=options.node, attack=attack, max_links=options.links, seeds=options.seeds
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(str(first["loc"][0]), first["msg"].lower(), first["input"]) from None
+    graph = load_input(options, say).graph
+    spec = AuditSpec.check_spec(
+        {
+            "graph_name": graph.name,
+            "graph_hash": graph.content_hash,
+            "private": options.private,
+            "utility": options.utility,
+            "known": options.known,
+            "root_seed": options.root_seed,
+            "attacks": [attack.model_dump()],
+        }
+    )
+    device = find_device()
+    context = Context(
+        seed=Seed(options.root_seed),
+        device=device,
+        progress=_ToldProgress(say),
+        memory_budget=compute_memory_budget(device),
+    )
+    advice = compute_advice(spec, graph, request, context)
+    lines = [describe_advice(advice).replace("**", "")]
+    lines += [f"{link.source}\t{link.target}" for link in advice.links]
+    lines += [describe_advice_cost(advice)] if advice.links else []
+    sys.stdout.write("\n".join(lines) + "\n")
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(advice.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+class _ToldProgress(Progress):
+    """A line for every tenth."""
+
+    def __init__(self, say: Say) -> None:
+        self._say, self._tenth = say, 0
+
+    def update(self, done: float, total: float, message: str = "") -> None:
+        tenth = int(10 * done / (total or 1))
+        if tenth > self._tenth:
+            self._tenth = tenth
+            self._say(f"{10 * tenth} % {message}".rstrip())

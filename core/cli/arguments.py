@@ -1,0 +1,168 @@
+"""Options of the command line → graph and spec."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
+    from core.audit.spec import AuditSpec, MethodChoice
+    from core.data.loaded import LoadedGraph
+
+DEFAULT_SHARE = 0.1
+"""Share of the links that is hidden where the command does not say otherwise."""
+
+EVERY = "all"
+"""Stands for all methods of a kind."""
+
+Say = Callable[[str], object]
+
+
+def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> AuditSpec:
+    """The spec of a file and the options; the graph is stored under its hash."""
+    from core.audit.spec import AuditSpec
+    from core.audit.twins import add_twins
+
+    fields = _load_spec(options.spec) if options.spec else {}
+    names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
+    fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    if not fields.get("private") and not fields.get("sensitive_links"):
+        fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
+    if options.attack:
+        attacks = _parse_attacks(options.attack, fields)
+        fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
+    if options.defense:
+        defenses = _parse_choices(options.defense, "defense")
+        if not options.no_twins:
+            defenses = add_twins(defenses)
+        fields["defenses"] = [choice.model_dump() for choice in defenses]
+    if options.graph:
+        options.private, options.utility = fields.get("private"), fields.get("utility")
+        loaded = load_input(options, say)
+        if fields.get("graph_hash") not in (None, loaded.graph.content_hash):
+            raise InputError(
+                "graph",
+                "must be the one that the spec names",
+                options.graph,
+                "leave graph_hash out of the spec to use another one",
+            )
+        fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
+    elif "graph_hash" not in fields:
+        raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
+    spec = AuditSpec.check_spec(fields)
+    if not spec.attacks:
+        raise InputError("audit", "must have an attack", remedy="use --attack KEY or --attack all")
+    return spec
+
+
+def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
+    """The graph of the catalogue or of a file; what loading dropped is said."""
+    from core.data.catalogue import list_datasets, load_dataset
+    from core.data.readers import load_graph
+
+    names = {info.name for info in list_datasets()}
+    unknown = [value for text in options.unknown for value in text.split(",")]
+    ignore = [value for text in options.ignore for value in text.split(",")]
+    if options.graph in names and not options.nodes:
+        return load_dataset(options.graph)
+    path = Path(options.graph)
+    if not path.exists():
+        raise InputError(
+            "graph",
+            "must be a file or a name of the catalogue",
+            options.graph,
+            "names: " + ", ".join(sorted(names)),
+        )
+    loaded = load_graph(
+        path,
+        nodes_path=options.nodes,
+        id_column=options.id,
+        private=options.private,
+        utility=options.utility,
+        ignore=ignore,
+        unknown=unknown,
+    )
+    report = loaded.report
+    say(
+        f"{loaded.graph.num_nodes} nodes, {loaded.graph.num_edges} links; dropped "
+        f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
+        f"{report.num_reciprocal} reverse directions"
+    )
+    if options.nodes and not unknown:
+        _warn_of_markers(options, say)
+    return loaded
+
+
+def _warn_of_markers(options: argparse.Namespace, say: Say) -> None:
+    from core.data.columns import guess_unknown_markers
+    from core.data.node_table import load_node_table
+
+    if ".json" in options.nodes.suffixes:
+        return
+    found = guess_unknown_markers(load_node_table(options.nodes))
+    for column in (options.private, options.utility):
+        if column in found:
+            values = ",".join(found[column])
+            say(f"note: {values} in column '{column}' may mean unknown; if so: --unknown={values}")
+
+
+def _load_spec(path: Path) -> dict[str, Any]:
+    """Fields of an AuditSpec, bare or inside an audit.json."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError("spec", "must be a readable JSON file", str(path), str(error)) from None
+    fields = content.get("spec", content) if isinstance(content, dict) else None
+    if not isinstance(fields, dict):
+        raise InputError("spec", "must be a JSON object", str(path))
+    return dict(fields)
+
+
+def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoice]:
+    """'all' lists attacks without a threat as skipped; one that was named is an error."""
+    from core.registry import find_method
+
+    kinds = ("link_attack", "attribute_attack")
+    choices = _parse_choices(texts, *kinds)
+    has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
+    for choice in choices:
+        if EVERY in texts:
+            break
+        kind = find_method(choice.key, *kinds).kind  # type: ignore[arg-type]
+        if kind == "attribute_attack" and not fields.get("private"):
+            raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
+        if kind == "link_attack" and not has_links:
+            raise InputError(choice.key, "needs hidden links", remedy="use --hide-links")
+    return choices
+
+
+def _add_null_attackers(choices: list[MethodChoice], fields: dict[str, Any]) -> list[MethodChoice]:
+    """No attack is reported without its baseline: the null attackers of its threat join it."""
+    from core.audit.presets import list_attacks
+    from core.audit.spec import MethodChoice
+
+    has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
+    methods = list_attacks(has_links, bool(fields.get("private")))
+    named = {choice.key for choice in choices}
+    nulls = [m for m in methods if m.info.is_null and m.info.key not in named]
+    return choices + [MethodChoice.of(method()) for method in nulls]
+
+
+def _parse_choices(texts: list[str], *kinds: Any) -> list[MethodChoice]:
+    from core.audit.spec import MethodChoice
+    from core.registry import list_methods
+
+    choices = []
+    for text in texts:
+        if text == EVERY:
+            methods = [m for kind in kinds for m in list_methods(kind)]
+            choices += [MethodChoice.of(method()) for method in methods]
+        else:
+            choices.append(MethodChoice.parse(text, *kinds))
+    return choices

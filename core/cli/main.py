@@ -1,0 +1,350 @@
+"""The command line: `python -m core methods | audit | advise | check-claim | publish`.
+
+Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
+differential privacy was refuted; 2 bad input, with one line `error: …`; 130 cancelled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from core.cli.advise import add_advise
+from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.errors import AuditError, InputError, RunCancelled
+from core.progress import Progress
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
+    from core.audit.view import AuditView
+
+DEFAULT_TRIALS = 2000
+
+
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError("command", message, remedy=f"see: {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    try:
+        options = build_parser().parse_args(arguments)
+        return options.run(options)
+    except KeyboardInterrupt:
+        return say("cancelled", code=130)
+    except RunCancelled as error:
+        return say(str(error), code=130)
+    except AuditError as error:
+        return say(f"error: {error}", code=2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        name = f" '{error.filename}'" if error.filename else ""
+        return say(f"error: file{name} cannot be used; {error.strerror or error}", code=2)
+    except Exception as error:
+        if os.environ.get("AUDIT_DEBUG"):
+            raise
+        text = f"{type(error).__name__}: {error}"
+        return say(f"error: internal error; {text}; AUDIT_DEBUG=1 shows where", code=1)
+
+
+def build_parser() -> Parser:
+    parser = Parser(prog="python -m core", description="Audits of graphs of people.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    methods = commands.add_parser("methods", help="list all attacks and defenses")
+    methods.add_argument("--json", action="store_true", help="with settings, as JSON")
+    methods.set_defaults(run=run_methods)
+
+    audit = commands.add_parser("audit", help="attack a graph and defended releases of it")
+    _add_graph(audit)
+    audit.add_argument(
+        "--spec",
+        type=Path,
+        metavar="FILE",
+        help="settings from a spec or an earlier audit.json; options go first",
+    )
+    audit.add_argument(
+        "--known",
+        type=float,
+        metavar="SHARE",
+        help="share of the private values that the adversary knows (0.1)",
+    )
+    audit.add_argument(
+        "--test-links",
+        type=float,
+        metavar="SHARE",
+        help="share of the links held back to measure usefulness (0.1)",
+    )
+    audit.add_argument(
+        "--attack",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="an attack, or 'all'; may be repeated",
+    )
+    audit.add_argument(
+        "--defense",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="a defense, or 'all'; may be repeated",
+    )
+    audit.add_argument(
+        "--no-twins", action="store_true", help="leave out the data-free twins of syntheses"
+    )
+    audit.add_argument(
+        "--check-claims",
+        type=int,
+        nargs="?",
+        const=DEFAULT_TRIALS,
+        metavar="N",
+        help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
+    )
+    audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
+    audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
+    audit.add_argument("--name", help="how the history calls the audit")
+    audit.add_argument("--report", action="store_true", help="write report.pdf as well")
+    audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
+    audit.set_defaults(run=run_audit)
+
+    check = commands.add_parser("check-claim", help="try to refute what a defense promises")
+    check.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
+    check.add_argument(
+        "--trials",
+        type=int,
+        default=DEFAULT_TRIALS,
+        metavar="N",
+        help=f"runs of the defense ({DEFAULT_TRIALS:,})",
+    )
+    check.add_argument("--root-seed", type=int, default=0, metavar="N")
+    check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")
+    check.set_defaults(run=run_check_claim)
+
+    add_advise(commands, _add_graph, say)
+
+    publish = commands.add_parser("publish", help="make one release to be handed over")
+    _add_graph(publish, required=True)
+    publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
+    publish.add_argument("--known", type=float, metavar="SHARE")
+    publish.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
+    )
+    publish.set_defaults(run=run_publish)
+    return parser
+
+
+def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    parser.add_argument(
+        "--graph",
+        required=required,
+        metavar="NAME|FILE",
+        help="a graph of the catalogue, such as karate or cora, or a file",
+    )
+    parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
+    parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
+    parser.add_argument("--private", metavar="COLUMN", help="column that must stay private")
+    parser.add_argument("--utility", metavar="COLUMN", help="column that recipients want")
+    parser.add_argument(
+        "--unknown",
+        action="append",
+        default=[],
+        metavar="VALUE[,…]",
+        help="marker of an unknown value, such as -1",
+    )
+    parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
+    parser.add_argument(
+        "--hide-links",
+        type=float,
+        nargs="?",
+        const=DEFAULT_SHARE,
+        metavar="SHARE",
+        help="hide this share of the links (0.1) as sensitive",
+    )
+
+
+# -- commands ---------------------------------------------------------------------------------
+
+
+def run_methods(options: argparse.Namespace) -> int:
+    from core.registry import describe_methods
+
+    methods = describe_methods()
+    if options.json:
+        print(json.dumps(methods, indent=1, ensure_ascii=False))
+    else:
+        for method in methods:
+            print(f"{method['kind']:17} {method['key']:28} {method['title']}")
+    return 0
+
+
+def run_audit(options: argparse.Namespace) -> int:
+    from core.audit.export import write_audit
+    from core.audit.service import AuditService
+
+    service = AuditService()
+    try:
+        spec = build_spec(options, service, say)
+        _check_folder(options.out)
+        audit_id = service.find_same_audit(spec)
+        if audit_id is None:
+            audit_id = service.start_audit(spec, options.name)
+        else:
+            service.resume_audit(audit_id)
+        _watch(service, audit_id)
+        view = service.get_view(audit_id)
+        if view.summary.state != "done":
+            note = service.get_progress(audit_id).note
+            return say(
+                f"{view.summary.state}: {note}; run the same command again to resume",
+                code=130 if view.summary.state == "cancelled" else 1,
+            )
+        refuted = 0
+        if options.check_claims is not None:
+            refuted = _check_claims(service, view, options.check_claims)
+            view = service.get_view(audit_id)
+        write_audit(view, options.out)
+        if options.report:
+            from core.report import write_report
+
+            write_report(view, options.out / "report.pdf")
+        failed = view.summary.cells_failed
+        say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
+        return 1 if failed or refuted else 0
+    finally:
+        service.close()
+
+
+def run_check_claim(options: argparse.Namespace) -> int:
+    from core.audit.jobs.claims import play_claim
+    from core.audit.spec import MethodChoice
+
+    choice = MethodChoice.parse(options.defense, "defense")
+    if options.out is not None:
+        _check_folder(options.out.parent)
+    check = play_claim(choice, options.trials, options.root_seed, _MeterProgress())
+    if options.out is not None:
+        text = json.dumps(check.describe(), indent=1, ensure_ascii=False)
+        options.out.write_text(text + "\n", encoding="utf-8")
+    return say(check.verdict, code=1 if check.is_refuted else 0)
+
+
+def run_publish(options: argparse.Namespace) -> int:
+    from core.audit.jobs.publish import describe_publishing, publish_release
+    from core.audit.spec import MethodChoice
+    from core.data.writers import write_release
+
+    choice = MethodChoice.parse(options.defense, "defense")
+    graph = load_input(options, say).graph
+    names = ("private", "utility", "known", "hide_links")
+    fields = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    suffix = options.out.suffix.lower().lstrip(".")
+    if suffix not in ("csv", "graphml", "npz"):
+        raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
+    _check_folder(options.out.parent)
+    release = publish_release(graph, choice, fields)
+    shown = (options.utility,) if options.utility else ()
+    provenance = describe_publishing(release)
+    paths = write_release(
+        release, options.out.parent, options.out.stem, provenance, (suffix,), attributes=shown
+    )
+    files = ", ".join(path.name for path in paths)
+    say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
+    return 0
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            "output folder", "must be one that can be written", str(folder), error.strerror or ""
+        ) from None
+
+
+def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
+    """Check what each private release promises; the number of refuted claims."""
+    from core.findings.labels import is_twin
+
+    promising = [s.id for s in view.releases if s.guarantee.is_private and not is_twin(s.id)]
+    ids = [service.claims.start(view.summary.id, release, trials) for release in promising]
+    show = _make_meter()
+    try:
+        for number, (claim_id, release) in enumerate(zip(ids, promising, strict=True)):
+            while not service.claims.wait(claim_id, 0.2):
+                show(f"{number}/{len(ids)} claims", release)
+    except KeyboardInterrupt:
+        service.claims.cancel_all(view.summary.id)
+        raise RunCancelled("cancelled; run the same command again to resume") from None
+    runs = [run for run in service.claims.list(view.summary.id) if run.id in ids]
+    for run in runs:
+        say(f"{run.release}: {run.check.verdict if run.check else run.reason}")
+    return sum(run.check is not None and run.check.is_refuted for run in runs)
+
+
+# -- output -----------------------------------------------------------------------------------
+
+
+def _watch(service: AuditService, audit_id: str) -> None:
+    """Progress on stderr until the audit ends, here or in the process that runs it."""
+    show = _make_meter()
+    try:
+        while True:
+            is_over = service.wait(audit_id, 0.2)
+            progress = service.get_progress(audit_id)
+            running = progress.running[0] if progress.running else None
+            doing = f"{running.label} {running.message}".strip() if running else progress.note
+            show(f"{progress.cells_done}/{progress.cells_total} cells", doing)
+            if is_over and not progress.is_active:
+                return
+    except KeyboardInterrupt:
+        service.cancel_audit(audit_id)
+        service.wait(audit_id, 10)
+        raise RunCancelled("cancelled; run the same command again to resume") from None
+
+
+def _make_meter() -> Callable[[str, str], None]:
+    """One line that renews itself on a terminal; elsewhere a line per change of the count."""
+    is_terminal = sys.stderr.isatty()
+    last = ""
+
+    def show(count: str, doing: str) -> None:
+        nonlocal last
+        if is_terminal:
+            print(f"\r\x1b[2K{count} · {doing}"[:110], end="", file=sys.stderr, flush=True)
+        elif count != last:
+            say(f"{count} {doing}".rstrip())
+        last = count
+
+    return show
+
+
+class _MeterProgress(Progress):
+    def __init__(self) -> None:
+        self._show = _make_meter()
+
+    def update(self, done: float, total: float, message: str = "") -> None:
+        self._show(f"{10 * int(10 * done / (total or 1))} %", message)
+
+
+def say(text: str, code: int = 0) -> int:
+    """One line on stderr; returns the exit code."""
+    start = "\r\x1b[2K" if sys.stderr.isatty() else ""
+    print(start + " ".join(text.split()), file=sys.stderr, flush=True)
+    return code
+
+
+def run() -> NoReturn:
+    """The entry point of `python -m core` and `graph-audit`."""
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    if not os.environ.get("AUDIT_DEBUG"):
+        logging.disable()  # what a user should know is said in one line
+    sys.exit(main())

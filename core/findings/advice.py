@@ -1,0 +1,78 @@
+"""Advice on one node in words and tables: what to hide, what it brings, what it costs.
+
+The sentences are Markdown; names of nodes stand in the tables only.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.audit.advice import Advice
+from core.figures.theme import format_estimate, format_number, format_percent
+from core.findings.labels import method_title, metric_title
+
+
+def describe_advice(advice: Advice) -> str:
+    """What hiding all advised links does to the risk, said of what was tried."""
+    count = len(advice.links)
+    title = method_title(advice.request.attack.id)
+    before = format_estimate(advice.estimate_risk(0))
+    if not count:
+        return (
+            f"**No link was found** whose hiding would lower the risk under {title}, "
+            f"{before} over {advice.request.seeds} repeats."
+        )
+    links = "this link" if count == 1 else f"these {count} links"
+    change = advice.estimate_change(count)
+    after = format_estimate(advice.estimate_risk(count))
+    ways = f"{title}, {advice.request.seeds} repeats with the same splits and seeds"
+    if change.high is not None and change.high < 0:
+        head = f"**Hide {links}: {before} → {after}**"
+    elif change.low is not None and change.low > 0:
+        head = f"Hiding {links} **makes it worse**: {before} → {after}"
+    else:
+        head = f"Hiding {links} **does not help for sure**: {before} → {after}"
+    return (
+        f"{head} ({ways}). The change is {format_estimate(change)}; without any attack the risk "
+        f"is {format_number(advice.base)}, the share of its class."
+    )
+
+
+def describe_advice_cost(advice: Advice) -> str:
+    """The links that are lost, and what is lost of the useful column; empty without links."""
+    count = len(advice.links)
+    if not count:
+        return ""
+    text = (
+        f"It costs {count} of {advice.num_links:,} links "
+        f"({_show_share(count / max(advice.num_links, 1))}), "
+        f"{advice.num_own} of them among its own {advice.degree:,}"
+    )
+    change = advice.estimate_utility_change()
+    if change is None:
+        return f"{text}."
+    return f"{text}; {metric_title(advice.utility_metric)} changes by {format_estimate(change)}."
+
+
+def _show_share(share: float) -> str:
+    return format_percent(share) if share >= 0.001 else "less than 0.1 %"
+
+
+def compute_advice_steps(advice: Advice) -> pd.DataFrame:
+    """Links hidden, the link that joins them, whose it is, and the risk that was then measured.
+
+    Attacks that take minutes are tried with all links hidden only; "–" between.
+    """
+    rows = [("0", "–", "–", format_estimate(advice.estimate_risk(0)), "–")]
+    for count, link in enumerate(advice.links, start=1):
+        is_tried = count in advice.risks
+        rows.append(
+            (
+                str(count),
+                f"{link.source} – {link.target}",
+                "its own" if link.is_own else "near it",
+                format_estimate(advice.estimate_risk(count)) if is_tried else "–",
+                format_estimate(advice.estimate_change(count)) if is_tried else "–",
+            )
+        )
+    return pd.DataFrame(rows, columns=["Hidden", "Next link", "Whose", "Risk", "Change"])

@@ -1,0 +1,255 @@
+"""Results → one sentence in plain words that cites its numbers: what each page says first.
+
+The sentences are Markdown. They hold titles of methods and measures and numbers, no user data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from core.figures.risk import compute_worst_case
+from core.figures.theme import format_interval, format_number, format_percent
+from core.figures.tradeoff import compute_admissible, find_best_release
+from core.findings.labels import (
+    ORIGINAL,
+    Threat,
+    is_twin,
+    method_title,
+    metric_title,
+    release_title,
+)
+from core.findings.tables import (
+    RELEASE,
+    attack_rows,
+    compute_worst_attacks,
+    list_metrics,
+    list_releases,
+    main_metric,
+    select_results,
+)
+from core.findings.turned import describe_turned, explain_turned, name_strength, turn_round
+
+HIGH_RISK = 0.8
+"""Risk from which a node is called exposed: the attacker is right four times in five."""
+
+AIMS: dict[Threat, str] = {
+    "link": "find hidden links",
+    "attribute": "infer the private attribute",
+}
+
+
+def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
+    """Does the best attack beat the best null attacker, and by how much."""
+    metric = main_metric(results, threat)
+    rows = pd.DataFrame() if metric is None else attack_rows(results, metric, threat)
+    rows = rows[rows.release == release] if len(rows) else rows
+    real = rows[~rows.is_null] if len(rows) else rows
+    if metric is None or real.empty:
+        return f"No attack that could {AIMS[threat]} has finished yet."
+    rows = turn_round(rows)
+    real, nulls = rows[~rows.is_null], rows[rows.is_null]
+    best = real.loc[real.value.idxmax()]
+    result = explain_turned(best) if best.is_turned else f"{metric_title(metric)} {_interval(best)}"
+    start = f"To {AIMS[threat]}, **{method_title(best.method)}** does best: {result}"
+    if nulls.empty:
+        return f"{start}. No null attacker was run to compare it with."
+    null = nulls.loc[nulls.value.idxmax()]
+    other = f"the best null attacker, {method_title(null.method)} ({_strength(null)})"
+    gap = best.value - null.value
+    if gap <= 0:
+        return f"{start}. It **did not beat** {other}."
+    if pd.notna(best.low) and pd.notna(null.high) and best.low > null.high:
+        return f"{start}, {format_number(gap)} above {other}."
+    return f"{start}, {format_number(gap)} above {other}, but their intervals overlap."
+
+
+def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
+    """What a named pair is worth at the graph's density; empty where it was not computed."""
+    rows = select_results(results, "named_pair_odds", [release])
+    if rows.empty:
+        return ""
+    best = rows.loc[rows.value.idxmax()]
+    return (
+        f"If the attacker names a pair among its most certain 1 %, the odds that it is right are "
+        f"{_interval(best)} to 1 with {method_title(best.method)}, at the density of this graph."
+    )
+
+
+def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
+    """Which release lowers the worst case most, from what to what."""
+    metric = main_metric(results, threat)
+    if metric is None:
+        return ""
+    worst = compute_worst_attacks(results, metric, threat).set_index("release")
+    defended = worst[[r != ORIGINAL and not is_twin(str(r)) for r in worst.index]]
+    if defended.empty or ORIGINAL not in worst.index:
+        return ""
+    best_id, before = defended.value.idxmin(), worst.loc[ORIGINAL]
+    best = defended.loc[best_id]
+    change = f"does not lower it ({_strength(best)})"
+    if best.value < before.value:
+        change = f"brings it to {_strength(best)} (by {method_title(best.method)})"
+        if pd.notna(best.high) and pd.notna(before.low) and best.high >= before.low:
+            change += ", but their intervals overlap"
+    text = (
+        f"The strongest attempt to {AIMS[threat]} reaches {metric_title(metric)} "
+        f"{_strength(before)} on the original; **{release_title(str(best_id))}** {change}."
+    )
+    return " ".join(filter(None, (text, describe_turned(worst.reset_index()))))
+
+
+def answer_risk(nodes: pd.DataFrame) -> str:
+    """How many nodes are exposed on the original, and on the release that exposes fewest."""
+    worst = compute_worst_case(nodes)
+    if worst.empty:
+        return "No node's risk is known yet."
+    stats = (
+        worst.assign(exposed=worst.risk >= HIGH_RISK)
+        .groupby("release")
+        .agg(
+            exposed=("exposed", "sum"),
+            count=("exposed", "size"),
+            mean=("risk", "mean"),
+            sd=("risk", "std"),
+        )
+    )
+    first = ORIGINAL if ORIGINAL in stats.index else stats.index[0]
+    row = stats.loc[first]
+    text = (
+        f"On the {release_title(first).lower()}, **{row.exposed:,.0f} of {row['count']:,.0f}** "
+        f"nodes ({format_percent(row.exposed / row['count'])}) have a risk of {HIGH_RISK} or "
+        f"more; the mean worst case is {_mean(row)}"
+    )
+    best = find_least_exposing(worst)
+    if best is None or best == first:
+        return f"{text}."
+    row = stats.loc[best]
+    noun = "node" if row.exposed == 1 else "nodes"
+    return (
+        f"{text}. With **{release_title(str(best))}** it is {row.exposed:,.0f} {noun} "
+        f"({format_percent(row.exposed / row['count'])}), mean {_mean(row)}."
+    )
+
+
+def answer_turned(results: pd.DataFrame, releases: Sequence[str]) -> str:
+    """Which attacks are clearly wrong on these releases, and that this is no protection."""
+    rows = attack_rows(results, "auc")
+    return describe_turned(turn_round(rows[rows.release.isin(list(releases))]))
+
+
+def answer_homophily(results: pd.DataFrame) -> str:
+    """Which channel gives the private attribute away on the original."""
+    parts = []
+    names = {"proximity": "neighbours", "role": "structural peers"}
+    for key, who in names.items():
+        rows = select_results(results, f"ghratio_{key}_gap", [ORIGINAL])
+        if not rows.empty:
+            parts.append((rows.iloc[0], who))
+    if not parts:
+        return ""
+    strongest, who = max(parts, key=lambda part: part[0].value)
+    rest = [f"for {w} it is {_interval(row)}" for row, w in parts if w != who]
+    leaks = pd.isna(strongest.low) or strongest.low > 0
+    excess = f"the share of them with one's own value is {_interval(strongest)} above chance"
+    head = (
+        f"People's **{who}** give them away most: {excess}"
+        if leaks and strongest.value > 0
+        else f"Structure gives little away, {who} most: {excess}"
+    )
+    return "; ".join([head, *rest]) + "."
+
+
+def answer_mechanisms(results: pd.DataFrame) -> list[str]:
+    """A sentence per mechanism: what it gives away on the original, and which release hides it."""
+    names = {
+        "proximity": ("Neighbours", "of a node's neighbours"),
+        "role": ("Role peers", "of the nodes with about as many links"),
+        "combined": ("Both together", "of neighbours and role peers together"),
+    }
+    sentences = []
+    for key, (title, who) in names.items():
+        ratios = select_results(results, f"ghratio_{key}", method=RELEASE).set_index("release")
+        gaps = select_results(results, f"ghratio_{key}_gap", method=RELEASE).set_index("release")
+        if ORIGINAL not in ratios.index or ORIGINAL not in gaps.index:
+            continue
+        gap = gaps.loc[ORIGINAL]
+        is_blind = pd.notna(gap.low) and gap.low <= 0 <= gap.high
+        verdict = (
+            "no more than chance gives"
+            if is_blind
+            else (
+                f"{format_number(abs(gap.value))} {'more' if gap.value > 0 else 'less'} than chance"
+            )
+        )
+        text = (
+            f"**{title}.** On the original, a share of {_interval(ratios.loc[ORIGINAL])} {who} "
+            f"have the node's own value: {verdict}"
+        )
+        others = gaps.drop(index=ORIGINAL)
+        if len(others) and not is_blind:
+            best = others.value.abs().idxmin()
+            text += (
+                f"; with {release_title(str(best))} the difference is {_interval(gaps.loc[best])}"
+            )
+        sentences.append(text + ".")
+    return sentences
+
+
+def answer_tradeoff(table: pd.DataFrame, limit: float, risk: str, utility: str) -> str:
+    """The most useful release whose risk is within `limit`; `table` of `compute_tradeoff`."""
+    if table.empty:
+        return "No release has both numbers yet."
+    best_id = find_best_release(table, limit, utility)
+    if best_id is None:
+        safest = table.loc[table.risk.idxmin()]
+        return (
+            f"No release keeps {metric_title(risk)} at or below {format_number(limit)}, interval "
+            f"included; the safest is **{release_title(safest.release)}** with {_risk(safest)}."
+        )
+    best = table[table.release == best_id].iloc[0]
+    turned = " (that attack is clearly wrong, and counts turned round)" * bool(best.is_turned)
+    useful = format_interval(best.utility, best.utility_low, best.utility_high)
+    return (
+        f"{int(compute_admissible(table, limit).sum())} of {len(table)} releases keep "
+        f"{metric_title(risk)} at or below {format_number(limit)}, interval included; the most "
+        f"useful of them is **{release_title(best_id)}**: {metric_title(utility)} {useful} at a "
+        f"risk of {_risk(best)}{turned}."
+    )
+
+
+def find_best_defense(results: pd.DataFrame) -> str | None:
+    """The release with the lowest worst case in the first threat; None without defenses."""
+    releases = [r for r in list_releases(results) if r != ORIGINAL and not is_twin(r)]
+    metrics = list_metrics(results, "attack")
+    if not releases or not metrics:
+        return releases[0] if releases else None
+    worst = compute_worst_attacks(results, metrics[0])
+    worst = worst[worst.release.isin(releases)]
+    return str(worst.loc[worst.value.idxmin()].release) if len(worst) else releases[0]
+
+
+def find_least_exposing(worst: pd.DataFrame) -> str | None:
+    """The defended release with the lowest mean risk in a `compute_worst_case` table, if any."""
+    means = worst.groupby("release").risk.mean()
+    means = means[[r != ORIGINAL and not is_twin(str(r)) for r in means.index]]
+    return None if means.empty else str(means.idxmin())
+
+
+def _interval(row: pd.Series) -> str:
+    return format_interval(row.value, row.low, row.high)
+
+
+def _strength(row: pd.Series) -> str:
+    return name_strength(row.value, row.low, row.high, row.is_turned)
+
+
+def _risk(row: pd.Series) -> str:
+    return format_interval(row.risk, row.risk_low, row.risk_high)
+
+
+def _mean(row: pd.Series) -> str:
+    margin = 1.96 * (row.sd if pd.notna(row.sd) else 0.0) / max(row["count"], 1) ** 0.5
+    low, high = max(row["mean"] - margin, 0.0), min(row["mean"] + margin, 1.0)
+    return format_interval(row["mean"], low, high)

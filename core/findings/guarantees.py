@@ -1,0 +1,183 @@
+"""What a release promises, in rows and sentences: for the guarantee card on screen and on paper.
+
+(ε, δ)-DP bounds how far anybody's odds on a secret can move by e^ε, whatever else they know.
+From prior odds p/(1−p) that leads to at most σ(ε + ln p/(1−p)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from core.audit.view import ClaimRun
+from core.figures.theme import format_number
+from core.registry import find_method
+from core.release import Guarantee
+from core.results import Estimate
+
+MODERATE, WEAK, VOID = 1.0, 3.0, 6.0
+"""ε above which a promise is called moderate (even odds become 73 %), weak (95 %) and next to
+nothing (99.8 %)."""
+
+TINY_SIGNAL = 1e-3
+"""Gradient over noise below which a training cannot have learnt from the data."""
+
+UNIT_TITLES = {
+    "none": "nothing that could be proven",
+    "edge": "one link",
+    "link": "one entry of one person's list of links",
+    "node": "all links of one person at once",
+}
+SECRETS = {
+    "edge": "whether any one pair is linked",
+    "link": "whether any one pair is linked",
+    "node": "which links any one person has",
+}
+TRUST_TITLES = {
+    "central": "central: whoever makes the release holds the true graph",
+    "local": "local: each person randomises their own list; nobody else sees it",
+    "": "not stated",
+}
+EMPIRICAL = (
+    "What protects here is what this audit measured: the attacks that ran did so well and no "
+    "better. A stronger attacker, or one who knows more, may do better."
+)
+
+
+NOT_PROVEN = (
+    "That does not prove the claim: a better attacker, another pair of neighbouring graphs or more "
+    "trials may show more."
+)
+
+
+def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
+    """Name and value of everything that a guarantee states."""
+    if not promise.is_private:
+        return [("Promise", "empirical only"), ("Protects", UNIT_TITLES["none"])]
+    rows = [
+        ("Protects", UNIT_TITLES[promise.unit]),
+        ("Neighbouring", promise.relation or "not stated"),
+        ("Budget", describe_budget(promise)),
+        ("Accountant", promise.accountant or "not stated"),
+        ("Trust", TRUST_TITLES[promise.trust]),
+        ("Not covered", ", ".join(promise.not_covered) or "nothing stated"),
+    ]
+    return rows
+
+
+def describe_budget(promise: Guarantee) -> str:
+    parts = [f"ε = {promise.epsilon:g}" if promise.epsilon is not None else "ε not stated"]
+    if promise.delta:
+        parts.append(f"δ = {promise.delta:g}")
+    if promise.epsilon_transcript is not None:
+        parts.append(
+            f"2ε = {promise.epsilon_transcript:g} for the link itself, against whoever sees the "
+            "reports of both ends"
+        )
+    if promise.epsilon_naive is not None:
+        parts.append(f"naive composition would claim ε = {promise.epsilon_naive:.3g}")
+    return "; ".join(parts)
+
+
+def explain_promise(promise: Guarantee, density: float | None = None) -> str:
+    """What an adversary may still learn under the promise, in plain words.
+
+    density  share of the pairs that are linked: what somebody who knows nothing would guess
+    """
+    if not promise.is_private:
+        return EMPIRICAL
+    epsilon = find_spent(promise)
+    if epsilon is None:
+        return "The budget is not stated, so the promise cannot be put in numbers."
+    but = f", but for a chance of {promise.delta:g}" if promise.delta else ""
+    text = (
+        f"Whoever sees the release, whatever else they know, can move their odds on "
+        f"{SECRETS[promise.unit]} by a factor of at most {_format_factor(epsilon)}{but}. Who gave "
+        f"it even odds may end up {_format_chance(bound_chance(0.5, epsilon))} sure"
+    )
+    if density and promise.unit != "node":
+        text += (
+            f"; who went by the density of this graph, "
+            f"{_format_chance(bound_chance(density, epsilon))} instead of {_format_chance(density)}"
+        )
+    text = f"{text}. {_judge(epsilon)}"
+    if promise.unit != "node":
+        text += " Patterns of many links, and what follows from them, are not hidden."
+    return text
+
+
+def explain_signal(facts: Mapping[str, Estimate]) -> str:
+    """How far the data was below the noise, where a method trained by noisy gradients tells."""
+    signal, noise = (facts.get(name) for name in ("gradient_norm", "noise_norm"))
+    if signal is None or noise is None or not signal.value or not noise.value:
+        return ""
+    ratio = signal.value / noise.value
+    text = f"In this audit the gradient of the data was {ratio:.0e} of the noise on it."
+    if ratio < TINY_SIGNAL:
+        text += (
+            " The release carries next to nothing of the data: compare it with its data-free "
+            "twin, and owe to the data only what exceeds that."
+        )
+    return text
+
+
+def find_spent(promise: Guarantee) -> float | None:
+    """ε that bounds what a release tells of its unit: 2ε where both ends of a link report it."""
+    return promise.epsilon if promise.epsilon_transcript is None else promise.epsilon_transcript
+
+
+def bound_chance(prior: float, epsilon: float) -> float:
+    """Largest posterior probability that an ε-DP release leaves of a prior one in (0, 1)."""
+    odds = epsilon + math.log(prior) - math.log1p(-prior)
+    return 1.0 / (1.0 + math.exp(-odds)) if odds > -700 else 0.0
+
+
+def explain_claim(run: ClaimRun) -> str:
+    """What a finished check says, and what it does not."""
+    if run.check is None or run.check.is_refuted:
+        return describe_outcome(run)
+    return f"{describe_outcome(run)} {NOT_PROVEN}"
+
+
+def describe_outcome(run: ClaimRun) -> str:
+    """The verdict, and what is particular to this method."""
+    check = run.check
+    if check is None:
+        return ""
+    if check.is_refuted:
+        return f"{check.verdict} Do not publish with this mechanism."
+    is_double = check.unit == "link" and check.claimed == 2 * check.config.get("epsilon", 0)
+    return " ".join(
+        filter(
+            None,
+            (
+                check.verdict,
+                "Both ends report a link, so the game is held to 2ε." if is_double else "",
+                find_method(check.defense, "defense").info.claim_blind_spot,
+            ),
+        )
+    )
+
+
+def _judge(epsilon: float) -> str:
+    if epsilon > VOID:
+        return "That is next to nothing: rely on what the attacks reached, not on the promise."
+    if epsilon > WEAK:
+        return "That is a weak promise: look at what the attacks reached as well."
+    if epsilon > MODERATE:
+        return "That is a moderate promise."
+    return "That is a strong promise."
+
+
+def _format_factor(epsilon: float) -> str:
+    factor = math.exp(min(epsilon, 700.0))
+    return f"e^{epsilon:g} = {format_number(factor)}" if factor < 1e6 else f"e^{epsilon:g}"
+
+
+def _format_chance(share: float) -> str:
+    """Percent that never rounds to certainty."""
+    percent = 100 * share
+    if percent > 99.995:
+        return "all but 100 %"
+    digits = 0 if 1 <= percent < 99 else 1 if 0.1 <= percent < 99.9 else 2
+    return f"{percent:.{digits}f} %"

@@ -1,0 +1,141 @@
+"""How keys and ids are called on screen and on paper, and which way is good."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+from core.errors import InputError
+from core.measures.metrics import METRICS
+from core.methods import Method
+from core.registry import parse_method
+
+Threat = Literal["link", "attribute"]
+
+ORIGINAL = "original"
+
+MAIN_ATTACK_METRICS = ("auc", "accuracy")
+"""Headline metric of an attack, the first that was computed."""
+
+MAIN_UTILITY_METRICS = (
+    "node_classification_auc",
+    "node_classification_f1",
+    "link_prediction_auc",
+)
+
+
+def metric_title(key: str) -> str:
+    """The measure's title, or the key in words for one that this version does not know."""
+    info = METRICS.get(key)
+    return info.title if info else key.replace("_", " ").capitalize()
+
+
+def is_attack_metric(key: str) -> bool:
+    """Whether the metric tells how well an attack does."""
+    info = METRICS.get(key)
+    return info is not None and info.group == "attack"
+
+
+def is_lower_safer(key: str) -> bool:
+    info = METRICS.get(key)
+    return info is None or info.better_for_privacy != "higher"
+
+
+def is_higher_useful(key: str) -> bool:
+    """Whether a greater value of a utility metric means a more useful release."""
+    info = METRICS.get(key)
+    return info is None or info.better_for_utility != "lower"
+
+
+def has_utility_direction(key: str) -> bool:
+    """Whether the metric can be an axis of usefulness."""
+    info = METRICS.get(key)
+    return info is not None and info.better_for_utility is not None
+
+
+def chance_level(metric: str) -> float | None:
+    """What guessing reaches, where it does not depend on the data."""
+    info = METRICS.get(metric)
+    return None if info is None else info.chance
+
+
+def axis_title(metric: str) -> str:
+    """Title with an arrow and two words on a horizontal axis: "Attack AUC   ← safer"."""
+    if is_attack_metric(metric):
+        hint = "← safer" if is_lower_safer(metric) else "safer →"
+    else:
+        hint = "more useful →" if is_higher_useful(metric) else "← more useful"
+    return f"{metric_title(metric)}   {hint}"
+
+
+STRENGTHS = ("strength", "epsilon", "alpha")
+"""Settings that say how much a defense does; always shown."""
+
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
+
+
+@lru_cache(maxsize=1024)
+def _parse(method_id: str) -> Method | None:
+    """The method of an id, or None for one that this version does not know."""
+    try:
+        return parse_method(method_id)
+    except InputError:
+        return None
+
+
+def method_title(method_id: str) -> str:
+    """Title of an attack or defense with its settings; the id if it is unknown.
+
+    Settings at their defaults are left out, but for those that say how strong a defense is:
+    "EdgeRand (ε = 6)".
+    """
+    method = _parse(method_id)
+    if method is None:
+        return method_id
+    shown = []
+    for name, value in method.config.items():
+        default = type(method).model_fields[name].get_default(call_default_factory=True)
+        if value != default or (method.kind == "defense" and name in STRENGTHS):
+            shown.append(_describe_setting(method, name, value))
+    return f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
+
+
+def _describe_setting(method: Method, name: str, value: Any) -> str:
+    """ "ε = 6"; a switch that is on is named by its title alone."""
+    if value is True:
+        title = type(method).model_fields[name].title or name.replace("_", " ")
+        return title[0].lower() + title[1:]
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{_SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
+
+
+def release_title(release_id: str) -> str:
+    return "Original" if release_id == ORIGINAL else method_title(release_id)
+
+
+def method_source(method_id: str) -> str:
+    method = _parse(method_id)
+    return "" if method is None else method.info.source
+
+
+def is_null(method_id: str) -> bool:
+    """Whether the attack is a null attacker, the baseline that a real one must beat."""
+    method = _parse(method_id)
+    return method is not None and method.info.is_null
+
+
+def is_twin(release_id: str) -> bool:
+    """Whether a release is a synthesis without data, made for comparison only."""
+    method = _parse(release_id)
+    return method is not None and getattr(method, "data_free", False)
+
+
+def attack_threat(method_id: str) -> Threat | None:
+    """Which threat the attack belongs to; None for rows on the release itself."""
+    method = _parse(method_id)
+    kinds: dict[str, Threat] = {"link_attack": "link", "attribute_attack": "attribute"}
+    return None if method is None else kinds.get(method.kind)
+
+
+def defense_key(release_id: str) -> str:
+    return release_id.partition(":")[0]

@@ -1,0 +1,113 @@
+"""One person: the risk under every attack and release, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from core.figures.risk import compute_worst_case
+from core.figures.theme import format_interval, format_number
+from core.findings.labels import ORIGINAL, method_title, release_title
+from core.graph import Attribute, Graph
+
+
+def compute_node_risks(nodes: pd.DataFrame, node: str) -> pd.DataFrame:
+    """Attack titles as rows, releases as columns, "0.84 [0.80, 0.88]" in the cells.
+
+    The attack with the highest risk on the original comes first.
+    """
+    rows = nodes[(nodes.node == node) & nodes.risk.notna()]
+    if rows.empty:
+        return pd.DataFrame()
+    texts = [format_interval(row.risk, row.low, row.high) for row in rows.itertuples()]
+    table = rows.assign(text=texts, attack_title=rows.attack.map(method_title))
+    wide = table.pivot_table("text", "attack_title", "release", aggfunc="first", sort=False)
+    wide = wide.reindex(columns=sorted(wide.columns, key=lambda r: r != ORIGINAL))
+    order = table.groupby("attack_title", sort=False).risk.max().sort_values(ascending=False)
+    wide = wide.loc[order.index].fillna("–").rename(columns=release_title)
+    return wide.rename_axis(None, axis=1).rename_axis("Attack").reset_index()
+
+
+def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
+    """One sentence: the worst case on the original and on each release, and which attack."""
+    worst = compute_worst_case(nodes[nodes.node == node]).set_index("release")
+    if worst.empty:
+        return (
+            "Nothing is at stake for this node: none of its links is hidden and its value is "
+            "known or missing in every repeat."
+        )
+    first = ORIGINAL if ORIGINAL in worst.index else worst.index[0]
+    row = worst.loc[first]
+    text = (
+        f"On the {release_title(first).lower()} its risk is "
+        f"**{format_interval(row.risk, row.low, row.high)}**, by {method_title(row.attack)}"
+    )
+    if pd.isna(row.low):
+        text += " (seen in one repeat: no interval)"
+    others = [
+        f"{format_number(other.risk)} with {release_title(str(release))}"
+        for release, other in worst.drop(index=first).iterrows()
+    ]
+    return text + ("; it is " + ", ".join(others) if others else "") + "."
+
+
+def describe_node_reasons(profile: pd.DataFrame, node: str, release: str = ORIGINAL) -> list[str]:
+    """A sentence per mechanism: the node's GHRatio against the share of its class."""
+    rows = profile[(profile.node == node) & (profile.release == release)]
+    if rows.empty or pd.isna(rows.class_share.iloc[0]):
+        return []
+    row = rows.iloc[0]
+    share = float(row.class_share)
+    sentences = []
+    for column, who in (
+        ("ghratio_proximity", "neighbours"),
+        ("ghratio_role", "role peers (people with about as many links)"),
+    ):
+        ratio = row[column]
+        if pd.isna(ratio):
+            sentences.append(f"It has no {who} with a known value.")
+            continue
+        verdict = (
+            "which gives it away"
+            if ratio > share + 0.1
+            else "which hides it"
+            if ratio < share - 0.1
+            else "about what chance gives"
+        )
+        sentences.append(
+            f"{format_number(100 * float(ratio))} % of its {who} share its value, against "
+            f"{format_number(100 * share)} % of all people: {verdict}."
+        )
+    return sentences
+
+
+def compute_neighbor_classes(graph: Graph, node: int, attribute: Attribute) -> pd.DataFrame:
+    """class, neighbours (count), share of the neighbours, share of all; largest first."""
+    start, stop = graph.adjacency.indptr[node : node + 2]
+    codes = attribute.codes[graph.adjacency.indices[start:stop]]
+    counts = np.bincount(codes[codes >= 0], minlength=attribute.num_classes)
+    table = pd.DataFrame(
+        {
+            "class": attribute.classes,
+            "neighbours": counts,
+            "share of neighbours": counts / max(counts.sum(), 1),
+            "share of all": attribute.shares,
+        }
+    )
+    unknown = int((codes < 0).sum())
+    if unknown:
+        table.loc[len(table)] = ["unknown", unknown, np.nan, np.nan]
+    return table.sort_values("neighbours", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def find_node(graph: Graph, text: str, limit: int = 20) -> list[str]:
+    """Node ids that equal, start with or contain `text`, in this order."""
+    wanted = text.strip().casefold()
+    if not wanted:
+        return []
+    found: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for node in graph.node_ids:
+        name = node.casefold()
+        if wanted in name:
+            found[0 if name == wanted else 1 if name.startswith(wanted) else 2].append(node)
+    return [node for group in found for node in group][:limit]

@@ -1,0 +1,83 @@
+"""The releases of an audit side by side: what was changed, promised, risked and kept useful."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from core.audit.view import ReleaseSummary
+from core.figures.theme import format_interval
+from core.findings.labels import (
+    MAIN_UTILITY_METRICS,
+    ORIGINAL,
+    Threat,
+    metric_title,
+    release_title,
+)
+from core.findings.tables import (
+    RELEASE,
+    compute_worst_attacks,
+    list_metrics,
+    list_threats,
+    main_metric,
+    select_results,
+)
+from core.findings.turned import name_strength
+
+WORST_TITLES: dict[Threat, str] = {
+    "link": "Worst case, links",
+    "attribute": "Worst case, attribute",
+}
+MAX_UTILITIES = 2
+
+
+def compute_release_table(
+    results: pd.DataFrame, releases: Sequence[ReleaseSummary]
+) -> pd.DataFrame:
+    """One row a release, the original first; texts as "0.84 [0.80, 0.88]", "" where unknown.
+
+    Columns release (id), Release, Guarantee, Links kept, Links added, the worst case of each
+    threat, and up to two measures of usefulness.
+    """
+    changes = ("links_kept", "links_added")
+    columns = {metric_title(metric): _release_texts(results, metric) for metric in changes}
+    for threat in list_threats(results):
+        metric = main_metric(results, threat)
+        if metric is not None:
+            worst = compute_worst_attacks(results, metric, threat)
+            title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
+            texts = [
+                name_strength(row.value, row.low, row.high, row.is_turned)
+                for row in worst.itertuples()
+            ]
+            columns[title] = dict(zip(worst.release, texts, strict=True))
+    for metric in _choose_utilities(results):
+        columns[metric_title(metric)] = _release_texts(results, metric)
+    guarantees = {summary.id: summary.guarantee.label for summary in releases}
+    ids = [ORIGINAL, *(summary.id for summary in releases if summary.id != ORIGINAL)]
+    return pd.DataFrame(
+        [
+            {
+                "release": release,
+                "Release": release_title(release),
+                "Guarantee": "none" if release == ORIGINAL else guarantees.get(release, ""),
+                **{title: texts.get(release, "") for title, texts in columns.items()},
+            }
+            for release in ids
+        ]
+    )
+
+
+def _choose_utilities(results: pd.DataFrame) -> list[str]:
+    found = list_metrics(results, "release")
+    return [metric for metric in MAIN_UTILITY_METRICS if metric in found][:MAX_UTILITIES]
+
+
+def _release_texts(results: pd.DataFrame, metric: str) -> dict[str, str]:
+    rows = select_results(results, metric, method=RELEASE)
+    return dict(zip(rows.release, _texts(rows), strict=True))
+
+
+def _texts(rows: pd.DataFrame) -> list[str]:
+    return [format_interval(row.value, row.low, row.high) for row in rows.itertuples()]

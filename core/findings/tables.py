@@ -1,0 +1,136 @@
+"""Rows of an audit's tables as figures need them: numeric, done, in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import pandas as pd
+
+from core.findings.labels import (
+    MAIN_ATTACK_METRICS,
+    MAIN_UTILITY_METRICS,
+    ORIGINAL,
+    Threat,
+    attack_threat,
+    has_utility_direction,
+    is_attack_metric,
+    is_null,
+)
+from core.findings.turned import turn_round
+
+RELEASE = "release"
+"""`method` of the rows that measure a release itself."""
+
+
+def select_results(
+    results: pd.DataFrame,
+    metric: str | None = None,
+    releases: Collection[str] | None = None,
+    method: str | None = None,
+) -> pd.DataFrame:
+    """The finished rows with value, low and high as float64 (NaN where there is no interval)."""
+    rows = results[results.status == "done"]
+    if metric is not None:
+        rows = rows[rows.metric == metric]
+    if releases is not None:
+        rows = rows[rows.release.isin(list(releases))]
+    if method is not None:
+        rows = rows[rows.method == method]
+    rows = rows.copy()
+    for column in ("value", "low", "high"):
+        rows[column] = pd.to_numeric(rows[column], errors="coerce").astype("float64")
+    return rows[rows.value.notna()].reset_index(drop=True)
+
+
+def list_releases(results: pd.DataFrame) -> list[str]:
+    """The original first, then in the order of the audit."""
+    found = results.release.unique().tolist()
+    return sorted(found, key=lambda release: release != ORIGINAL)
+
+
+def list_metrics(results: pd.DataFrame, of: str, threat: Threat | None = None) -> list[str]:
+    """Metrics with a value, the headline first.
+
+    of: "attack", or "release" for what can be an axis of usefulness.
+    """
+    rows = select_results(results)
+    rows = rows[(rows.method == RELEASE) == (of == "release")]
+    if threat is not None:
+        rows = rows[rows.method.map(attack_threat) == threat]
+    found = list(dict.fromkeys(rows.metric))
+    keep = is_attack_metric if of == "attack" else has_utility_direction
+    found = [metric for metric in found if keep(metric)]
+    first = MAIN_ATTACK_METRICS if of == "attack" else MAIN_UTILITY_METRICS
+    return sorted(found, key=lambda m: (m not in first, first.index(m) if m in first else 0))
+
+
+def list_threats(results: pd.DataFrame) -> list[Threat]:
+    found = {attack_threat(method) for method in results.method.unique()}
+    threats: list[Threat] = ["link", "attribute"]
+    return [threat for threat in threats if threat in found]
+
+
+def main_metric(results: pd.DataFrame, threat: Threat | None = None) -> str | None:
+    """The headline metric: AUC where it was computed, else accuracy."""
+    metrics = list_metrics(results, "attack", threat)
+    return metrics[0] if metrics else None
+
+
+def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:
+    """Finished attack rows of one metric, with `is_null` and `threat` columns."""
+    rows = select_results(results, metric)
+    rows = rows[rows.method != RELEASE]
+    rows["is_null"] = rows.method.map(is_null).astype(bool)
+    rows["threat"] = rows.method.map(attack_threat)
+    if threat is not None:
+        rows = rows[rows.threat == threat]
+    return rows.reset_index(drop=True)
+
+
+def compute_worst_attacks(
+    results: pd.DataFrame, metric: str, threat: Threat | None = None
+) -> pd.DataFrame:
+    """One row a release: the strongest attack, null attackers included.
+
+    A defense is only as good as its worst case, and a null attacker may be it. An attack that is
+    clearly wrong counts turned round (`is_turned`, core.findings.turned).
+    """
+    rows = turn_round(attack_rows(results, metric, threat))
+    worst = rows.loc[rows.groupby("release", sort=False).value.idxmax()]
+    order = {release: i for i, release in enumerate(list_releases(results))}
+    return worst.sort_values("release", key=lambda r: r.map(order)).reset_index(drop=True)
+
+
+def describe_sample(rows: pd.DataFrame, unit: str) -> str:
+    """ "1,055 pairs a repeat, 5 repeats with new splits, 95 % intervals"."""
+    if rows.empty:
+        return "nothing computed yet"
+    parts = [_span(rows.n, unit), _span(rows.seeds, "repeat")]
+    text = f"{parts[0]} in each of {parts[1]}" if parts[0] else parts[1]
+    if rows.seeds.max() > 1:
+        text += ", each with a new split and new noise"
+    has_interval = rows[["low", "high"]].notna().all(axis=1).any()
+    return text + ("; bars and whiskers show 95 % intervals." if has_interval else ".")
+
+
+def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = None) -> pd.DataFrame:
+    """What failed, was skipped or cancelled: release, method, metrics, status, reason."""
+    rows = results[~results.status.isin(["done"])]
+    if releases is not None:
+        rows = rows[rows.release.isin(list(releases))]
+    columns = ["release", "method", "status", "reason"]
+    if rows.empty:
+        return pd.DataFrame(columns=[*columns, "metrics"])
+    grouped = rows.groupby(columns, sort=False, dropna=False).metric
+    return (
+        grouped.agg(lambda m: ", ".join(dict.fromkeys(map(str, m)))).rename("metrics").reset_index()
+    )
+
+
+def _span(values: pd.Series, noun: str) -> str:
+    counts = pd.to_numeric(values, errors="coerce").dropna().astype(int)
+    if counts.empty or counts.max() <= 0:
+        return ""
+    low, high = counts.min(), counts.max()
+    plural = noun if high == 1 else f"{noun}s"
+    return f"{high:,} {plural}" if low == high else f"{low:,}–{high:,} {plural}"

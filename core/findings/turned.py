@@ -1,0 +1,79 @@
+"""Attacks that are clearly wrong: turned round, they are as good as they are bad.
+
+An AUC whose interval lies wholly below one half tells the truth by inversion. Whoever compares
+attacks or releases counts its distance from one half: an AUC of 0.30 is as strong as one of 0.70.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.figures.theme import format_interval, format_percent
+from core.findings.labels import method_title, metric_title, release_title
+
+TURNABLE = ("auc",)
+"""Metrics of attacks that an attacker turns round by turning his scores round."""
+
+HALF = 0.5
+MARK = "†"
+"""Beside a raw value that is clearly below one half."""
+
+MAX_NAMED = 3
+
+
+def find_turned(rows: pd.DataFrame) -> pd.Series:
+    """Bool a row of finished results: an AUC clearly below one half, interval and all."""
+    return rows.metric.isin(TURNABLE) & (rows.high < HALF)
+
+
+def turn_round(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with value, low and high of turned attacks as their distance from one half + ½.
+
+    Column `is_turned` says which; all other rows stay as they are.
+    """
+    turned = find_turned(rows)
+    result = rows.assign(is_turned=turned)
+    result.loc[turned, "value"] = 1 - rows.value[turned]
+    result.loc[turned, "low"] = 1 - rows.high[turned]
+    result.loc[turned, "high"] = 1 - rows.low[turned]
+    return result
+
+
+def name_strength(value: float, low: float, high: float, is_turned: bool) -> str:
+    """ "0.70 [0.65, 0.75]", and "turned round" where the attack itself is the other way."""
+    text = format_interval(value, low, high)
+    return f"{text} turned round" if is_turned else text
+
+
+def explain_turned(row: pd.Series) -> str:
+    """What an attack's own value means; `row` of `turn_round` whose `is_turned` holds.
+
+    "Attack AUC 0.30 [0.25, 0.35], clearly below one half: turned round, it is right in 70 % of
+    the comparisons"
+    """
+    raw = format_interval(1 - row.value, 1 - row.high, 1 - row.low)
+    return (
+        f"{metric_title(row.metric)} {raw}, clearly below one half: turned round, it is right in "
+        f"{format_percent(row.value)} of the comparisons"
+    )
+
+
+def describe_turned(rows: pd.DataFrame) -> str:
+    """A warning that names the strongest turned attacks of `turn_round`; "" if there are none."""
+    turned = rows[rows.is_turned].sort_values("value", ascending=False, kind="stable")
+    if turned.empty:
+        return ""
+    parts = [
+        f"{method_title(row.method)} on {release_title(row.release)} (AUC "
+        f"{format_interval(1 - row.value, 1 - row.high, 1 - row.low)}, turned round right in "
+        f"{format_percent(row.value)} of the comparisons)"
+        for row in turned.head(MAX_NAMED).itertuples()
+    ]
+    more = len(turned) - MAX_NAMED
+    if more > 0:
+        parts.append(f"{more} more")
+    verb = "is" if len(turned) == 1 else "are"
+    return (
+        f"Clearly below one half is no protection, it leaks by inversion: {'; '.join(parts)} "
+        f"{verb} counted turned round."
+    )

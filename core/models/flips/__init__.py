@@ -1,0 +1,1 @@
+"""What flipping a link does to a graph network, fast enough to try thousands."""

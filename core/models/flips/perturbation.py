@@ -1,0 +1,253 @@
+"""Greedy flips around single nodes against a linear classifier of the private attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.context import Context
+from core.graph import Graph
+from core.models.flips.flipped_gcn import FlippedGcn, GcnWeights, fit_gcns
+from core.models.flips.linear_gcn import fit_linear_gcn
+from core.models.flips.selection import FlippedGraph
+from core.models.flips.unnoticed import PageRankEffect, passes_degree_test
+from core.models.tuning import scale_features
+from core.threats import AttributeThreat, Threats
+
+Loss = Callable[[np.ndarray], np.ndarray]
+"""Loss (r,) of class scores (r, k); lower is better for whoever flips."""
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogates:
+    """W (d, k) of the private attribute's classifier and, behind it, the label's.
+
+    num_private   number of the private attribute's columns
+    """
+
+    features: np.ndarray | sparse.csr_array
+    weights: np.ndarray
+    num_private: int
+
+    def split(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities (r, C) of the private attribute and (r, L) of the label, L may be 0."""
+        parts = scores[:, : self.num_private], scores[:, self.num_private :]
+        return _softmax(parts[0]), _softmax(parts[1])
+
+    def open_graph(self, graph: Graph) -> FlippedGraph:
+        return FlippedGraph(graph, self.features, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class GcnSurrogates:
+    """Several GCNs of the private attribute and, behind them, of the label.
+
+    num_classes   C of the private attribute and L of the label, 0 where the audit has none
+    num_members   GCNs for each of the two
+    """
+
+    features: np.ndarray | sparse.csr_array
+    weights: GcnWeights
+    num_classes: tuple[int, int]
+    num_members: int
+
+    @property
+    def num_private(self) -> int:
+        """Columns of scores that belong to the private attribute."""
+        return self.num_members * self.num_classes[0]
+
+    def split(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean probabilities (r, C) of the private attribute and (r, L) of the label."""
+        end = self.num_private
+        return self._average(scores[:, :end], 0), self._average(scores[:, end:], 1)
+
+    def open_graph(self, graph: Graph) -> FlippedGraph:
+        return FlippedGcn(graph, self.features, self.weights)
+
+    def _average(self, scores: np.ndarray, which: int) -> np.ndarray:
+        shape = (len(scores), self.num_members, self.num_classes[which])
+        return np.asarray(_softmax(scores.reshape(shape)).mean(axis=1))
+
+
+def has_binary_features(graph: Graph) -> bool:
+    if graph.features is None:
+        return False
+    values = graph.features.data if sparse.issparse(graph.features) else graph.features
+    return bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def fit_surrogates(graph: Graph, threats: Threats, context: Context) -> Surrogates:
+    """Both linear classifiers, trained on the known nodes of `graph`. The label's is left out
+    where the audit has none."""
+    assert threats.attribute is not None
+    features = _prepare_features(graph)
+
+    def fit(threat: AttributeThreat, name: str) -> np.ndarray:
+        return fit_linear_gcn(
+            graph,
+            features,
+            threat.observed,
+            threat.num_classes,
+            context.child(name),
+            f"training the {name} classifier",
+        )
+
+    columns = [fit(threats.attribute, "private")]
+    if threats.utility is not None and threats.utility.known.any():
+        columns.append(fit(threats.utility, "label"))
+    return Surrogates(features, np.concatenate(columns, axis=1), threats.attribute.num_classes)
+
+
+def fit_gcn_surrogates(
+    graph: Graph, threats: Threats, num_members: int, context: Context
+) -> GcnSurrogates:
+    """As `fit_surrogates`, with the nonlinearity and `num_members` of each."""
+    assert threats.attribute is not None
+    features = _prepare_features(graph)
+    parts, sizes = [], [threats.attribute.num_classes, 0]
+    chosen = [("private", threats.attribute)]
+    if threats.utility is not None and threats.utility.known.any():
+        chosen.append(("label", threats.utility))
+        sizes[1] = threats.utility.num_classes
+    for name, threat in chosen:
+        parts += fit_gcns(
+            graph,
+            features,
+            threat.observed,
+            threat.num_classes,
+            num_members,
+            context.child(name),
+            f"training the {name} classifier",
+        )
+    return GcnSurrogates(features, GcnWeights.join(parts), (sizes[0], sizes[1]), num_members)
+
+
+def _prepare_features(graph: Graph) -> np.ndarray | sparse.csr_array:
+    """Binary features as they are, others standardised; the identity without any."""
+    if graph.features is None:
+        return sparse.csr_array(sparse.eye_array(graph.num_nodes, dtype=np.float32))
+    return graph.features if has_binary_features(graph) else scale_features(graph)
+
+
+class Flipper:
+    """Flips links at nodes, and features of nodes, one greedy step at a time.
+
+    withheld            codes of pairs that must not become links
+    structure, features what may be flipped
+    original_scores     (n, k) class scores on the graph as given
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        surrogates: Surrogates | GcnSurrogates,
+        withheld: np.ndarray,
+        structure: bool = True,
+        features: bool = False,
+    ) -> None:
+        self.graph, self.surrogates = graph, surrogates
+        self.state = surrogates.open_graph(graph)
+        self.original_scores = self.state.compute_all_scores()
+        self._withheld, self._structure, self._features = withheld, structure, features
+
+    def find_partners(self, v: int) -> np.ndarray:
+        """(n,) bool: the u for which (v, u) may be flipped; each link at v only once.
+
+        Nodes of degree 1 are left alone, so that none is cut off (NetFense §4.1).
+        """
+        state, n = self.state, self.graph.num_nodes
+        allowed = state.degrees > 1
+        if not self._structure or not allowed[v]:
+            return np.zeros(n, bool)
+        allowed[v] = False
+        if len(self._withheld):
+            others = np.arange(n)
+            codes = np.minimum(v, others) * n + np.maximum(v, others)
+            allowed &= ~np.isin(codes, self._withheld)
+        allowed[list(state.partners[v])] = False
+        return allowed
+
+    def find_unnoticed(self, v: int, ranks: PageRankEffect, quantile: float) -> np.ndarray:
+        """(n,) bool: partners whose effect on PageRank is below the quantile over all u."""
+        allowed = self.find_partners(v)
+        if not allowed.any():
+            return allowed
+        effect = ranks.compute(self.state.adjacency, v)
+        others = np.arange(len(effect)) != v
+        return allowed & (effect <= np.quantile(effect[others], quantile))
+
+    def find_degree_preserving(self, v: int) -> np.ndarray:
+        """(n,) bool: partners whose flip passes Nettack's degree test."""
+        allowed = self.find_partners(v)
+        change = np.ones(len(allowed), np.int64)
+        change[self.state.neighbors[v]] = -1
+        return allowed & passes_degree_test(self.graph.degrees, self.state.degrees, v, change)
+
+    def flip_best(self, v: int, partners: np.ndarray, loss: Loss) -> bool:
+        """Make the flip of lowest loss; False, and no flip, where none lowers it."""
+        state = self.state
+        best = float(loss(state.compute_scores(v)[None])[0])
+        link = feature = None
+        if partners.any():
+            losses = np.where(partners, loss(state.score_link_flips(v)), np.inf)
+            link = int(np.argmin(losses))
+            best, link = (losses[link], link) if losses[link] < best else (best, None)
+        if self._features:
+            losses = loss(state.score_feature_flips(v))
+            losses[[column for node, column in state.flipped_features if node == v]] = np.inf
+            feature = int(np.argmin(losses))
+            feature = feature if losses[feature] < best else None
+        if feature is not None:
+            state.flip_feature(v, feature)
+        elif link is not None:
+            state.flip_link(v, link)
+        return feature is not None or link is not None
+
+    def to_graph(self) -> Graph:
+        """The graph as it is now, with flipped features."""
+        graph = self.state.to_graph()
+        if not self.state.flipped_features:
+            return graph
+        rows, columns = np.array(sorted(self.state.flipped_features)).T
+        features: Any = graph.features
+        if sparse.issparse(features):
+            matrix: Any = features.tolil()
+            matrix[rows, columns] = 1.0 - np.asarray(features[rows, columns]).ravel()
+            return replace(graph, features=sparse.csr_array(matrix))
+        matrix = np.array(features)
+        matrix[rows, columns] = 1.0 - matrix[rows, columns]
+        return replace(graph, features=matrix)
+
+
+def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:
+    """Codes of the sensitive links, which no defense may put back."""
+    if threats.link is None:
+        return np.zeros(0, np.int64)
+    pairs = threats.link.hidden
+    return pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1)
+
+
+def draw_targets(threat: AttributeThreat, count: int, rng: np.random.Generator) -> np.ndarray:
+    """(t,) hidden nodes in random order: `count` of them, or all for 0."""
+    order = rng.permutation(np.flatnonzero(threat.hidden))
+    return order[:count] if count else order
+
+
+def compute_gap(probabilities: np.ndarray) -> np.ndarray:
+    """(r,) the largest probability of each row less the second largest."""
+    if probabilities.shape[1] < 2:
+        return np.ones(len(probabilities))
+    two = np.partition(probabilities, -2, axis=1)[:, -2:]
+    return two[:, 1] - two[:, 0]
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    """Over the last axis, which may be empty."""
+    if not scores.shape[-1]:
+        return scores
+    values = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))

@@ -1,0 +1,179 @@
+"""Training of the link sampler against the GPS attack, and the choice among its states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+
+import numpy as np
+import torch
+
+from core.graph import MISSING, Graph
+from core.measures.ghratio import choose_tolerance, compute_ghratios
+from core.models.encoders import make_inputs
+from core.models.gps.attacker import compute_shares
+from core.models.gps.ego import compute_role_features
+from core.models.gps.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed
+from core.models.pair_matrix import PairMatrix
+from core.seeding import Seed
+
+Report = Callable[[str, int, float], None]
+"""Gets the name of a curve, a step and a value."""
+
+CHECK_EVERY = 10
+"""Sampler steps between two states that may be published."""
+
+WARM_UP = 50
+"""Attacker steps on the whole graph before the sampler starts."""
+
+
+@dataclass(frozen=True)
+class SamplerSettings:
+    """gamma, eta, keep: weights of L_adv, L_dis and L_reg; the others as in the defense."""
+
+    gamma: float
+    eta: float
+    keep: float
+    epochs: int
+    attacker_steps: int
+    lr: float
+    temperature: float
+    batch: int
+
+
+@dataclass(frozen=True, eq=False)
+class SamplerState:
+    """Keep probabilities (m,) after `epoch` steps of one restart."""
+
+    epoch: int
+    probabilities: np.ndarray
+
+
+class SamplerTrainer:
+    """One graph with beliefs (n, C) about the private attribute; `run` trains one sampler."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        observed: np.ndarray,
+        beliefs: np.ndarray,
+        prior: np.ndarray,
+        settings: SamplerSettings,
+        device: str,
+    ) -> None:
+        self.graph, self.settings, self.device = graph, settings, device
+        self.codes = np.where(observed != MISSING, observed, beliefs.argmax(axis=1))
+        self.beliefs = torch.from_numpy(beliefs.astype(np.float32)).to(device)
+        self.prior = torch.from_numpy(prior.astype(np.float32)).to(device)
+        self.tolerance = choose_tolerance(graph)
+        self.matrix = PairMatrix(graph.num_nodes, graph.edges, device)
+        self.inputs = make_inputs(graph, device)
+        role = compute_role_features(graph)
+        spread = role.std(axis=0)
+        role = (role - role.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        self.role_features = torch.from_numpy(role.astype(np.float32)).to(device)
+        top = 1.0 if graph.weights is None else max(float(graph.weights.max()), 1e-12)
+        scale = np.ones(graph.num_edges) if graph.weights is None else graph.weights / top
+        self.scale = torch.from_numpy(scale.astype(np.float32)).to(device)
+
+    def run(self, seed: Seed, report: Report) -> list[SamplerState]:
+        """States of one training (Alg. 1); `report` gets curve, step and value."""
+        s, generator = self.settings, seed.torch("draws", device=self.device)
+        parts = (self.inputs,) if not isinstance(self.inputs, tuple) else self.inputs
+        sampler = Sampler(
+            self.graph, (*parts, self.beliefs, self.role_features), seed, self.device
+        ).to(self.device)
+        optimizer = torch.optim.AdamW(sampler.parameters(), lr=s.lr, weight_decay=5e-4)
+        gap = RatioGap(self.matrix, self.beliefs, self.prior, self.tolerance, seed.rng("peers"))
+        attacker = self._make_attacker(seed, report)
+        states = []
+        for epoch in range(s.epochs):
+            logits = sampler()
+            weights = self._draw(logits, generator)
+            kept = -torch.nn.functional.logsigmoid(logits).mean()
+            loss = s.keep * kept
+            if attacker is not None:
+                adversary = attacker.compute_loss(weights)
+                loss = loss - s.gamma * adversary
+                report("adversary's loss", epoch, float(adversary.detach()))
+            if s.eta:
+                ratios = gap(weights)
+                loss = loss + s.eta * ratios
+                report("ratio gap", epoch, float(ratios.detach()))
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+            report("sampler loss", epoch, float(loss.detach()))
+            chance = torch.sigmoid(logits.detach())
+            report("links kept", epoch, float(chance.mean()))
+            if attacker is not None:
+                draw = partial(self._draw, logits.detach(), generator)
+                steps = count(epoch * s.attacker_steps)
+                attacker.fit(draw, s.attacker_steps, partial(_tell, report, steps))
+            if (epoch + 1) % CHECK_EVERY == 0 or epoch + 1 == s.epochs:
+                states.append(SamplerState(epoch + 1, chance.cpu().numpy()))
+                if attacker is not None:
+                    attacker.routing = self._compute_routing(chance, generator)
+        return states
+
+    def _draw(self, logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """(m,) link weights of a relaxed draw."""
+        return self.scale * draw_relaxed(logits, self.settings.temperature, generator)
+
+    def _make_attacker(self, seed: Seed, report: Report) -> RelaxedAttacker | None:
+        s = self.settings
+        if not s.gamma:
+            return None
+        attacker = RelaxedAttacker(
+            self.graph,
+            self.inputs,
+            self.role_features,
+            self.beliefs,
+            self.prior,
+            s.lr,
+            s.batch,
+            seed.child("attacker"),
+            self.device,
+        )
+        attacker.fit(
+            lambda: self.scale,
+            min(WARM_UP, s.epochs * s.attacker_steps),
+            partial(_tell, report, count(-WARM_UP)),
+        )
+        return attacker
+
+    def _compute_routing(self, chance: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """(n, 2) shares of proximity and role on a draw (Eq. 4, 5)."""
+        kept = torch.bernoulli(chance, generator=generator).bool().cpu().numpy()
+        drawn = self.graph.with_edges(self.graph.edges[kept])
+        ratios = compute_ghratios(drawn, self.codes, len(self.prior), self.tolerance)
+        return torch.from_numpy(compute_shares(ratios.proximity, ratios.role)).to(self.device)
+
+
+def _tell(report: Report, steps: Iterator[int], loss: float) -> None:
+    """Steps before the sampler's first one have negative numbers."""
+    report("attacker's loss", next(steps), loss)
+
+
+def compute_believed_auc(probabilities: np.ndarray, beliefs: np.ndarray) -> float:
+    """Weighted one-against-rest AUC of scores (n, C) where the truth is a belief (n, C).
+
+    Each node counts as a case of class c with weight belief_c and as another case with the
+    rest. Classes are weighed by their believed share. 0.5 where nothing can be told apart, and
+    never less: an attacker who is wrong throughout is right by inversion.
+    """
+    shares = beliefs.mean(axis=0)
+    total = 0.0
+    for c, share in enumerate(shares):
+        order = np.argsort(probabilities[:, c], kind="stable")
+        scores, yes, no = probabilities[order, c], beliefs[order, c], 1.0 - beliefs[order, c]
+        _, group = np.unique(scores, return_inverse=True)
+        yes_of, no_of = np.bincount(group, yes), np.bincount(group, no)
+        below = np.cumsum(no_of) - no_of
+        pairs = yes.sum() * no.sum()
+        wins = (yes_of * (below + 0.5 * no_of)).sum()
+        auc = wins / pairs if pairs > 0 else 0.5
+        total += share * max(auc, 1.0 - auc)
+    return float(total / shares.sum())
