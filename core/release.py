@@ -9,6 +9,9 @@ import numpy as np
 
 from core.graph import Graph
 
+ORIGINAL = "original"
+"""Id of the undefended graph among the releases of an audit."""
+
 Unit = Literal["none", "edge", "link", "node"]
 
 
@@ -59,7 +62,7 @@ class Release:
     """A graph to be published.
 
     graph      same nodes as the original; weights in [0, 1] where the method weighs links
-    defense    key of the defense, "original" for the undefended graph
+    defense    key of the defense, ORIGINAL for the undefended graph
     config     the defense's settings
     curves     named training curves, [(step, value), …] each
     facts      single figures worth showing: links removed, links added, …
@@ -68,7 +71,7 @@ class Release:
     """
 
     graph: Graph
-    defense: str = "original"
+    defense: str = ORIGINAL
     config: dict[str, Any] = field(default_factory=dict)
     guarantee: Guarantee = EMPIRICAL
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+RELEASE = "release"
+"""In place of an attack: the measures of a release itself."""
+
 
 @dataclass(frozen=True, eq=False)
 class PairScores:

@@ -9,9 +9,10 @@ from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.findings import answers, tables
-from core.findings.labels import ORIGINAL, attack_threat
+from core.findings.labels import attack_threat
 from core.methods import Method
 from core.registry import list_methods
+from core.release import ORIGINAL
 from pages.ui import cache, page, rail, session
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.study_panel import show_studies

@@ -8,7 +8,7 @@ from core.data.catalogue import DatasetInfo, list_datasets, load_dataset
 from core.data.profile import GraphProfile
 from core.errors import AuditError
 from core.figures import profile as figures
-from core.figures.theme import format_number, format_percent
+from core.findings.numbers import format_number, format_percent
 from core.graph import Graph
 from pages.ui import cache, page, session
 from pages.ui.text import count_noun, escape

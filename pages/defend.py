@@ -8,12 +8,14 @@ from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.audit.twins import add_twins, find_twin, pair_twins
 from core.audit.view import AuditView
-from core.figures import releases, roc, twins
+from core.figures import releases, roc
 from core.findings import answers, release_table
-from core.findings.labels import ORIGINAL, method_title, release_title
+from core.findings.labels import method_title, release_title
 from core.findings.tables import list_threats
+from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.methods import Method
 from core.registry import list_methods
+from core.release import ORIGINAL
 from pages.ui import cache, page, rail, session
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.learned_links import list_learned, show_learned_links
@@ -169,13 +171,13 @@ def _show_results(view: AuditView) -> None:
 
 
 def _show_twins(view: AuditView) -> None:
-    table = twins.compute_twin_table(view.results, pair_twins(view.spec.defenses))
+    table = compute_twin_table(view.results, pair_twins(view.spec.defenses))
     if table.empty:
         return
     st.subheader("Did the data make the difference?", anchor=False)
-    for sentence in twins.answer_twins(table):
+    for sentence in answer_twins(table):
         st.markdown(sentence)
-    shown = twins.show_twin_table(table)
+    shown = show_twin_table(table)
     st.dataframe(
         shown,
         hide_index=True,

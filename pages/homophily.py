@@ -7,8 +7,10 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import homophily, pair_profile
 from core.findings import answers
-from core.findings.labels import ORIGINAL, release_title
+from core.findings.labels import release_title
+from core.findings.pair_profile import answer_pair_profile
 from core.findings.tables import list_releases
+from core.release import ORIGINAL
 from pages.ui import page, session
 from pages.ui.theme import current_theme
 
@@ -26,7 +28,7 @@ def main() -> None:
     has_homophily = view.spec.private is not None and view.profile.ghratio_combined.notna().any()
     sentences = (
         answers.answer_homophily(view.results) if has_homophily else "",
-        pair_profile.answer_pair_profile(view.results),
+        answer_pair_profile(view.results),
     )
     answer = " ".join(filter(None, sentences))
     if answer:

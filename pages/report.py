@@ -7,7 +7,8 @@ from datetime import datetime
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.findings.labels import ORIGINAL, release_title
+from core.findings.labels import release_title
+from core.release import ORIGINAL
 from core.report import SECTION_TITLES, SECTIONS, ReportOptions
 from pages.ui import documents, page
 from pages.ui.publishing import show_publishing

@@ -7,11 +7,14 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import margins, risk
 from core.figures.chart import Chart
-from core.figures.theme import Theme
 from core.findings import answers
-from core.findings.labels import ORIGINAL, method_title, release_title
+from core.findings.labels import method_title, release_title
+from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.node_card import find_node
+from core.findings.palette import Theme
+from core.findings.risk import Group, compute_worst_case
 from core.findings.tables import list_releases
+from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.node_panel import show_node
 from pages.ui.text import escape
@@ -141,7 +144,7 @@ def _show_groups(view: AuditView, chosen: list[str]) -> None:
 
 
 def _show_margins(view: AuditView, chosen: list[str]) -> None:
-    attacks = margins.list_margin_attacks(view)
+    attacks = list_margin_attacks(view)
     if not attacks:
         return
     st.subheader("How sure the attacker is", anchor=False)
@@ -158,7 +161,7 @@ def _show_margins(view: AuditView, chosen: list[str]) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
-    st.caption(escape(margins.answer_margins(view.results, attack, chosen), 400))
+    st.caption(escape(answer_margins(view.results, attack, chosen), 400))
     chart = cache.remember(
         view, _plot_margins, attack, tuple(chosen), kind == "absolute", current_theme()
     )
@@ -170,14 +173,14 @@ def _answer(view: AuditView) -> str:
 
 
 def _find_safest(view: AuditView) -> str | None:
-    return answers.find_least_exposing(risk.compute_worst_case(view.nodes))
+    return answers.find_least_exposing(compute_worst_case(view.nodes))
 
 
 def _plot_shares(view: AuditView, releases: tuple[str, ...], theme: Theme) -> Chart:
     return risk.risk_distribution(view.nodes, releases, theme)
 
 
-def _plot_groups(view: AuditView, by: risk.Group, releases: tuple[str, ...], theme: Theme) -> Chart:
+def _plot_groups(view: AuditView, by: Group, releases: tuple[str, ...], theme: Theme) -> Chart:
     return risk.risk_by_group(view.nodes, view.profile, by, releases, theme)
 
 

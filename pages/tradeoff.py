@@ -8,7 +8,9 @@ from core.audit.view import AuditView
 from core.figures import tradeoff, transfer
 from core.findings import answers
 from core.findings.labels import Threat, method_title, metric_title
-from core.findings.tables import RELEASE, list_metrics, list_threats, select_results
+from core.findings.tables import list_metrics, list_threats, select_results
+from core.findings.tradeoff import compute_tradeoff
+from core.results import RELEASE
 from pages.ui import page
 from pages.ui.theme import current_theme
 
@@ -26,7 +28,7 @@ def main() -> None:
     with st.container(key="answer-slot"):
         slot = st.container()
     threat, risk, attack, utility = _choose_axes(view, utilities)
-    table = tradeoff.compute_tradeoff(view.results, risk, utility, attack, threat)
+    table = compute_tradeoff(view.results, risk, utility, attack, threat)
     limit = _choose_limit(table)
     with slot:
         page.show_answer(answers.answer_tradeoff(table, limit, risk, utility))

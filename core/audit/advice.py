@@ -16,14 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.audit.plan import (
-    ORIGINAL,
-    Cell,
-    draw_repeat,
-    make_cell_seed,
-    make_shared_seed,
-    prepare_graph,
-)
+from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
 from core.audit.spec import AuditSpec, MethodChoice
 from core.context import Context
 from core.data.splits import draw_attribute_threat
@@ -32,7 +25,7 @@ from core.graph import Attribute, Graph
 from core.measures.intervals import combine_measurements
 from core.methods import AttributeAttack
 from core.progress import PartProgress
-from core.release import Release
+from core.release import ORIGINAL, Release
 from core.results import Estimate, Measurement
 from core.seeding import Seed
 from core.threats import AttributeThreat, Threats

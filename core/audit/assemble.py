@@ -15,7 +15,6 @@ from core.audit.describe import restore_guarantee
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import list_claims
 from core.audit.margins import make_margin_loader
-from core.audit.plan import MEASURE_METHOD, ORIGINAL
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store import files
 from core.audit.store.database import FINAL, Store, is_owner_alive
@@ -32,8 +31,8 @@ from core.audit.view import (
 from core.graph import MISSING, Graph
 from core.measures.intervals import combine_measurements
 from core.registry import find_method
-from core.release import EMPIRICAL, Guarantee
-from core.results import Estimate, Measurement
+from core.release import EMPIRICAL, ORIGINAL, Guarantee
+from core.results import RELEASE, Estimate, Measurement
 
 Groups = dict[tuple[str, str], list[Row]]
 """(release, method) → its cells, repeat by repeat."""
@@ -79,7 +78,7 @@ def assemble_view(
     graph = (load_graph or store.load_graph)(row.graph_hash)
     groups: Groups = {}
     for cell in sorted(cells, key=lambda c: c.repeat):
-        key = MEASURE_METHOD if cell.kind == "measure" else cell.method
+        key = RELEASE if cell.kind == "measure" else cell.method
         groups.setdefault((cell.release, "" if cell.kind == "publish" else key), []).append(cell)
     keys = {(c.release, c.repeat): c.key for c in cells if c.kind == "publish"}
 
@@ -184,7 +183,7 @@ def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
     for release in _list_releases(spec):
         defense = configs.get(release)
         head = (release, defense.key if defense else ORIGINAL, defense.config if defense else {})
-        for method, overlap in [*overlaps.items(), (MEASURE_METHOD, 1.0)]:
+        for method, overlap in [*overlaps.items(), (RELEASE, 1.0)]:
             cells = groups.get((release, method), [])
             rows += [(*head, method, *tail) for tail in _combine_cells(cells, method, overlap)]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
@@ -209,7 +208,7 @@ def _combine_cells(cells: list[Row], method: str, overlap: float) -> Iterable[tu
     other = [cell for cell in cells if cell.state in ("failed", "skipped", "cancelled")]
     if not done:
         if other:
-            metric = "measures" if method == MEASURE_METHOD else "auc"
+            metric = "measures" if method == RELEASE else "auc"
             yield metric, None, None, None, 0, 0, other[0].state, other[0].reason
         return
     lost = ""
@@ -300,7 +299,7 @@ def _assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Grap
     ids = pd.array(list(graph.node_ids), dtype="str")
     tables = []
     for release in _list_releases(spec):
-        done = _list_done(groups, release, MEASURE_METHOD)
+        done = _list_done(groups, release, RELEASE)
         if not done:
             continue
         arrays = files.load_cell(store.home, done[0].key)

@@ -9,9 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from core.audit.plan import ORIGINAL
 from core.audit.view import AuditView
-from core.release import Release
+from core.release import ORIGINAL, Release
 
 
 def describe_audit(view: AuditView) -> dict[str, Any]:

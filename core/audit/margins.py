@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 from sqlalchemy.engine import Row
 
-from core.audit.plan import MEASURE_METHOD
 from core.audit.store import files
 from core.audit.store.database import Store
+from core.results import RELEASE
 
 LoadMargins = Callable[[str, str | None], np.ndarray]
 
@@ -23,7 +23,7 @@ def make_margin_loader(
 
     def load(release: str, attack: str | None) -> np.ndarray:
         parts = [np.zeros(0)]
-        for cell in groups.get((release, MEASURE_METHOD if attack is None else attack), ()):
+        for cell in groups.get((release, RELEASE if attack is None else attack), ()):
             if cell.state != "done":
                 continue
             arrays = files.load_cell(store.home, cell.key)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.algorithms import ghratio
 from core.context import Context
 from core.graph import Graph
-from core.measures import ghratio
+from core.measures.ghratio import measure_ghratios
 from core.measures.pair_profile import measure_pair_profile
 from core.measures.structure import find_communities, measure_structure
 from core.measures.utility import measure_utility
@@ -29,7 +30,7 @@ def measure_release(
         ratios = ghratio.compute_ghratios(
             graph, attribute.codes, attribute.num_classes, ghratio.choose_tolerance(visible)
         )
-        measurements += ghratio.measure_ghratios(ratios, attribute.codes, attribute.shares)
+        measurements += measure_ghratios(ratios, attribute.codes, attribute.shares)
         for name in ("proximity", "role", "combined"):
             arrays[f"ghratio_{name}"] = getattr(ratios, name)
     context.progress.update(1, NUM_STEPS, "GHRatio")

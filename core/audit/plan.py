@@ -21,17 +21,13 @@ from core.data.splits import draw_threats
 from core.errors import InputError
 from core.graph import Graph
 from core.methods import Method
+from core.release import ORIGINAL
+from core.results import RELEASE
 from core.seeding import Seed
 from core.threats import Threats
 
 RESULTS_VERSION = 3
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
-
-ORIGINAL = "original"
-"""Release id of the undefended graph."""
-
-MEASURE_METHOD = "release"
-"""Method name of the measures of a release itself."""
 
 CellKind = Literal["publish", "attack", "measure"]
 
@@ -136,12 +132,12 @@ def plan_audit(spec: AuditSpec, graph: Graph) -> list[Cell]:
             key = _compute_key(
                 "measure",
                 release,
-                MEASURE_METHOD,
+                RELEASE,
                 repeat,
                 None,
                 {**everything, "upstream": upstream},
             )
-            cell = Cell(key, "measure", release, MEASURE_METHOD, repeat, upstream=upstream)
+            cell = Cell(key, "measure", release, RELEASE, repeat, upstream=upstream)
             ranked.append(((tier, 0 if tier else 1, repeat, 1, 1), cell))
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.algorithms.pairs import sample_non_links
 from core.errors import InputError
 from core.graph import Graph, pair_codes
 from core.seeding import Seed
@@ -72,35 +73,6 @@ def draw_attribute_threat(graph: Graph, column: str, known: float, seed: Seed) -
         count = int(np.clip(round(known * len(nodes)), 1, max(len(nodes) - 1, 1)))
         mask[rng.choice(nodes, count, replace=False)] = True
     return AttributeThreat(attribute, mask, attribute.known & ~mask)
-
-
-def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(count, 2) distinct pairs i < j that are no link, uniformly; sparse, no n×n array."""
-    n = graph.num_nodes
-    available = graph.num_pairs - graph.num_edges
-    if count > available:
-        raise InputError(
-            "graph",
-            f"must have {count} pairs that are not linked",
-            available,
-            "lower the share of hidden links",
-        )
-    if graph.num_pairs <= 4 * (count + graph.num_edges):
-        i, j = np.triu_indices(n, 1)
-        absent = np.flatnonzero(~np.isin(i * n + j, graph.edge_codes))
-        chosen = rng.choice(absent, count, replace=False)
-        return np.stack([i[chosen], j[chosen]], axis=1)
-    found = np.empty(0, np.int64)
-    while len(found) < count:
-        ends = rng.integers(0, n, size=(2 * (count - len(found)) + 16, 2))
-        ends = ends[ends[:, 0] != ends[:, 1]]
-        codes = pair_codes(ends, n)
-        codes = codes[~np.isin(codes, graph.edge_codes)]
-        merged = np.concatenate([found, codes])
-        _, first = np.unique(merged, return_index=True)
-        found = merged[np.sort(first)]
-    found = found[:count]
-    return np.stack([found // n, found % n], axis=1)
 
 
 def _draw_links(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.data.splits import sample_non_links
+from core.algorithms.pairs import sample_non_links
 from core.graph import Graph
 from core.threats import Threats
 

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 from scipy.optimize import brentq
 
+from core.algorithms.pairs import sample_non_links
 from core.context import Context
-from core.data.splits import sample_non_links
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.privacy.link_local import make_local_release

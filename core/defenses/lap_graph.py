@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from core.algorithms.pairs import sample_non_links
 from core.context import Context
-from core.data.splits import sample_non_links
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.privacy.guarantees import make_edge_guarantee

@@ -5,58 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 
-from core.figures.theme import INKS, OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
+from core.figures.theme import INKS
+from core.findings.ego import _SHAPES, MAX_NODES, compute_ego
+from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
 from core.graph import MISSING, Attribute, Graph
 
-MAX_NODES = 150
-_SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexagon")
 _REMOTE = re.compile(
     r"<script[^>]*\bsrc\s*=[^>]*>\s*</script>|<link\b[^>]*\bhref\s*=[^>]*>", re.IGNORECASE
 )
-
-
-@dataclass(frozen=True, eq=False)
-class EgoNetwork:
-    """nodes: node numbers, the centre first; positions (k, 2); num_left_out: hidden by the cap."""
-
-    nodes: np.ndarray
-    positions: np.ndarray
-    num_left_out: int
-
-
-def compute_ego(
-    graph: Graph, node: int, max_nodes: int = MAX_NODES, extra: Sequence[int] = ()
-) -> EgoNetwork:
-    """The centre and its neighbours, those with most common neighbours first under the cap.
-
-    `extra` nodes are shown in any case.
-    """
-    adjacency = graph.adjacency
-    neighbors = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
-    chosen = neighbors
-    if len(neighbors) > max_nodes - 1:
-        ties = adjacency.copy()
-        ties.data[:] = 1
-        common = np.asarray(ties[neighbors] @ ties[[node]].toarray().ravel()).ravel()
-        chosen = neighbors[np.argsort(-common, kind="stable")[: max_nodes - 1]]
-    others = np.union1d(chosen, np.asarray(extra, int))
-    nodes = np.concatenate([[node], others[others != node]]).astype(int)
-    inside = np.isin(graph.edges, nodes).all(axis=1)
-    part = nx.Graph()
-    part.add_nodes_from(nodes.tolist())
-    part.add_edges_from(graph.edges[inside].tolist())
-    if len(nodes) > 1:
-        placed = nx.spring_layout(part, seed=0, iterations=80, k=2.2 / np.sqrt(len(nodes)))
-    else:
-        placed = {int(node): np.zeros(2)}
-    positions = np.array([placed[int(i)] for i in nodes])
-    num_left_out = len(np.setdiff1d(neighbors, nodes))
-    return EgoNetwork(nodes, positions - positions[0], num_left_out)
 
 
 def render_ego_html(
@@ -125,14 +84,6 @@ def render_ego_html(
         )
     )
     return _make_inert(network.generate_html(notebook=False), ink.surface)
-
-
-def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:
-    """(class, shape, border colour) for a legend beside the ego network."""
-    return [
-        (name, _SHAPES[code % len(_SHAPES)], OKABE_ITO[code % len(OKABE_ITO)])
-        for code, name in enumerate(attribute.classes)
-    ]
 
 
 def _style(

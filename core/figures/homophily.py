@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import (
-    INKS,
-    Theme,
-    escape_text,
-    make_empty_figure,
-    release_color,
-    style_figure,
+from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.findings.homophily import (
+    MECHANISMS,
+    NUM_BINS,
+    compute_ghratio_histogram,
+    compute_reference_share,
 )
-from core.findings.labels import ORIGINAL, release_title
+from core.findings.labels import release_title
+from core.findings.palette import Theme, escape_text, release_color
 from core.findings.tables import list_releases
+from core.release import ORIGINAL
 
-MECHANISMS = {
-    "ghratio_proximity": "Neighbours",
-    "ghratio_role": "Role peers",
-    "ghratio_combined": "Both",
-}
-"""Column of the profile → whose share is taken: neighbours, nodes of like degree, the union."""
-
-NUM_BINS = 20
 MAX_POINTS = 20_000
+
+
 CLASS_SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
 
 
@@ -90,39 +84,6 @@ def ghratio_distributions(
         f"first repeat's releases, {NUM_BINS} bins. Dashed: mean class share {share:.2f}."
     )
     return Chart(figure, table, note)
-
-
-def compute_ghratio_histogram(
-    profile: pd.DataFrame, releases: Sequence[str] | None = None
-) -> pd.DataFrame:
-    """mechanism, release, ratio (bin centre), share (of the nodes with a ratio), nodes."""
-    edges = np.linspace(0, 1, NUM_BINS + 1)
-    parts = []
-    for name in MECHANISMS:
-        for release in list_releases(profile):
-            values = profile[profile.release == release][name].dropna().to_numpy(float)
-            if len(values) == 0 or (releases is not None and release not in releases):
-                continue
-            counts, _ = np.histogram(values, edges)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "mechanism": name,
-                        "release": release,
-                        "ratio": (edges[:-1] + edges[1:]) / 2,
-                        "share": counts / len(values),
-                        "nodes": counts,
-                    }
-                )
-            )
-    columns = ["mechanism", "release", "ratio", "share", "nodes"]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
-
-
-def compute_reference_share(profile: pd.DataFrame) -> float:
-    """Mean over nodes of the share of their own class: the expected ratio without homophily."""
-    rows = profile[profile.release == list_releases(profile)[0]]
-    return float(pd.to_numeric(rows.class_share, errors="coerce").mean())
 
 
 def mechanism_scatter(

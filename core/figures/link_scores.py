@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, OKABE_ITO, Theme, make_empty_figure, style_figure
+from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.findings.palette import OKABE_ITO, Theme
 from core.graph import Graph
 from core.measures.link_scores import GroupMean, compute_degree_means, compute_substructure_means
 

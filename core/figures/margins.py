@@ -4,78 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
 from plotly.subplots import make_subplots
 
 from core.audit.view import AuditView
 from core.figures.chart import Chart
-from core.figures.theme import (
-    INKS,
-    Theme,
-    escape_text,
-    format_interval,
-    make_empty_figure,
-    release_color,
-    style_figure,
-)
-from core.findings.labels import ORIGINAL, attack_threat, is_null, method_title, release_title
+from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.findings.labels import method_title, release_title
+from core.findings.margins import WHATS, compute_margin_table
+from core.findings.palette import Theme, escape_text, release_color
 from core.findings.tables import list_releases
-
-WHATS = ("private", "label")
-LEAVES_INVERTED = -0.1
-"""Margins below it leak: who knows of the defense inverts the answer."""
-COLUMNS = (
-    "what",
-    "release",
-    "n",
-    "p5",
-    "q1",
-    "median",
-    "q3",
-    "p95",
-    "mean",
-    "mean_absolute",
-    "below_zero",
-    "below_inverted",
-)
-
-
-def list_margin_attacks(view: AuditView) -> list[str]:
-    """Attribute attacks that left probabilities on some release, the null attackers last."""
-    done = view.results[view.results.status == "done"].method.unique()
-    found = [m for m in view.summary.attacks if m in done and attack_threat(m) == "attribute"]
-    return sorted(found, key=is_null)
-
-
-def compute_margin_table(
-    view: AuditView, attack: str, releases: Sequence[str], absolute: bool = False
-) -> pd.DataFrame:
-    """Quantiles and shares of the margins of the private value under an attack, and of the label
-    under the classifier that measures usefulness; a row a release, `COLUMNS`.
-
-    Quantiles and mean are those of the margin's size where `absolute`; the rest never changes.
-    """
-    rows = []
-    for what in WHATS:
-        for release in releases:
-            margins = view.load_margins(release, attack if what == "private" else None)
-            if not len(margins):
-                continue
-            shown = np.abs(margins) if absolute else margins
-            rows.append(
-                (
-                    what,
-                    release,
-                    len(margins),
-                    *np.quantile(shown, (0.05, 0.25, 0.5, 0.75, 0.95)),
-                    shown.mean(),
-                    np.abs(margins).mean(),
-                    (margins < 0).mean(),
-                    (margins < LEAVES_INVERTED).mean(),
-                )
-            )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def margin_boxes(
@@ -140,25 +77,3 @@ def margin_boxes(
         "counts as often as it was hidden."
     )
     return Chart(figure, table, note)
-
-
-def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) -> str:
-    """One sentence: how sure and how often wrong the attack is, on each of two releases."""
-    parts = []
-    for release in releases:
-        rows = results[
-            (results.release == release) & (results.method == attack) & (results.status == "done")
-        ].set_index("metric")
-        if not {"margin_absolute", "share_below_zero"} <= set(rows.index):
-            continue
-        size, wrong = (
-            format_interval(*rows.loc[metric, ["value", "low", "high"]])
-            for metric in ("margin_absolute", "share_below_zero")
-        )
-        parts.append(
-            f"{size} from undecided and names another class for a share of {wrong} on "
-            f"{'the original' if release == ORIGINAL else release_title(release)}"
-        )
-    if not parts:
-        return ""
-    return f"{method_title(attack)} is on average {', and '.join(parts)}."

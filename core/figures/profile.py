@@ -7,24 +7,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
-from core.figures.theme import (
-    ORIGINAL_GREY,
-    Theme,
-    escape_text,
-    format_percent,
-    make_empty_figure,
-    style_figure,
-)
+from core.figures.theme import make_empty_figure, style_figure
+from core.findings.numbers import format_percent
+from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
+from core.findings.profile import compute_degree_counts
 from core.graph import Attribute, Graph
 
 MAX_CLASS_BARS = 30
-
-
-def compute_degree_counts(graph: Graph) -> pd.DataFrame:
-    """degree, nodes (count), share_at_least: share of the nodes with that degree or more."""
-    degrees, counts = np.unique(graph.degrees, return_counts=True)
-    at_least = counts[::-1].cumsum()[::-1] / graph.num_nodes
-    return pd.DataFrame({"degree": degrees, "nodes": counts, "share_at_least": at_least})
 
 
 def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:

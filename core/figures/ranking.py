@@ -10,20 +10,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import (
-    INKS,
-    Theme,
-    escape_text,
-    format_interval,
-    make_empty_figure,
-    release_color,
-    style_figure,
-)
-from core.findings.labels import ORIGINAL, Threat, axis_title, chance_level, method_title
-from core.findings.tables import attack_rows, describe_sample, list_metrics, list_releases
-from core.findings.turned import turn_round
-
-UNITS = {"link": "pair", "attribute": "node"}
+from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.findings.labels import Threat, axis_title, chance_level
+from core.findings.numbers import format_interval
+from core.findings.palette import Theme, escape_text, release_color
+from core.findings.ranking import compute_ranking, interval_lengths
+from core.findings.tables import UNITS, describe_sample, list_metrics, list_releases
+from core.release import ORIGINAL
 
 
 def attack_ranking(
@@ -80,50 +73,6 @@ def attack_ranking(
     if table.is_turned.any():
         note += " Clearly below one half: ranked by the diamond, its strength turned round."
     return Chart(figure, table, note)
-
-
-def compute_ranking(
-    results: pd.DataFrame, threat: Threat, release: str, metrics: Sequence[str]
-) -> pd.DataFrame:
-    """Rows attack × metric, ordered by the first metric, strongest attack first.
-
-    Values are the attacks' own; `strength` has those that are clearly wrong turned round.
-    """
-    parts = []
-    for metric in metrics:
-        rows = attack_rows(results, metric, threat)
-        turned = turn_round(rows)
-        rows = rows.assign(strength=turned.value, is_turned=turned.is_turned)
-        parts.append(rows[rows.release == release])
-    columns = [
-        "method",
-        "title",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "n",
-        "seeds",
-        "is_null",
-        "strength",
-        "is_turned",
-    ]
-    if not parts or all(part.empty for part in parts):
-        return pd.DataFrame(columns=columns)
-    table = pd.concat(parts, ignore_index=True)
-    table["title"] = table.method.map(method_title)
-    rank = table.drop_duplicates("method").set_index("method").strength
-    table["rank"] = -table.method.map(rank)
-    table["metric"] = pd.Categorical(table.metric, list(metrics))
-    table = table.sort_values(["metric", "rank", "method"])
-    return table.assign(metric=table.metric.astype(str))[columns].reset_index(drop=True)
-
-
-def interval_lengths(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Whisker lengths above and below the value; 0 where a row has no interval."""
-    above = (rows.high - rows.value).fillna(0).clip(lower=0)
-    below = (rows.value - rows.low).fillna(0).clip(lower=0)
-    return above.to_numpy(), below.to_numpy()
 
 
 def _add_bars(

@@ -4,84 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import (
+from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.findings.palette import (
     ADDED_BLUE,
-    INKS,
     OKABE_ITO,
     ORIGINAL_GREY,
     REMOVED_RED,
     Theme,
     escape_text,
-    make_empty_figure,
-    style_figure,
 )
-from core.graph import Graph, pair_codes
+from core.findings.releases import choose_sample, compute_layout, compute_link_changes
+from core.graph import Graph
 
-MAX_NODES = 60
 MAX_CURVES = 4
+
+
 STATES = ("kept", "removed", "added")
-
-
-def choose_sample(before: Graph, num_nodes: int = MAX_NODES) -> np.ndarray:
-    """Up to `num_nodes` node numbers around a node of middling degree, breadth first.
-
-    The median of the nodes with at least two links is typical; a hub would show a star.
-    """
-    degrees = before.degrees
-    linked = np.flatnonzero(degrees >= 2)
-    if len(linked) == 0:
-        linked = np.flatnonzero(degrees > 0)
-    if len(linked) == 0:
-        return np.arange(min(num_nodes, before.num_nodes))
-    start = int(linked[np.argsort(degrees[linked], kind="stable")[len(linked) // 2]])
-    adjacency = before.adjacency
-    found = [start]
-    seen = {start}
-    for node in found:
-        for other in adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]:
-            if int(other) not in seen and len(found) < num_nodes:
-                seen.add(int(other))
-                found.append(int(other))
-        if len(found) >= num_nodes:
-            break
-    return np.sort(np.array(found))
-
-
-def compute_link_changes(
-    before: Graph, after: Graph, nodes: Sequence[int] | np.ndarray
-) -> pd.DataFrame:
-    """source, target (node numbers), state: kept, removed or added, among `nodes`."""
-    inside = np.zeros(before.num_nodes, bool)
-    inside[np.asarray(nodes, int)] = True
-
-    def select(graph: Graph) -> np.ndarray:
-        return graph.edges[inside[graph.edges].all(axis=1)]
-
-    old, new = select(before), select(after)
-    old_codes, new_codes = (pair_codes(edges, before.num_nodes) for edges in (old, new))
-    is_kept = np.isin(old_codes, new_codes)
-    is_added = ~np.isin(new_codes, old_codes)
-    parts = [(old[is_kept], "kept"), (old[~is_kept], "removed"), (new[is_added], "added")]
-    frames = [
-        pd.DataFrame({"source": e[:, 0], "target": e[:, 1], "state": state}) for e, state in parts
-    ]
-    return pd.concat(frames, ignore_index=True)
-
-
-def compute_layout(changes: pd.DataFrame, nodes: Sequence[int] | np.ndarray) -> np.ndarray:
-    """(k, 2) positions of `nodes`, of the links before and after together; always the same."""
-    union = nx.Graph()
-    union.add_nodes_from(int(node) for node in nodes)
-    union.add_edges_from(changes[["source", "target"]].itertuples(index=False, name=None))
-    placed = nx.spring_layout(union, seed=0, iterations=120, k=1.6 / np.sqrt(max(len(nodes), 1)))
-    return np.array([placed[int(node)] for node in nodes])
 
 
 def before_after(

@@ -9,16 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
-from core.figures.theme import (
-    INKS,
-    OKABE_ITO,
-    Theme,
-    escape_text,
-    make_empty_figure,
-    release_color,
-    style_figure,
-)
+from core.figures.theme import INKS, make_empty_figure, style_figure
 from core.findings.labels import is_null, method_title, release_title
+from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 
 FLOOR = 1e-4
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
-from core.figures.ranking import UNITS
-from core.figures.theme import (
-    INKS,
-    Theme,
-    escape_text,
-    format_interval,
-    make_empty_figure,
-    risk_colorscale,
-    style_figure,
-)
-from core.findings.labels import Threat, chance_level, method_title, metric_title, release_title
-from core.findings.tables import attack_rows, describe_sample, list_releases, select_results
-from core.findings.turned import MARK, turn_round
+from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.findings.labels import Threat, chance_level, metric_title, release_title
+from core.findings.numbers import format_interval
+from core.findings.palette import Theme, escape_text, risk_colorscale
+from core.findings.tables import UNITS, attack_rows, describe_sample, select_results
+from core.findings.transfer import compute_transfer
+from core.findings.turned import MARK
 
 
 def transfer_matrix(
@@ -79,31 +71,6 @@ def transfer_matrix(
     if (strengths > values).any():
         note += f" {MARK} clearly below one half: coloured by its strength turned round."
     return Chart(figure, table, note)
-
-
-def compute_transfer(
-    results: pd.DataFrame,
-    metric: str,
-    threat: Threat | None = None,
-    of: Literal["value", "strength"] = "value",
-) -> pd.DataFrame:
-    """attack, title, one column a release; attacks by their strength on the original.
-
-    of  the attack's own value, or with those that are clearly wrong turned round
-    """
-    rows = attack_rows(results, metric, threat)
-    if rows.empty:
-        return pd.DataFrame(columns=["attack", "title"])
-    rows["strength"] = turn_round(rows).value
-    wide = rows.pivot_table([*{"strength", of}], "method", "release", sort=False)
-    first = next(r for r in list_releases(results) if r in wide["strength"].columns)
-    order = wide["strength"][first].sort_values(ascending=False, kind="stable").index
-    wide = wide[of].loc[order]
-    wide = wide[[r for r in list_releases(results) if r in wide.columns]].reset_index()
-    wide.columns.name = None
-    wide = wide.rename(columns={"method": "attack"})
-    wide.insert(1, "title", wide.attack.map(method_title))
-    return wide
 
 
 def _transfer_hover(

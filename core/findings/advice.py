@@ -8,8 +8,8 @@ from __future__ import annotations
 import pandas as pd
 
 from core.audit.advice import Advice
-from core.figures.theme import format_estimate, format_number, format_percent
 from core.findings.labels import method_title, metric_title
+from core.findings.numbers import format_estimate, format_number, format_percent
 
 
 def describe_advice(advice: Advice) -> str:

@@ -9,19 +9,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.figures.risk import compute_worst_case
-from core.figures.theme import format_interval, format_number, format_percent
-from core.figures.tradeoff import compute_admissible, find_best_release
-from core.findings.labels import (
-    ORIGINAL,
-    Threat,
-    is_twin,
-    method_title,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import Threat, is_twin, method_title, metric_title, release_title
+from core.findings.numbers import format_interval, format_number, format_percent
+from core.findings.risk import compute_worst_case
 from core.findings.tables import (
-    RELEASE,
     attack_rows,
     compute_worst_attacks,
     list_metrics,
@@ -29,7 +20,10 @@ from core.findings.tables import (
     main_metric,
     select_results,
 )
+from core.findings.tradeoff import compute_admissible, find_best_release
 from core.findings.turned import describe_turned, explain_turned, name_strength, turn_round
+from core.release import ORIGINAL
+from core.results import RELEASE
 
 HIGH_RISK = 0.8
 """Risk from which a node is called exposed: the attacker is right four times in five."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 from core.audit.view import ClaimRun
-from core.figures.theme import format_number
+from core.findings.numbers import format_number
 from core.registry import find_method
 from core.release import Guarantee
 from core.results import Estimate

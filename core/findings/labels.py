@@ -9,10 +9,10 @@ from core.errors import InputError
 from core.measures.metrics import METRICS
 from core.methods import Method
 from core.registry import parse_method
+from core.release import ORIGINAL
 
 Threat = Literal["link", "attribute"]
 
-ORIGINAL = "original"
 
 MAIN_ATTACK_METRICS = ("auc", "accuracy")
 """Headline metric of an attack, the first that was computed."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.figures.risk import compute_worst_case
-from core.figures.theme import format_interval, format_number
-from core.findings.labels import ORIGINAL, method_title, release_title
+from core.findings.labels import method_title, release_title
+from core.findings.numbers import format_interval, format_number
+from core.findings.risk import compute_worst_case
 from core.graph import Attribute, Graph
+from core.release import ORIGINAL
 
 
 def compute_node_risks(nodes: pd.DataFrame, node: str) -> pd.DataFrame:

@@ -7,16 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from core.audit.view import ReleaseSummary
-from core.figures.theme import format_interval
-from core.findings.labels import (
-    MAIN_UTILITY_METRICS,
-    ORIGINAL,
-    Threat,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import MAIN_UTILITY_METRICS, Threat, metric_title, release_title
+from core.findings.numbers import format_interval
 from core.findings.tables import (
-    RELEASE,
     compute_worst_attacks,
     list_metrics,
     list_threats,
@@ -24,6 +17,8 @@ from core.findings.tables import (
     select_results,
 )
 from core.findings.turned import name_strength
+from core.release import ORIGINAL
+from core.results import RELEASE
 
 WORST_TITLES: dict[Threat, str] = {
     "link": "Worst case, links",

@@ -9,7 +9,6 @@ import pandas as pd
 from core.findings.labels import (
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
-    ORIGINAL,
     Threat,
     attack_threat,
     has_utility_direction,
@@ -17,9 +16,11 @@ from core.findings.labels import (
     is_null,
 )
 from core.findings.turned import turn_round
+from core.release import ORIGINAL
+from core.results import RELEASE
 
-RELEASE = "release"
-"""`method` of the rows that measure a release itself."""
+UNITS: dict[str, str] = {"link": "pair", "attribute": "node"}
+"""What an attack of a threat names, one by one."""
 
 
 def select_results(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.figures.theme import format_interval, format_percent
 from core.findings.labels import method_title, metric_title, release_title
+from core.findings.numbers import format_interval, format_percent
 
 TURNABLE = ("auc",)
 """Metrics of attacks that an attacker turns round by turning his scores round."""

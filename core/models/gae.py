@@ -13,7 +13,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 from torch.nn.functional import normalize
 
-from core.algorithms.training_pairs import draw_non_links
+from core.algorithms.pairs import draw_non_links
 from core.context import Context
 from core.graph import Graph
 from core.models.encoders import Block, Gcn, Linear, make_inputs, num_columns

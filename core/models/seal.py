@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from core.algorithms.enclosing import MAX_LABEL, Subgraphs, extract_subgraphs
-from core.algorithms.training_pairs import draw_training_pairs
+from core.algorithms.pairs import draw_training_pairs
 from core.context import Context
 from core.graph import Graph, pair_codes
 from core.models.dgcnn import Dgcnn

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.algorithms.pairs import sample_non_links
 from core.context import Context
-from core.data.splits import sample_non_links
 from core.graph import Graph
 
 DESCRIPTION = (

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
+from core.algorithms.pairs import sample_non_links
 from core.context import Context
-from core.data.splits import sample_non_links
 from core.errors import ResourceError
 from core.graph import Graph
 

@@ -21,11 +21,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from core.figures.homophily import MECHANISMS
-from core.figures.ranking import interval_lengths
-from core.figures.theme import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, format_number
+from core.findings.homophily import MECHANISMS
 from core.findings.labels import (
-    ORIGINAL,
     axis_title,
     chance_level,
     is_higher_useful,
@@ -34,7 +31,11 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
+from core.findings.numbers import format_number
+from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE
+from core.findings.ranking import interval_lengths
 from core.findings.turned import MARK
+from core.release import ORIGINAL
 
 TEXT_FONT = "Libertinus Serif"
 LAYOUT_FONT = "STIXGeneral"

@@ -13,12 +13,13 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
-from core.findings.tables import RELEASE, describe_missing
+from core.findings.tables import describe_missing
 from core.registry import find_method
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.material import Material
 from core.report.text import clean_text
+from core.results import RELEASE
 
 MAX_MISSING = 24
 

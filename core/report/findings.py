@@ -6,23 +6,17 @@ from functools import partial
 
 import pandas as pd
 
-from core.figures.ranking import UNITS, compute_ranking
-from core.figures.risk import compute_group_risk, compute_risk_shares
-from core.figures.theme import format_interval, format_number
-from core.figures.tradeoff import compute_tradeoff
-from core.figures.transfer import compute_transfer
 from core.findings import answers
-from core.findings.labels import (
-    ORIGINAL,
-    Threat,
-    is_null,
-    method_title,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import Threat, is_null, method_title, metric_title, release_title
+from core.findings.numbers import format_interval, format_number
+from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
-from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
+from core.findings.risk import compute_group_risk, compute_risk_shares
+from core.findings.tables import UNITS, describe_sample, list_metrics, main_metric, select_results
+from core.findings.tradeoff import compute_tradeoff
+from core.findings.transfer import compute_transfer
 from core.findings.turned import MARK
+from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import MIN_CELL, Material
@@ -146,7 +140,8 @@ def build_releases(material: Material) -> list[Block]:
     )
     result.append(
         blocks.note(
-            "Worst case: the highest value over all attacks that ran, null attackers included. Links "
+            "Worst case: the highest value over all attacks that ran, null attackers included. "
+            "Links "
             "are shares of the original's links."
         )
     )
@@ -246,14 +241,16 @@ def _build_exposed(material: Material) -> list[Block]:
     if material.options.pseudonyms:
         result.append(
             blocks.note(
-                "Nodes are named by rank only. Who they are is in the audit's table of nodes, which "
+                "Nodes are named by rank only. Who they are is in the audit's table of nodes, "
+                "which "
                 "holds personal data and is kept apart from this report."
             )
         )
     else:
         result.append(
             blocks.warning(
-                "This report names people with their risk. It is itself personal data: keep and share "
+                "This report names people with their risk. It is itself personal data: keep and "
+                "share "
                 "it accordingly."
             )
         )

@@ -11,10 +11,9 @@ import pandas as pd
 
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
-from core.figures.risk import compute_worst_case
-from core.figures.theme import release_color, release_symbol
-from core.figures.tradeoff import compute_tradeoff
-from core.findings.labels import ORIGINAL, Threat
+from core.findings.labels import Threat
+from core.findings.palette import release_color, release_symbol
+from core.findings.risk import compute_worst_case
 from core.findings.tables import (
     compute_worst_attacks,
     list_metrics,
@@ -22,7 +21,9 @@ from core.findings.tables import (
     list_threats,
     main_metric,
 )
+from core.findings.tradeoff import compute_tradeoff
 from core.graph import Graph
+from core.release import ORIGINAL
 from core.report.options import ReportOptions
 from core.report.text import clean_text
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.figures.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
-from core.figures.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
-from core.figures.theme import format_interval, format_number
 from core.findings import answers
-from core.findings.labels import ORIGINAL, is_null, method_title, metric_title, release_title
+from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
+from core.findings.labels import is_null, method_title, metric_title, release_title
+from core.findings.numbers import format_interval, format_number
+from core.findings.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
 from core.findings.tables import describe_sample
+from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import Material

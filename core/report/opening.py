@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from core.figures.profile import compute_degree_counts
-from core.figures.theme import format_number, format_percent
-from core.figures.tradeoff import compute_tradeoff
 from core.findings import answers
 from core.findings.labels import Threat, metric_title
+from core.findings.numbers import format_number, format_percent
+from core.findings.profile import compute_degree_counts
 from core.findings.tables import list_metrics, main_metric
+from core.findings.tradeoff import compute_tradeoff
 from core.graph import Attribute
 from core.measures.metrics import METRICS
 from core.report import blocks, charts
@@ -38,10 +38,14 @@ def build_threats(material: Material) -> list[Block]:
     name = clean_text(spec.graph_name, 80)
     result = [
         blocks.paragraph(
-            f"The graph “{name}” is meant to leave the hands of those who keep it. This audit plays "
-            "the adversary: it gives the released data to a set of attackers, measures how much they "
-            "learn that the release was not meant to tell, and compares them with null attackers who "
-            "do not look at the structure of the links. It then does the same for defended versions "
+            f"The graph “{name}” is meant to leave the hands of those who keep it. This audit "
+            "plays "
+            "the adversary: it gives the released data to a set of attackers, measures how much "
+            "they "
+            "learn that the release was not meant to tell, and compares them with null "
+            "attackers who "
+            "do not look at the structure of the links. It then does the same for defended "
+            "versions "
             "of the graph."
         )
     ]
@@ -55,18 +59,23 @@ def build_threats(material: Material) -> list[Block]:
         )
         result.append(
             blocks.paragraph(
-                "**Sensitive links.** Someone holds the release and names two people. Can they tell "
-                f"that the two are linked, although that link was withheld? {who}; they are taken out "
-                "before anything is defended or released. The attacker scores them and as many pairs "
+                "**Sensitive links.** Someone holds the release and names two people. Can they "
+                "tell "
+                f"that the two are linked, although that link was withheld? {who}; they are "
+                "taken out "
+                "before anything is defended or released. The attacker scores them and as many "
+                "pairs "
                 "that are not linked, and never learns which is which. Another "
-                f"{format_percent(spec.test_links)} of the links are held back to measure usefulness."
+                f"{format_percent(spec.test_links)} of the links are held back to measure "
+                "usefulness."
             )
         )
     if spec.private is not None:
         result.append(
             blocks.paragraph(
                 f"**Private attribute.** Someone holds the release and knows “{spec.private}” for "
-                f"{format_percent(spec.known)} of the people, chosen at random within each class. How "
+                f"{format_percent(spec.known)} of the people, chosen at random within each "
+                "class. How "
                 "well can they infer it for the others? The attacker sees the links and all other "
                 f"features; “{spec.private}” itself is removed from the features."
             )
@@ -78,9 +87,11 @@ def build_threats(material: Material) -> list[Block]:
         blocks.bullets(
             [
                 *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
-                "**Risk of a person.** The probability that an attacker puts on the truth about them, "
+                "**Risk of a person.** The probability that an attacker puts on the truth about "
+                "them, "
                 "calibrated on other people; the worst case is the highest over all attacks.",
-                "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or pairs and over "
+                "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or "
+                "pairs and over "
                 "repeats.",
             ]
         )

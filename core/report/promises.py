@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from core.audit.twins import pair_twins
 from core.audit.view import ReleaseSummary
-from core.figures.theme import ORIGINAL_GREY, format_number, format_percent
-from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
 from core.findings.guarantees import (
     EMPIRICAL,
     NOT_PROVEN,
@@ -14,8 +12,12 @@ from core.findings.guarantees import (
     explain_signal,
     list_promise_rows,
 )
-from core.findings.labels import ORIGINAL, is_twin, release_title
+from core.findings.labels import is_twin, release_title
+from core.findings.numbers import format_number, format_percent
+from core.findings.palette import ORIGINAL_GREY
+from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.privacy.claim_check import CONFIDENCE
+from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.material import Material

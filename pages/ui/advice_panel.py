@@ -9,9 +9,10 @@ from core.audit.jobs.advice import AdviceProgress
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.errors import AuditError
-from core.figures.risk import compute_worst_case
 from core.findings import advice as advice_figures
-from core.findings.labels import ORIGINAL, attack_threat, is_null, method_title
+from core.findings.labels import attack_threat, is_null, method_title
+from core.findings.risk import compute_worst_case
+from core.release import ORIGINAL
 from pages.ui import page, service
 from pages.ui.text import escape
 

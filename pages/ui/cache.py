@@ -11,7 +11,7 @@ from core.audit.view import AuditView
 from core.data import profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile
-from core.figures.risk import compute_worst_case
+from core.findings.risk import compute_worst_case
 from core.graph import Graph
 from pages.ui import service
 

@@ -7,15 +7,15 @@ import streamlit as st
 from core.audit.view import AuditView, ClaimRun, ReleaseSummary
 from core.errors import AuditError
 from core.figures.claim import draw_claim
-from core.figures.theme import format_number
 from core.findings.guarantees import (
     explain_claim,
     explain_promise,
     explain_signal,
     list_promise_rows,
 )
-from core.findings.labels import ORIGINAL, is_twin, release_title
-from core.release import Guarantee
+from core.findings.labels import is_twin, release_title
+from core.findings.numbers import format_number
+from core.release import ORIGINAL, Guarantee
 from pages.ui import page, service
 from pages.ui.text import escape, show_seconds
 from pages.ui.theme import current_theme
@@ -83,8 +83,10 @@ def _show_check(view: AuditView, release: str) -> None:
     st.markdown(
         "**Check this claim**",
         help=(
-            "The defense runs many times on two tiny graphs that differ as the promise says, and an "
-            "attacker guesses which of them a release came from. How often it is right bounds ε from "
+            "The defense runs many times on two tiny graphs that differ as the promise says, "
+            "and an "
+            "attacker guesses which of them a release came from. How often it is right bounds ε "
+            "from "
             "below, with 95 % confidence."
         ),
     )

@@ -7,8 +7,9 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import link_scores
 from core.figures.chart import Chart
-from core.figures.theme import Theme
-from core.findings.labels import ORIGINAL, release_title
+from core.findings.labels import release_title
+from core.findings.palette import Theme
+from core.release import ORIGINAL
 from core.seeding import Seed
 from pages.ui import cache, page
 from pages.ui.theme import current_theme

@@ -7,8 +7,10 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import ego
 from core.findings import node_card
-from core.findings.labels import ORIGINAL, release_title
+from core.findings.ego import class_legend
+from core.findings.labels import release_title
 from core.findings.tables import list_releases
+from core.release import ORIGINAL
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.text import count_noun, escape
@@ -105,7 +107,7 @@ def _show_ego(view: AuditView, node: str, number: int) -> None:
     if attribute is not None and attribute.num_classes <= MAX_LEGEND:
         classes = ", ".join(
             f"{SHAPES.get(shape, '●')} {escape(name, 24)}"
-            for name, shape, _ in ego.class_legend(attribute)
+            for name, shape, _ in class_legend(attribute)
         )
         parts.append(f"{escape(attribute.name)}: {classes}.")
     if advised:

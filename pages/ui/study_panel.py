@@ -9,6 +9,7 @@ from core.audit.studies import Study, StudyKind
 from core.audit.view import AuditView
 from core.errors import AuditError
 from core.figures import study as study_figures
+from core.findings.study import compute_study, describe_study
 from core.findings.tables import list_threats
 from pages.ui import cache, page, service
 from pages.ui.text import count_noun
@@ -72,9 +73,9 @@ def _show_running(graph_hash: str, study_id: str) -> None:
 
 def _show_result(kind: StudyKind, study: Study) -> None:
     points = [(share, cache.load_view(audit.id)) for share, audit in study.points]
-    table = study_figures.compute_study(points)
+    table = compute_study(points)
     for threat in list_threats(table):
-        sentence = study_figures.describe_study(table, threat, kind)
+        sentence = describe_study(table, threat, kind)
         if sentence:
             st.markdown(sentence)
         chart = study_figures.study_lines(table, threat, kind, current_theme())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.figures.theme import Theme
+from core.findings.palette import Theme
 
 _STYLE = """
 <style>

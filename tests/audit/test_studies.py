@@ -22,7 +22,8 @@ from core.audit.studies import (
     start_study,
 )
 from core.errors import InputError
-from core.figures.study import compute_study, describe_study, study_lines
+from core.figures.study import study_lines
+from core.findings.study import compute_study, describe_study
 from core.graph import Attribute, Graph
 from core.seeding import Seed
 

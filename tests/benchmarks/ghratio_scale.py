@@ -11,8 +11,8 @@ import time
 
 import numpy as np
 
+from core.algorithms.ghratio import choose_tolerance, compute_ghratios
 from core.graph import Graph
-from core.measures.ghratio import choose_tolerance, compute_ghratios
 
 
 def main(nodes: int = 1_000_000, links: int = 10_000_000, classes: int = 4) -> None:

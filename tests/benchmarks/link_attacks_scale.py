@@ -17,8 +17,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from core.algorithms.pairs import sample_non_links
 from core.context import Context, SharedWork
-from core.data.splits import sample_non_links
 from core.graph import Graph
 from core.progress import Progress
 from core.registry import make_method

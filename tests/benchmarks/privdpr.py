@@ -18,9 +18,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.algorithms.pairs import sample_non_links
 from core.context import Context
 from core.data.catalogue import load_dataset
-from core.data.splits import draw_attribute_threat, sample_non_links
+from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.structure import measure_structure
 from core.measures.utility import measure_link_prediction, measure_node_classification

@@ -46,7 +46,7 @@ def test_seniority_is_invisible_to_proximity_and_visible_to_role(graph, toleranc
 
 @pytest.mark.parametrize("tolerance", [5, 10])
 def test_the_measure_recovers_what_is_planted(tolerance):
-    from core.measures.ghratio import compute_ghratios
+    from core.algorithms.ghratio import compute_ghratios
 
     graph = GRAPHS[1]
     for name in ("affiliation", "seniority"):

@@ -10,8 +10,8 @@ import pytest
 from core.audit.advice import Advice, AdviceRequest, AdvisedLink
 from core.audit.spec import MethodChoice
 from core.figures.ego import render_ego_html
-from core.figures.theme import REMOVED_RED
 from core.findings.advice import compute_advice_steps, describe_advice, describe_advice_cost
+from core.findings.palette import REMOVED_RED
 from tests.oracles.graphs import two_communities
 
 BEFORE = (0.93, 0.95, 0.91)

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
-from core.figures.risk import compute_worst_case
-from core.figures.tradeoff import compute_tradeoff
 from core.findings import answers
+from core.findings.risk import compute_worst_case
+from core.findings.tradeoff import compute_tradeoff
 from tests.figures.conftest import RELEASES, make_nodes, make_results, result_row
 from tests.oracles.graphs import two_communities
 

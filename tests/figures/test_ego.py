@@ -8,8 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from core.figures.ego import compute_ego, render_ego_html
-from core.figures.theme import risk_color
+from core.figures.ego import render_ego_html
+from core.findings.ego import compute_ego
+from core.findings.palette import risk_color
 from core.graph import Attribute, Graph
 from tests.oracles.graphs import star, two_communities
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from core.audit.view import ClaimRun
-from core.figures.claim import compute_claim_region, draw_claim
-from core.figures.twins import answer_twins, compute_twin_table, show_twin_table
+from core.figures.claim import draw_claim
+from core.findings.claim import compute_claim_region
 from core.findings.guarantees import (
     bound_chance,
     explain_claim,
@@ -19,6 +19,7 @@ from core.findings.guarantees import (
     explain_signal,
     list_promise_rows,
 )
+from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.privacy.claim_check import ClaimCheck
 from core.privacy.guarantees import make_edge_guarantee, make_node_guarantee
 from core.privacy.link_local import make_local_guarantee

@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.figures.homophily import (
-    MECHANISMS,
-    compute_ghratio_histogram,
-    compute_reference_share,
-    ghratio_distributions,
-    mechanism_scatter,
-)
+from core.figures.homophily import ghratio_distributions, mechanism_scatter
+from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
 
 
 def test_histograms_count_every_known_node(view):

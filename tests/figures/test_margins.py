@@ -10,12 +10,8 @@ from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.figures.margins import (
-    answer_margins,
-    compute_margin_table,
-    list_margin_attacks,
-    margin_boxes,
-)
+from core.figures.margins import margin_boxes
+from core.findings.margins import answer_margins, compute_margin_table, list_margin_attacks
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.oracles.graphs import two_communities

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from core.audit.view import RESULT_COLUMNS
-from core.figures.pair_profile import answer_pair_profile, compute_pair_table, pair_profile
+from core.figures.pair_profile import pair_profile
+from core.findings.pair_profile import answer_pair_profile, compute_pair_table
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.figures.releases import (
-    before_after,
-    choose_sample,
-    compute_link_changes,
-    training_curves,
-)
+from core.figures.releases import before_after, training_curves
+from core.findings.releases import choose_sample, compute_link_changes
 from tests.oracles.graphs import isolated_node, star, two_communities
 
 

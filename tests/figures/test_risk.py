@@ -7,14 +7,12 @@ import pandas as pd
 import pytest
 
 from core.audit.view import NODE_COLUMNS
-from core.figures.risk import (
+from core.figures.risk import risk_by_group, risk_distribution, risk_heatmap
+from core.findings.risk import (
     compute_group_risk,
     compute_heatmap,
     compute_risk_shares,
     compute_worst_case,
-    risk_by_group,
-    risk_distribution,
-    risk_heatmap,
 )
 
 from .conftest import RELEASES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.figures.roc import roc_by_attack, roc_by_release
-from core.figures.theme import release_color
+from core.findings.palette import release_color
 
 from .conftest import RELEASES
 

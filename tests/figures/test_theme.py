@@ -8,14 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.figures.theme import (
+from core.findings.numbers import format_estimate, format_interval, format_number
+from core.findings.palette import (
     OKABE_ITO,
     ORIGINAL_GREY,
     RISK_SCALE,
     escape_text,
-    format_estimate,
-    format_interval,
-    format_number,
     release_color,
     release_symbol,
     risk_color,

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.tradeoff import (
+from core.figures.tradeoff import tradeoff
+from core.figures.transfer import transfer_matrix
+from core.findings.tradeoff import (
     compute_admissible,
     compute_pareto,
     compute_tradeoff,
     find_best_release,
-    tradeoff,
 )
-from core.figures.transfer import compute_transfer, transfer_matrix
+from core.findings.transfer import compute_transfer
 
 from .conftest import RELEASES, make_results
 

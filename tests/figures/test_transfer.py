@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.figures.transfer import compute_transfer, transfer_matrix
+from core.figures.transfer import transfer_matrix
+from core.findings.transfer import compute_transfer
 from tests.figures.conftest import RELEASES, make_results, result_row
 
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from core.audit.view import RESULT_COLUMNS
 from core.figures.ranking import attack_ranking
-from core.figures.tradeoff import compute_tradeoff, find_best_release, tradeoff
+from core.figures.tradeoff import tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings import answers
 from core.findings.release_table import compute_release_table
 from core.findings.tables import compute_worst_attacks, select_results
+from core.findings.tradeoff import compute_tradeoff, find_best_release
 from core.findings.turned import MARK, turn_round
 from core.report.document import build_content
 from core.report.options import ReportOptions

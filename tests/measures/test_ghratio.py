@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.algorithms.ghratio import choose_tolerance, compute_ghratios
 from core.graph import Graph
-from core.measures.ghratio import choose_tolerance, compute_ghratios, measure_ghratios
+from core.measures.ghratio import measure_ghratios
 from tests.oracles.graphs import GRAPHS
 
 

@@ -7,9 +7,8 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
-from core.algorithms.training_pairs import draw_non_links
+from core.algorithms.pairs import draw_non_links, sample_non_links
 from core.context import Context
-from core.data.splits import sample_non_links
 from core.errors import RunCancelled
 from core.graph import Graph
 from core.models.gae import OUT, PairHead, compute_gae, share_gae

@@ -56,7 +56,7 @@ def test_unknown_audit_is_said_and_the_example_opens(open_app: OpenApp) -> None:
 
 
 def test_attack_page_repeats_the_stored_numbers(open_app: OpenApp, audited, audit_id: str) -> None:
-    from core.figures.theme import format_interval
+    from core.findings.numbers import format_interval
 
     results = audited[0].get_view(audit_id).results
     rows = results[(results.release == "original") & (results.metric == "auc")]

@@ -1,4 +1,4 @@
-"""Attribute inference attacks: one file a method; `SINGLE_ATTACKS` and this list say which exist."""
+"""Attribute inference attacks: one file a method; the lists say which exist."""
 
 from core.attacks.attribute.best_single import BestSingle
 from core.attacks.attribute.ensemble import Ensemble

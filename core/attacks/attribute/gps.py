@@ -62,7 +62,7 @@ class Gps(AttributeAttack):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.measures.ghratio import choose_tolerance
+        from core.algorithms.ghratio import choose_tolerance
         from core.models.gps.attacker import GpsAttacker, GpsSettings
 
         tolerance = self.tolerance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.algorithms.training_pairs import draw_training_pairs
+from core.algorithms.pairs import draw_training_pairs
 from core.context import Context
 from core.graph import Graph
 

@@ -14,14 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.audit.describe import count_changes, describe_release, restore_release
-from core.audit.plan import (
-    ORIGINAL,
-    Cell,
-    draw_repeat,
-    make_cell_seed,
-    make_shared_seed,
-    prepare_graph,
-)
+from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
 from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import KEPT, Store, open_store
@@ -31,7 +24,7 @@ from core.errors import AuditError, RunCancelled, UnsupportedError, describe_une
 from core.graph import Graph
 from core.methods import AttributeAttack, Defense, LinkAttack
 from core.progress import FlaggedProgress
-from core.release import Release
+from core.release import ORIGINAL, Release
 from core.results import Measurement
 from core.threats import Threats
 

@@ -29,6 +29,7 @@ from core.audit.store import files
 from core.audit.store.schema import AuditCellRow, AuditRow, Base, CellRow, ClaimRow, GraphRow
 from core.errors import InputError
 from core.graph import Graph
+from core.home import find_home
 
 HEAD = "0002"
 """Latest migration."""
@@ -47,7 +48,7 @@ class Store:
     """One open database and its folder; safe to use from several threads and processes."""
 
     def __init__(self, home: str | Path | None = None, url: str | None = None) -> None:
-        self.home = files.find_home(home)
+        self.home = find_home(home)
         default = f"sqlite:///{self.home / 'audit.db'}"
         self.url = url or os.environ.get("AUDIT_DATABASE") or default
         self._engine = _open_engine(self.url)

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch.nn.functional import batch_norm, log_softmax, nll_loss
 
+from core.algorithms.ghratio import compute_ghratios
 from core.context import Context
 from core.graph import MISSING, Graph
-from core.measures.ghratio import compute_ghratios
 from core.models.encoders import (
     LAYERS,
     Aggregate,

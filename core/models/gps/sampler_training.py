@@ -10,8 +10,8 @@ from itertools import count
 import numpy as np
 import torch
 
+from core.algorithms.ghratio import choose_tolerance, compute_ghratios
 from core.graph import MISSING, Graph
-from core.measures.ghratio import choose_tolerance, compute_ghratios
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import compute_shares
 from core.models.gps.ego import compute_role_features

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from core.algorithms.training_pairs import draw_training_pairs
+from core.algorithms.pairs import draw_training_pairs
 from core.attacks.link.similarity import compute_cosines, compute_svc_scores
 from core.context import Context
 from core.graph import Graph

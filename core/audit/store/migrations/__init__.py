@@ -1,1 +1,1 @@
-"""Alembic migrations of the store; `core.audit.store.database` runs them when it opens a database."""
+"""Alembic migrations of the store; the database runs them when it is opened."""

@@ -1,0 +1,67 @@
+"""Pairs without a link, drawn uniformly, and the pairs that an attacker learns from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.errors import InputError
+from core.graph import Graph, pair_codes
+
+
+def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
+    """(count, 2) distinct pairs i < j that are no link, uniformly; sparse, no n×n array."""
+    n = graph.num_nodes
+    available = graph.num_pairs - graph.num_edges
+    if count > available:
+        raise InputError(
+            "graph",
+            f"must have {count} pairs that are not linked",
+            available,
+            "lower the share of hidden links",
+        )
+    if graph.num_pairs <= 4 * (count + graph.num_edges):
+        i, j = np.triu_indices(n, 1)
+        absent = np.flatnonzero(~np.isin(i * n + j, graph.edge_codes))
+        chosen = rng.choice(absent, count, replace=False)
+        return np.stack([i[chosen], j[chosen]], axis=1)
+    found = np.empty(0, np.int64)
+    while len(found) < count:
+        ends = rng.integers(0, n, size=(2 * (count - len(found)) + 16, 2))
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        codes = pair_codes(ends, n)
+        codes = codes[~np.isin(codes, graph.edge_codes)]
+        merged = np.concatenate([found, codes])
+        _, first = np.unique(merged, return_index=True)
+        found = merged[np.sort(first)]
+    found = found[:count]
+    return np.stack([found // n, found % n], axis=1)
+
+
+def draw_training_pairs(
+    graph: Graph, limit: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Links of a release (a, 2), at most `limit`, and as many non-links of it (b, 2).
+
+    Links of weight 0 are no links. The attacker cannot know hidden links, so they may be among
+    his non-links.
+    """
+    links = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+    if len(links) > limit:
+        links = links[np.sort(rng.choice(len(links), limit, replace=False))]
+    available = graph.num_pairs - graph.num_edges
+    return links, sample_non_links(graph, min(len(links), available), rng)
+
+
+def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
+    """At most `count` pairs without a link, drawn uniformly with replacement; fast.
+
+    Draws that hit a link are left out, not repeated: as many as the graph is dense.
+    """
+    pairs = rng.integers(0, graph.num_nodes, (count, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    codes = pair_codes(pairs, graph.num_nodes)
+    known = graph.edge_codes
+    if not len(known):
+        return pairs
+    found = known[np.searchsorted(known, codes).clip(max=len(known) - 1)]
+    return pairs[found != codes]

@@ -1,0 +1,53 @@
+"""Why structure gives people away: GHRatios against the class share (GPS Eq. 3–5, Fig. 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.findings.tables import list_releases
+
+MECHANISMS = {
+    "ghratio_proximity": "Neighbours",
+    "ghratio_role": "Role peers",
+    "ghratio_combined": "Both",
+}
+"""Column of the profile → whose share is taken: neighbours, nodes of like degree, the union."""
+
+
+NUM_BINS = 20
+
+
+def compute_ghratio_histogram(
+    profile: pd.DataFrame, releases: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """mechanism, release, ratio (bin centre), share (of the nodes with a ratio), nodes."""
+    edges = np.linspace(0, 1, NUM_BINS + 1)
+    parts = []
+    for name in MECHANISMS:
+        for release in list_releases(profile):
+            values = profile[profile.release == release][name].dropna().to_numpy(float)
+            if len(values) == 0 or (releases is not None and release not in releases):
+                continue
+            counts, _ = np.histogram(values, edges)
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "mechanism": name,
+                        "release": release,
+                        "ratio": (edges[:-1] + edges[1:]) / 2,
+                        "share": counts / len(values),
+                        "nodes": counts,
+                    }
+                )
+            )
+    columns = ["mechanism", "release", "ratio", "share", "nodes"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def compute_reference_share(profile: pd.DataFrame) -> float:
+    """Mean over nodes of the share of their own class: the expected ratio without homophily."""
+    rows = profile[profile.release == list_releases(profile)[0]]
+    return float(pd.to_numeric(rows.class_share, errors="coerce").mean())

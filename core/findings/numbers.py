@@ -1,0 +1,52 @@
+"""Colours, type and number formats that all pages and the report share.
+
+Risk has one sequential scale, used for nothing else. The original is grey, a defense keeps one
+colour of the Okabe–Ito palette (Okabe & Ito 2008; its yellow is left out, it vanishes on white).
+Null attackers are dashed.
+"""
+
+from __future__ import annotations
+
+from core.results import Estimate
+
+
+def format_number(value: float | None) -> str:
+    """Two decimals; two significant digits below 0.1, none that mean nothing above 10.
+
+    0.844 → "0.84", 0.0031 → "0.0031", 12.34 → "12", 1234 → "1,234", None → "–".
+    """
+    if value is None or value != value:
+        return "–"
+    size = abs(value)
+    if size >= 10:
+        text = f"{value:,.0f}"
+    elif size >= 0.0955 or size < 5e-7:
+        text = f"{value:.2f}"
+    elif size >= 1e-4:
+        leading = int(f"{size:.1e}".rpartition("e")[2])  # of the rounded number
+        text = f"{value:.{1 - leading}f}"
+    else:
+        text = f"{value:.1e}"
+    if "e" not in text and float(text.replace(",", "")) == 0:
+        text = text.lstrip("-")  # no "-0.00"
+    return text.replace("-", "−")
+
+
+def format_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """ "0.84 [0.80, 0.88]"; the number alone where it has no interval."""
+    if low is None or high is None or low != low or high != high:
+        return format_number(value)
+    return f"{format_number(value)} [{format_number(low)}, {format_number(high)}]"
+
+
+def format_estimate(estimate: Estimate) -> str:
+    """A number with its interval, or the reason why there is none."""
+    if not estimate.is_known:
+        return estimate.how or "not resolved"
+    return format_interval(estimate.value, estimate.low, estimate.high)
+
+
+def format_percent(share: float) -> str:
+    """0.304 → "30 %"; one decimal below 1 %."""
+    percent = 100 * share
+    return f"{percent:.0f} %" if percent >= 1 or percent == 0 else f"{percent:.1f} %"

@@ -1,0 +1,107 @@
+"""How near the ends of hidden links are, beside those of links and of pairs without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from core.findings.labels import release_title
+from core.findings.numbers import format_interval
+from core.findings.tables import list_releases, select_results
+from core.release import ORIGINAL
+from core.results import RELEASE
+
+METRICS = {
+    "pair_path_length": "Steps<br>apart",
+    "pair_disconnected": "Without<br>a path",
+    "pair_feature_cosine": "Feature<br>similarity",
+    "pair_embedding_cosine": "Embedding<br>similarity",
+}
+"""Metric less its kind → its title on a narrow axis."""
+
+
+KINDS = {"hidden": "Hidden links", "absent": "Pairs without a link", "visible": "Links released"}
+
+
+COLUMNS = ["release", "title", "metric", "kind", "value", "low", "high", "n", "seeds"]
+
+
+MOVED_BY_LINKS = ("pair_path_length", "pair_embedding_cosine")
+"""What a change of links can change, nearest to what link attacks use first."""
+
+
+def compute_pair_table(
+    results: pd.DataFrame, releases: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Rows release × metric × kind ("hidden", "absent", "visible") with value and interval."""
+    rows = select_results(results, method=RELEASE)
+    rows = rows[rows.metric.str.startswith("pair_")]
+    rows = rows.assign(
+        metric=rows.metric.map(lambda key: key.rpartition("_")[0]),
+        kind=rows.metric.map(lambda key: key.rpartition("_")[2]),
+        title=rows.release.map(release_title),
+    )
+    if releases is not None:
+        rows = rows[rows.release.isin(list(releases))]
+    return rows[rows.metric.isin(METRICS) & rows.kind.isin(KINDS)][COLUMNS].reset_index(drop=True)
+
+
+def answer_pair_profile(results: pd.DataFrame) -> str:
+    """Whether nearness gives hidden links away, before and after; "" where it is not known."""
+    table = compute_pair_table(results)
+    metric = next((m for m in MOVED_BY_LINKS if _find_gap(table, ORIGINAL, m) is not None), None)
+    if metric is None:
+        return ""
+    hidden, absent = (_find_row(table, ORIGINAL, metric, kind) for kind in ("hidden", "absent"))
+    noun = "steps apart" if metric == "pair_path_length" else "alike by their embeddings"
+    text = (
+        f"On the original, the ends of hidden links are {_text(hidden)} {noun}, those of pairs "
+        f"without a link {_text(absent)}"
+    )
+    gaps = {
+        release: gap
+        for release in list_releases(table)
+        if (gap := _find_gap(table, release, metric)) is not None
+    }
+    if not _is_clear(table, ORIGINAL, metric):
+        return f"{text}: nearness does not tell them apart."
+    is_far = (gaps[ORIGINAL] < 0) == (metric == "pair_path_length")
+    way = "farther" if is_far else "nearer"
+    text += f": hidden links are {way}, which is what link attacks go by."
+    others = {release: gap for release, gap in gaps.items() if release != ORIGINAL}
+    if not others:
+        return text
+    best = min(others, key=lambda release: abs(others[release]))
+    pair = [_text(_find_row(table, best, metric, kind)) for kind in ("hidden", "absent")]
+    verdict = (
+        "narrows the gap most" if abs(others[best]) < abs(gaps[ORIGINAL]) else "does not narrow it"
+    )
+    if not _is_clear(table, best, metric):
+        verdict = "closes the gap as far as the sample can tell"
+    name = release_title(best)
+    return f"{text} **{name}** {verdict}: {pair[0]} against {pair[1]}."
+
+
+def _find_row(table: pd.DataFrame, release: str, metric: str, kind: str) -> pd.Series | None:
+    rows = table[(table.release == release) & (table.metric == metric) & (table.kind == kind)]
+    return None if rows.empty else rows.iloc[0]
+
+
+def _find_gap(table: pd.DataFrame, release: str, metric: str) -> float | None:
+    """Absent less hidden."""
+    rows = [_find_row(table, release, metric, kind) for kind in ("absent", "hidden")]
+    return None if rows[0] is None or rows[1] is None else rows[0].value - rows[1].value
+
+
+def _is_clear(table: pd.DataFrame, release: str, metric: str) -> bool:
+    """Whether the intervals of hidden and absent pairs are apart."""
+    rows = [_find_row(table, release, metric, kind) for kind in ("absent", "hidden")]
+    if rows[0] is None or rows[1] is None:
+        return False
+    return bool(rows[0].low > rows[1].high or rows[1].low > rows[0].high)
+
+
+def _text(row: pd.Series | None) -> str:
+    assert row is not None
+    return format_interval(row.value, row.low, row.high)

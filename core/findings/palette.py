@@ -1,0 +1,114 @@
+"""Colours, type and number formats that all pages and the report share.
+
+Risk has one sequential scale, used for nothing else. The original is grey, a defense keeps one
+colour of the Okabe–Ito palette (Okabe & Ito 2008; its yellow is left out, it vanishes on white).
+Null attackers are dashed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+from core.findings.labels import defense_key
+from core.release import ORIGINAL
+
+Theme = Literal["light", "dark"]
+
+
+RISK_SCALE = ("#fdf1e4", "#f9cfa9", "#ee9a7a", "#d45d62", "#a82a57", "#6d0f42")
+"""Low to high; lightness falls steadily, so it reads without colour vision and in print."""
+
+
+OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+
+
+ORIGINAL_GREY = "#8a8f98"
+
+
+MAX_TINT = 0.5
+
+
+REMOVED_RED = "#d55e00"
+
+
+ADDED_BLUE = "#0072b2"
+
+
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "pentagon", "cross")
+
+
+FONT = '"Source Sans", "Source Sans 3", sans-serif'
+
+
+def risk_colorscale() -> list[list[float | str]]:
+    steps = len(RISK_SCALE) - 1
+    return [[i / steps, color] for i, color in enumerate(RISK_SCALE)]
+
+
+def risk_color(value: float) -> str:
+    """Hex colour of a risk in [0, 1], interpolated as the colour bar shows it."""
+    position = min(max(float(value), 0.0), 1.0) * (len(RISK_SCALE) - 1)
+    index = min(int(position), len(RISK_SCALE) - 2)
+    share = position - index
+    return _mix(RISK_SCALE[index], RISK_SCALE[index + 1], share)
+
+
+def release_color(release_ids: Iterable[str]) -> dict[str, str]:
+    """Release id → hex colour: grey for the original, one colour a defense.
+
+    Give the audit's whole list of releases, so that a defense looks the same on every page.
+    Settings of one defense are tints of its colour, the first one full; beyond six defenses
+    colours repeat and `release_symbol` keeps them apart.
+    """
+    places = _defense_index(release_ids)
+    sizes = Counter(places.values())
+    seen: Counter[int] = Counter()
+    colors = {}
+    for release, index in places.items():
+        if index < 0:
+            colors[release] = ORIGINAL_GREY
+            continue
+        share = MAX_TINT * seen[index] / max(sizes[index] - 1, 1)
+        colors[release] = _tint(OKABE_ITO[index % len(OKABE_ITO)], share)
+        seen[index] += 1
+    return colors
+
+
+def release_symbol(release_ids: Iterable[str]) -> dict[str, str]:
+    """Release id → Plotly marker symbol, one a defense."""
+    return {
+        release: SYMBOLS[0] if index < 0 else SYMBOLS[(index + 1) % len(SYMBOLS)]
+        for release, index in _defense_index(release_ids).items()
+    }
+
+
+def _defense_index(release_ids: Iterable[str]) -> dict[str, int]:
+    """−1 for the original, else the defense's place in the order of first appearance."""
+    order: dict[str, int] = {}
+    found: dict[str, int] = {}
+    for release in release_ids:
+        if release == ORIGINAL:
+            found[release] = -1
+        else:
+            found[release] = order.setdefault(defense_key(release), len(order))
+    return found
+
+
+def escape_text(text: object) -> str:
+    """Plotly renders a subset of HTML in labels: data must not become markup."""
+    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _tint(color: str, share: float) -> str:
+    return _mix(color, "#ffffff", share)
+
+
+def _mix(first: str, second: str, share: float) -> str:
+    pairs = zip(_rgb(first), _rgb(second), strict=True)
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

@@ -1,0 +1,56 @@
+"""Which attack does best, and does it beat guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.findings.labels import Threat, method_title
+from core.findings.tables import attack_rows
+from core.findings.turned import turn_round
+
+
+def compute_ranking(
+    results: pd.DataFrame, threat: Threat, release: str, metrics: Sequence[str]
+) -> pd.DataFrame:
+    """Rows attack × metric, ordered by the first metric, strongest attack first.
+
+    Values are the attacks' own; `strength` has those that are clearly wrong turned round.
+    """
+    parts = []
+    for metric in metrics:
+        rows = attack_rows(results, metric, threat)
+        turned = turn_round(rows)
+        rows = rows.assign(strength=turned.value, is_turned=turned.is_turned)
+        parts.append(rows[rows.release == release])
+    columns = [
+        "method",
+        "title",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "seeds",
+        "is_null",
+        "strength",
+        "is_turned",
+    ]
+    if not parts or all(part.empty for part in parts):
+        return pd.DataFrame(columns=columns)
+    table = pd.concat(parts, ignore_index=True)
+    table["title"] = table.method.map(method_title)
+    rank = table.drop_duplicates("method").set_index("method").strength
+    table["rank"] = -table.method.map(rank)
+    table["metric"] = pd.Categorical(table.metric, list(metrics))
+    table = table.sort_values(["metric", "rank", "method"])
+    return table.assign(metric=table.metric.astype(str))[columns].reset_index(drop=True)
+
+
+def interval_lengths(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Whisker lengths above and below the value; 0 where a row has no interval."""
+    above = (rows.high - rows.value).fillna(0).clip(lower=0)
+    below = (rows.value - rows.low).fillna(0).clip(lower=0)
+    return above.to_numpy(), below.to_numpy()

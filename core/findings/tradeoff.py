@@ -1,0 +1,107 @@
+"""Usefulness against risk, a point a release."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from core.findings.labels import Threat, is_higher_useful, release_title
+from core.findings.tables import compute_worst_attacks, list_releases, select_results
+from core.findings.turned import turn_round
+from core.results import RELEASE
+
+COLUMNS = [
+    "release",
+    "title",
+    "attack",
+    "risk",
+    "risk_low",
+    "risk_high",
+    "utility",
+    "utility_low",
+    "utility_high",
+    "is_pareto",
+    "is_turned",
+]
+
+
+def compute_tradeoff(
+    results: pd.DataFrame,
+    attack_metric: str,
+    utility_metric: str,
+    attack: str | None = None,
+    threat: Threat | None = None,
+) -> pd.DataFrame:
+    """One row a release that has both numbers.
+
+    attack  one attack, or None for the worst case: the highest value over all attacks
+    Columns release, title, attack (that does it), risk and utility with their intervals,
+    is_pareto: no other release is at least as safe and as useful, and better in one of them;
+    is_turned: the attack is clearly wrong, and `risk` is its strength turned round.
+    """
+    if attack is None:
+        risk = compute_worst_attacks(results, attack_metric, threat)
+    else:
+        risk = turn_round(select_results(results, attack_metric, method=attack))
+    utility = select_results(results, utility_metric, method=RELEASE)
+    both = risk.merge(utility, on="release", suffixes=("_risk", "_utility"))
+    table = pd.DataFrame(
+        {
+            "release": both.release,
+            "title": both.release.map(release_title),
+            "attack": both.method_risk,
+            "risk": both.value_risk,
+            "risk_low": both.low_risk,
+            "risk_high": both.high_risk,
+            "utility": both.value_utility,
+            "utility_low": both.low_utility,
+            "utility_high": both.high_utility,
+            "is_turned": both.is_turned,
+        }
+    )
+    gain = table.utility if is_higher_useful(utility_metric) else -table.utility
+    table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
+    order = {release: i for i, release in enumerate(list_releases(results))}
+    return table.sort_values("release", key=lambda r: r.map(order))[COLUMNS].reset_index(drop=True)
+
+
+def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
+    """(k,) bool: points that no other dominates (lower risk, higher utility); O(k log k).
+
+    Equal points do not dominate each other.
+    """
+    risk, utility = np.asarray(risk, float), np.asarray(utility, float)
+    front = np.zeros(len(risk), bool)
+    best = -np.inf  # highest utility at strictly lower risk
+    order = np.lexsort((-utility, risk))
+    start = 0
+    while start < len(order):
+        level = risk[order[start]]
+        stop = start
+        while stop < len(order) and risk[order[stop]] == level:
+            stop += 1
+        top = utility[order[start]]
+        if top > best:
+            front[[i for i in order[start:stop] if utility[i] == top]] = True
+            best = top
+        start = stop
+    return front
+
+
+def find_best_release(table: pd.DataFrame, max_risk: float, utility_metric: str) -> str | None:
+    """The most useful defended release of a `compute_tradeoff` table within the accepted risk.
+
+    The upper end of the risk's interval must stay within, where there is an interval. None if
+    no release does; equal usefulness is decided by the lower risk. The original counts too.
+    """
+    rows = table[compute_admissible(table, max_risk)]
+    if rows.empty:
+        return None
+    sign = -1.0 if is_higher_useful(utility_metric) else 1.0
+    order = np.lexsort((rows.risk.to_numpy(float), sign * rows.utility.to_numpy(float)))
+    return str(rows.release.iloc[order[0]])
+
+
+def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
+    """(k,) bool: rows of a trade-off table whose risk, interval included, is within `max_risk`."""
+    return (table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy()

@@ -1,0 +1,139 @@
+"""The house: imports point down one order, lazy ones included, and there is no circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+BASE = ("device", "errors", "graph", "home", "progress", "release", "results", "seeding", "threats")
+FLOORS = (
+    BASE,
+    ("context",),
+    ("methods",),
+    ("algorithms",),
+    ("data",),
+    ("models",),
+    ("privacy",),
+    ("measures",),
+    ("attacks",),
+    ("defenses",),
+    ("registry",),
+    ("audit",),
+    ("findings",),
+    ("figures", "report", "cli"),
+    ("__main__", "pages"),
+    ("app",),
+)
+"""From the ground up. Rooms of one floor do not import each other, but for the base and the
+command line, which writes reports."""
+
+SAME_FLOOR = {("cli", "report"), *((a, b) for a in BASE for b in BASE)}
+
+
+def list_files() -> list[Path]:
+    return [*ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+
+
+def find_imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Modules of the project that a file imports anywhere, under TYPE_CHECKING too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}", node.lineno
+
+
+def find_room(module: str) -> str | None:
+    parts = module.split(".")
+    if parts[0] == "core":
+        return parts[1] if len(parts) > 1 else None
+    return parts[0] if parts[0] in ("pages", "app") else None
+
+
+def name_module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def find_faults(imports: dict[str, list[tuple[str, int]]]) -> list[str]:
+    floors = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+    faults = []
+    for module, targets in imports.items():
+        room = find_room(module)
+        if room is None:
+            continue
+        for target, line in targets:
+            other = find_room(target)
+            if other is None or other == room:
+                continue
+            is_down = floors[other] < floors[room]
+            if not is_down and (room, other) not in SAME_FLOOR:
+                faults.append(f"{module}:{line} imports {target}")
+    return faults
+
+
+def find_circle(imports: dict[str, list[tuple[str, int]]]) -> list[str]:
+    """Files that import each other in a ring; empty where there is none."""
+    modules = set(imports)
+    edges: dict[str, set[str]] = {}
+    for module, targets in imports.items():
+        found = {t if t in modules else t.rpartition(".")[0] for t, _ in targets}
+        edges[module] = (found & modules) - {module}
+    done: set[str] = set()
+
+    def visit(module: str, path: list[str]) -> list[str]:
+        if module in path:
+            return path[path.index(module) :]
+        if module in done:
+            return []
+        for other in sorted(edges[module]):
+            ring = visit(other, [*path, module])
+            if ring:
+                return ring
+        done.add(module)
+        return []
+
+    return next((ring for module in sorted(edges) if (ring := visit(module, []))), [])
+
+
+@pytest.fixture(scope="module")
+def imports() -> dict[str, list[tuple[str, int]]]:
+    return {name_module(path): list(find_imports(path)) for path in list_files()}
+
+
+def test_imports_point_down(imports) -> None:
+    assert find_faults(imports) == []
+
+
+def test_no_file_imports_itself_round_a_corner(imports) -> None:
+    assert find_circle(imports) == []
+
+
+def test_every_room_has_a_floor(imports) -> None:
+    rooms = {room for module in imports if (room := find_room(module))}
+    assert rooms == {room for rooms in FLOORS for room in rooms}
+
+
+def test_the_core_never_imports_streamlit_nor_reports_plotly(imports) -> None:
+    for module, targets in imports.items():
+        room, names = find_room(module), {target.split(".")[0] for target, _ in targets}
+        if room not in ("pages", "app"):
+            assert "streamlit" not in names, module
+        if room in ("report", "cli", "audit", "findings"):
+            assert "plotly" not in names, module
+        if room in ("pages", "algorithms"):
+            assert "torch" not in names, module
+
+
+def test_the_checker_sees_what_it_is_for() -> None:
+    assert find_faults({"core.models.gae": [("core.attacks.link.seal.Seal", 3)]})
+    assert find_faults({"core.report.document": [("core.figures.risk", 1)]})
+    ring = {"core.a": [("core.b.x", 1)], "core.b": [("core.a", 1)]}
+    assert find_circle(ring) == ["core.a", "core.b"]
