@@ -104,4 +104,5 @@ def find_best_release(table: pd.DataFrame, max_risk: float, utility_metric: str)
 
 def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
     """(k,) bool: rows of a trade-off table whose risk, interval included, is within `max_risk`."""
-    return (table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy()
+    admissible: np.ndarray = (table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy()
+    return admissible
