@@ -11,11 +11,12 @@ import pandas as pd
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
+from core.audit.cases import Case, list_cases
 from core.audit.describe import restore_guarantee
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import list_claims
 from core.audit.margins import make_margin_loader
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import FINAL, Store, is_owner_alive
 from core.audit.view import (
@@ -30,7 +31,6 @@ from core.audit.view import (
 )
 from core.graph import MISSING, Graph
 from core.measures.intervals import combine_measurements
-from core.registry import find_method
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
@@ -179,7 +179,7 @@ def _combine_fact(name: str, cells: list[Row[Any]]) -> Estimate:
 def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
     """Rows in the order of the spec: releases, attacks, then measures of the release."""
     configs = {choice.id: choice for choice in spec.defenses}
-    overlaps = {choice.id: _compute_overlap(spec, choice) for choice in spec.attacks}
+    overlaps = {case.id: _compute_overlap(spec, case) for _, _, case in list_cases(spec)}
     rows = []
     for release in _list_releases(spec):
         defense = configs.get(release)
@@ -190,13 +190,13 @@ def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
 
-def _compute_overlap(spec: AuditSpec, choice: MethodChoice) -> float:
+def _compute_overlap(spec: AuditSpec, case: Case) -> float:
     """Share of what one repeat evaluates that another one evaluates too.
 
     Drawn links overlap by their share, hidden nodes by the unknown share; links that the
     analyst chose are the same in every repeat.
     """
-    if find_method(choice.key, "link_attack", "attribute_attack").kind == "attribute_attack":
+    if case.threat == "attribute":
         return 1.0 - spec.known
     if spec.sensitive_links is not None or spec.hide_links is None:
         return 1.0
@@ -243,8 +243,8 @@ def _assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph)
     ids = pd.array(list(graph.node_ids), dtype="str")
     tables = []
     for release in _list_releases(spec):
-        for choice in spec.attacks:
-            done = _list_done(groups, release, choice.id)
+        for _, _, case in list_cases(spec):
+            done = _list_done(groups, release, case.id)
             if not done:
                 continue
             cells = [files.load_cell(store.home, cell.key) for cell in done]
@@ -254,7 +254,7 @@ def _assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph)
                     {
                         "node": ids.take(nodes),
                         "release": release,
-                        "attack": choice.id,
+                        "attack": case.id,
                         **columns,
                     }
                 )
@@ -333,14 +333,14 @@ def _assemble_rocs(
 ) -> dict[tuple[str, str], pd.DataFrame]:
     rocs = {}
     for release in _list_releases(spec):
-        for choice in spec.attacks:
+        for _, _, case in list_cases(spec):
             cells = [
                 files.load_cell(store.home, cell.key)
-                for cell in _list_done(groups, release, choice.id)
+                for cell in _list_done(groups, release, case.id)
             ]
             curves = [cell["tpr"] for cell in cells if np.isfinite(cell["tpr"]).all()]
             if curves:
-                rocs[release, choice.id] = pd.DataFrame(
+                rocs[release, case.id] = pd.DataFrame(
                     {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}
                 )
     return rocs

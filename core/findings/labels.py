@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
+from core.audit.cases import Case, Threat, split_id
 from core.errors import InputError
 from core.measures.metrics import METRICS
 from core.methods import Method
 from core.registry import parse_method
 from core.release import ORIGINAL
-
-Threat = Literal["link", "attribute"]
-
 
 MAIN_ATTACK_METRICS = ("auc", "accuracy")
 """Headline metric of an attack, the first that was computed."""
@@ -76,9 +74,9 @@ _SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
 
 @lru_cache(maxsize=1024)
 def _parse(method_id: str) -> Method | None:
-    """The method of an id, or None for one that this version does not know."""
+    """The method of a case's id, or None for one that this version does not know."""
     try:
-        return parse_method(method_id)
+        return parse_method(split_id(method_id)[0])
     except InputError:
         return None
 
@@ -87,7 +85,8 @@ def method_title(method_id: str) -> str:
     """Title of an attack or defense with its settings; the id if it is unknown.
 
     Settings at their defaults are left out, but for those that say how strong a defense is:
-    "EdgeRand (ε = 6)".
+    "EdgeRand (ε = 6)". What an attacker knows beyond the usual follows: "GPS, knowing the
+    defense".
     """
     method = _parse(method_id)
     if method is None:
@@ -97,7 +96,23 @@ def method_title(method_id: str) -> str:
         default = type(method).model_fields[name].get_default(call_default_factory=True)
         if value != default or (method.kind == "defense" and name in STRENGTHS):
             shown.append(_describe_setting(method, name, value))
-    return f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
+    title = f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
+    return ", ".join([title, *_describe_case(method_id)])
+
+
+def _describe_case(method_id: str) -> list[str]:
+    if not split_id(method_id)[1]:
+        return []
+    case = Case.parse(method_id)
+    words = [f"on {case.target}"] if case.target else []
+    name, _, value = case.knowledge.partition(":")
+    if name == "aware":
+        words.append("knowing the defense")
+    elif name == "others":
+        words.append(f"others who know {float(value):.0%}")
+    elif name == "held":
+        words.append(f"holding {value} releases")
+    return words
 
 
 def _describe_setting(method: Method, name: str, value: Any) -> str:
@@ -133,8 +148,9 @@ def is_twin(release_id: str) -> bool:
 def attack_threat(method_id: str) -> Threat | None:
     """Which threat the attack belongs to; None for rows on the release itself."""
     method = _parse(method_id)
-    kinds: dict[str, Threat] = {"link_attack": "link", "attribute_attack": "attribute"}
-    return None if method is None else kinds.get(method.kind)
+    if method is None or method.kind == "defense":
+        return None
+    return Case.parse(method_id).threat
 
 
 def defense_key(release_id: str) -> str:
