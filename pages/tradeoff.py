@@ -5,10 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.audit.cases import Threat
 from core.audit.view import AuditView
 from core.figures import tradeoff, transfer
 from core.findings import answers
-from core.findings.labels import Threat, method_title, metric_title
+from core.findings.labels import method_title, metric_title
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
 from core.results import RELEASE

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.cases import Threat
 from core.figures.chart import Chart
 from core.figures.label_places import place_labels
 from core.figures.theme import INKS, Ink, make_empty_figure, style_figure
 from core.figures.twins import add_twin_lines
 from core.findings.labels import (
-    Threat,
     axis_title,
     chance_level,
     is_higher_useful,

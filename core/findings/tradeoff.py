@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.findings.labels import Threat, is_higher_useful, release_title
+from core.audit.cases import Threat
+from core.findings.labels import is_higher_useful, release_title
 from core.findings.tables import compute_worst_attacks, list_releases, select_results
 from core.findings.turned import turn_round
 from core.results import RELEASE
