@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code: 0, 1 failed or refuted, 2 wrong input, 130 cancelled."""
+    """Run one command; its exit code: 0, 1 failed or refuted, 2 wrong input, 130 cancelled."""
     try:
         options = build_parser().parse_args(arguments)
         code: int = options.run(options)
