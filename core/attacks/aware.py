@@ -8,6 +8,7 @@ the release itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -80,7 +81,9 @@ def infer_aware(
     return ClassProbabilities(correct(found.probabilities), facts)
 
 
-def fit_correction(probabilities: np.ndarray, codes: np.ndarray):
+def fit_correction(
+    probabilities: np.ndarray, codes: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
     """p ↦ softmax(W log p + b), by maximum likelihood with a ridge towards W = I, b = 0.
 
     probabilities (k, C), codes (k,); vector scaling (Guo et al., On calibration of modern neural
@@ -107,16 +110,18 @@ def fit_correction(probabilities: np.ndarray, codes: np.ndarray):
 
     def correct(values: np.ndarray) -> np.ndarray:
         logits = _take_logs(values) @ matrix[:-1] + matrix[-1]
-        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return chances / chances.sum(axis=1, keepdims=True)
+        chances: np.ndarray = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        return chances
 
     return correct
 
 
 def _take_logs(probabilities: np.ndarray) -> np.ndarray:
     """Log probabilities, each row with mean 0: only their differences count."""
-    logs = np.log(np.maximum(probabilities, FLOOR))
-    return logs - logs.mean(axis=1, keepdims=True)
+    logs: np.ndarray = np.log(np.maximum(probabilities, FLOOR))
+    logs -= logs.mean(axis=1, keepdims=True)
+    return logs
 
 
 def _add_linked(columns: np.ndarray, release: Release, threat: LinkThreat) -> np.ndarray:

@@ -105,4 +105,5 @@ def compute_spectrum(graph: Graph, context: Context) -> np.ndarray:
         block, _ = np.linalg.qr(matrix @ block)
     values, vectors = np.linalg.eigh(block.T @ (matrix @ block))
     order = np.argsort(-np.abs(values))[:RANK]
-    return (block @ vectors[:, order]) * values[order]
+    spectrum: np.ndarray = (block @ vectors[:, order]) * values[order]
+    return spectrum
