@@ -1,4 +1,4 @@
-"""Fingerprints of a heavy-tailed graph: `python -m tests.benchmarks.fingerprints_scale [NODES LINKS]`.
+"""Fingerprints at scale: `python -m tests.benchmarks.fingerprints_scale [NODES LINKS]`.
 
 Prints CPU seconds of degree, triangles and neighbour degrees, and the peak of memory. The graph
 has expected degrees of a power law with exponent 2.5 (Chung and Lu 2002), as social networks do.
