@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -223,7 +223,7 @@ def _compare_utility(
     after: Graph,
     context: Context,
     total: int,
-) -> dict:
+) -> dict[str, Any]:
     """The AUC of the useful column's classifier, its F1 where there are more classes."""
     from core.measures.utility import measure_node_classification
 

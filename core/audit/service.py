@@ -249,7 +249,7 @@ class AuditService:
             self._runs[audit_id] = run
             run.start()
 
-    def _remember(self, cache: OrderedDict, key: str, value: Any, limit: int) -> None:
+    def _remember(self, cache: OrderedDict[str, Any], key: str, value: Any, limit: int) -> None:
         with self._lock:
             cache[key] = value
             cache.move_to_end(key)

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.audit.plan import prepare_graph
 from core.audit.run import new_audit_id
-from core.audit.spec import AuditSpec
+from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditSummary
 from core.errors import InputError
 from core.graph import Graph
@@ -221,7 +221,7 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     )
 
 
-def _list_attribute_attacks(spec: AuditSpec) -> tuple:
+def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
     kinds = ("link_attack", "attribute_attack")
     return tuple(
         choice

@@ -38,7 +38,8 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(arguments)
-        return options.run(options)
+        code: int = options.run(options)
+        return code
     except KeyboardInterrupt:
         return say("cancelled", code=130)
     except RunCancelled as error:

@@ -167,7 +167,7 @@ class NetFense(Defense):
             """Eq. 7; among gaps below the tolerance the label decides."""
             private, label = surrogates.split(scores)
             gap = np.hypot(compute_gap(private), self.tolerance)
-            value = gap**self.privacy
+            value: np.ndarray = gap**self.privacy
             if predicted is not None:
                 value = value / np.maximum(label[:, predicted], 1e-12) ** self.utility
             return value

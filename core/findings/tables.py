@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from core.audit.cases import Threat
 from core.findings.labels import (
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
-    Threat,
     attack_threat,
     has_utility_direction,
     is_attack_metric,

@@ -190,7 +190,8 @@ class GinLayer(torch.nn.Module):
         self.second = Linear(num_out, num_out, generator)
 
     def forward(self, x: Inputs, block: Block) -> torch.Tensor:
-        return self.second(torch.relu(block.aggregate(self.first(x)) + self.bias))
+        out: torch.Tensor = self.second(torch.relu(block.aggregate(self.first(x)) + self.bias))
+        return out
 
 
 class SageLayer(torch.nn.Module):
@@ -244,7 +245,8 @@ class GatLayer(torch.nn.Module):
         share = strength / total.clamp_min(1e-12)[target]
         mixed = h.new_zeros(block.num_targets, *h.shape[1:])
         mixed = mixed.index_add(0, target, share[:, :, None] * h[source])
-        return mixed.flatten(1) + self.bias
+        out: torch.Tensor = mixed.flatten(1) + self.bias
+        return out
 
 
 class MlpLayer(torch.nn.Module):

@@ -141,7 +141,7 @@ def check_claim(
     delta, per_side = guarantee.delta, trials // 2
     num_choosing = per_side // 4
     looks = [round(share * per_side) for share in LOOKS]
-    samples: tuple[list, list] = ([], [])
+    samples: tuple[list[tuple[float, ...]], list[tuple[float, ...]]] = ([], [])
     rule, bound = Rule(0, 1.0, 0.0, 0), 0.0
     for trial in range(per_side):
         for side, graph in enumerate((left, right)):

@@ -6,8 +6,9 @@ from functools import partial
 
 import pandas as pd
 
+from core.audit.cases import Threat
 from core.findings import answers
-from core.findings.labels import Threat, is_null, method_title, metric_title, release_title
+from core.findings.labels import is_null, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table

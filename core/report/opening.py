@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from core.audit.cases import Threat
 from core.findings import answers
-from core.findings.labels import Threat, metric_title
+from core.findings.labels import metric_title
 from core.findings.numbers import format_number, format_percent
 from core.findings.profile import compute_degree_counts
 from core.findings.tables import list_metrics, main_metric

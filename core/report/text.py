@@ -57,7 +57,8 @@ def escape_uncovered(content: Any) -> Any:
 
 
 def needs_more_fonts(content: Any) -> bool:
-    return escape_uncovered(content) != content
+    has_gaps: bool = escape_uncovered(content) != content
+    return has_gaps
 
 
 def split_strong(sentence: str) -> list[dict[str, Any]]:

@@ -66,7 +66,8 @@ def execute_cell(job: Job, upstream: str = "") -> str:
     cell = job.cell
     row = store.find_cell(cell.key)
     if row is not None and row.state in KEPT:
-        return row.state
+        kept: str = row.state
+        return kept
     if cell.upstream:
         release = store.find_cell(cell.upstream)
         if release is None or release.state != "done":

@@ -103,18 +103,18 @@ class Store:
             )
             _insert_plan(connection, audit_id, cells)
 
-    def find_audit(self, audit_id: str) -> Row:
+    def find_audit(self, audit_id: str) -> Row[Any]:
         """The audit joined with its graph's size; InputError for an unknown id."""
         rows = self._list_audits(AuditRow.id == audit_id)
         if not rows:
             raise InputError("audit", "must be a known id", audit_id, "choose one of the history")
         return rows[0]
 
-    def list_audits(self) -> list[Row]:
+    def list_audits(self) -> list[Row[Any]]:
         """Newest first."""
         return self._list_audits(sa.true())
 
-    def _list_audits(self, condition: Any) -> list[Row]:
+    def _list_audits(self, condition: Any) -> list[Row[Any]]:
         columns = [*AuditRow.__table__.columns, GraphRow.num_nodes, GraphRow.num_edges]
         query = (
             sa.select(*columns)
@@ -208,7 +208,7 @@ class Store:
 
     # -- cells ------------------------------------------------------------------------------
 
-    def list_cells(self, audit_id: str, *columns: str) -> list[Row]:
+    def list_cells(self, audit_id: str, *columns: str) -> list[Row[Any]]:
         """The audit's cells in the order of its plan, with the named columns (default all)."""
         table = CellRow.__table__
         chosen = [table.c[name] for name in columns] if columns else list(table.columns)
@@ -221,7 +221,7 @@ class Store:
         with self.read() as connection:
             return list(connection.execute(query))
 
-    def list_running(self, audit_id: str) -> list[Row]:
+    def list_running(self, audit_id: str) -> list[Row[Any]]:
         """The audit's cells that are being computed, with their curves so far."""
         query = (
             sa.select(CellRow.__table__)
@@ -247,7 +247,7 @@ class Store:
                 counts.setdefault(audit_id, {})[state] = number
         return counts
 
-    def find_cell(self, key: str) -> Row | None:
+    def find_cell(self, key: str) -> Row[Any] | None:
         with self.read() as connection:
             table = CellRow.__table__
             return connection.execute(sa.select(table).where(table.c.key == key)).one_or_none()
@@ -309,7 +309,8 @@ def is_owner_alive(owner: str, heartbeat: float) -> bool:
     try:
         process = psutil.Process(pid)
         is_same = abs(process.create_time() - started) < 1
-        return is_same and process.status() != psutil.STATUS_ZOMBIE
+        is_alive: bool = is_same and process.status() != psutil.STATUS_ZOMBIE
+        return is_alive
     except psutil.Error:
         return False
 
@@ -381,7 +382,8 @@ def upgrade(connection: Connection, version: str | None) -> None:
 def _read_version(connection: Connection) -> str | None:
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
-    return connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return version
 
 
 def _insert_missing(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -116,7 +116,7 @@ def write_npz(path: Path, arrays: Arrays) -> None:
 
 
 @contextmanager
-def _replacing(path: Path):
+def _replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place when the block ends well."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
