@@ -27,6 +27,7 @@ class SharedWork:
         self._limit = limit
 
     def get(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
+        """The value under `key`, computed where it is not remembered."""
         if key not in self._values:
             value = compute()
             while len(self._values) >= self._limit:
@@ -36,6 +37,7 @@ class SharedWork:
         return value
 
     def clear(self) -> None:
+        """Forget everything."""
         self._values.clear()
 
 
@@ -57,9 +59,11 @@ class Context:
     is_publishing: bool = False
 
     def rng(self, *names: object) -> np.random.Generator:
+        """A NumPy generator of this purpose."""
         return self.seed.rng(*names)
 
     def child(self, *names: object) -> Context:
+        """The same context with the seed of a part of the work."""
         return replace(self, seed=self.seed.child(*names))
 
     def share(self, key: tuple[object, ...], compute: Callable[[Context], T]) -> T:

@@ -201,6 +201,7 @@ class Graph:
         return replace(graph, attributes={**self.attributes, column: attribute})
 
     def without_features(self, names: Sequence[str]) -> Graph:
+        """The graph without the feature columns of these names."""
         if self.features is None or not set(names) & set(self.feature_names):
             return self
         keep = [i for i, name in enumerate(self.feature_names) if name not in set(names)]
@@ -283,6 +284,7 @@ class Graph:
         return np.isin(pair_codes(pairs, self.num_nodes), self.edge_codes)
 
     def attribute(self, name: str) -> Attribute:
+        """The attribute of this name; raises InputError where there is none."""
         if name not in self.attributes:
             known = ", ".join(self.attributes) or "none"
             raise InputError("column", "must be an attribute of the graph", name, f"known: {known}")

@@ -97,6 +97,7 @@ class Advice(BaseModel):
         return _combine(np.array(self.risks[count]) - np.array(self.risks[0]))
 
     def estimate_utility_change(self) -> Estimate | None:
+        """After − before over the repeats; None where usefulness was not measured."""
         before, after = map(np.array, self.utility)
         return _combine(after - before) if len(before) else None
 

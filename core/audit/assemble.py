@@ -112,6 +112,7 @@ def assemble_view(
 
 
 def assemble_cells(cells: Iterable[Row[Any]]) -> pd.DataFrame:
+    """One row a cell, as `AuditView.cells` describes."""
     return pd.DataFrame(
         [
             (

@@ -50,6 +50,7 @@ class Case:
 
     @property
     def id(self) -> str:
+        """The case as text, as results and options name it."""
         tokens: list[str] = []
         if self.threat in ("included", "identity"):
             tokens.append(self.threat)

@@ -67,6 +67,7 @@ class Cell:
         return Case.parse(self.method)
 
     def make_method(self) -> Method:
+        """The configured method that the cell runs."""
         return MethodChoice.model_validate_json(self.choice).make(
             *(("defense",) if self.kind == "publish" else ("link_attack", "attribute_attack"))
         )

@@ -87,6 +87,7 @@ class Study:
 
 
 def find_kind(key: str) -> StudyKind:
+    """The kind of study of this key; raises InputError."""
     for kind in STUDIES:
         if kind.key == key:
             return kind
@@ -174,6 +175,7 @@ def list_studies(service: AuditService, graph_hash: str) -> list[Study]:
 
 
 def cancel_study(service: AuditService, study: Study) -> None:
+    """Cancel all its audits."""
     for _, audit in study.points:
         service.cancel_audit(audit.id)
 

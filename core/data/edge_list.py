@@ -126,6 +126,7 @@ def guess_separator(lines: list[str]) -> str:
 
 
 def is_number(text: str) -> bool:
+    """Whether the text is a decimal number."""
     return _NUMBER.fullmatch(text) is not None
 
 

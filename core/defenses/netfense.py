@@ -194,6 +194,7 @@ def check_flips(graph: Graph, threats: Threats, with_features: bool) -> str | No
 def make_flipped_release(
     defense: Defense, graph: Graph, flipper: Flipper, num_targets: int
 ) -> Release:
+    """The release after the flips, with how many of them were made."""
     released = flipper.to_graph()
     kept = int(released.contains_pairs(graph.edges).sum())
     facts = {

@@ -47,6 +47,7 @@ class Fit:
 
     @property
     def facts(self) -> dict[str, float | str]:
+        """What was chosen and reached, for the result's facts."""
         facts: dict[str, float | str] = {
             "dropout": self.setting.dropout,
             "weight_decay": self.setting.weight_decay,

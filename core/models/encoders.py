@@ -66,6 +66,7 @@ class Block:
             )
 
     def own(self, x: torch.Tensor) -> torch.Tensor:
+        """Rows of x (·, d) that are the block's own nodes."""
         return x if self._own is None else x.index_select(0, self._own)
 
     @staticmethod
@@ -75,6 +76,7 @@ class Block:
 
     @staticmethod
     def of_adjacency(adjacency: sparse.csr_array, backbone: Backbone, device: str = "cpu") -> Block:
+        """The block of a whole adjacency, normalised as the backbone wants it."""
         norm, self_loops = NORMS[backbone]
         matrix = normalize_adjacency(adjacency, norm, self_loops)
         return Block(
@@ -117,6 +119,7 @@ def _scale_range(features: np.ndarray) -> np.ndarray:
 
 
 def num_columns(inputs: Inputs) -> int:
+    """Width of the inputs."""
     if isinstance(inputs, tuple):
         return sum(map(num_columns, inputs))
     matrix = inputs.matrix if isinstance(inputs, Propagation) else inputs

@@ -102,5 +102,6 @@ def compute_two_hops(graph: Graph, memory_budget: int) -> sparse.csr_array:
 
 
 def make_two_hop_propagation(graph: Graph, memory_budget: int, device: str) -> Propagation:
+    """Normalised adjacency of nodes exactly two steps apart; raises ResourceError."""
     matrix = normalize_adjacency(compute_two_hops(graph, memory_budget), "symmetric", False)
     return Propagation(matrix, True, device)

@@ -56,6 +56,7 @@ class Rule:
     accused: int
 
     def judge(self, statistics: np.ndarray) -> np.ndarray:
+        """(t,) whether each trial's statistic lies on the rule's side of its threshold."""
         return self.sign * statistics[:, self.statistic] >= self.threshold
 
 
@@ -108,6 +109,7 @@ class ClaimCheck:
 
     @staticmethod
     def restore(description: dict[str, Any]) -> ClaimCheck:
+        """The check from its JSON fields."""
         fields = {name: description[name] for name in ClaimCheck.__dataclass_fields__}
         return ClaimCheck(**{**fields, "roc": np.array(description["roc"])})
 

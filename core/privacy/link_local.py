@@ -63,6 +63,7 @@ class PairBand:
 
     @staticmethod
     def of(x: np.ndarray, low: float, high: float) -> PairBand:
+        """The pairs whose x_i + x_j lies in (low, high]."""
         order = np.argsort(x, kind="stable")
         values = x[order]
         own = np.arange(len(x)) + 1

@@ -35,6 +35,7 @@ def build_summary(material: Material) -> list[Block]:
 
 
 def build_threats(material: Material) -> list[Block]:
+    """Who attacks what, knowing what."""
     spec = material.view.spec
     name = clean_text(spec.graph_name, 80)
     result = [
@@ -101,6 +102,7 @@ def build_threats(material: Material) -> list[Block]:
 
 
 def build_graph(material: Material) -> list[Block]:
+    """What is about to be shared."""
     graph, spec = material.graph, material.view.spec
     degrees = graph.degrees
     num_components, labels = connected_components(graph.adjacency, directed=False)

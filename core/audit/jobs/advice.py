@@ -100,6 +100,7 @@ class AdviceJobs:
         return AdviceProgress(state, reason=reason)
 
     def cancel(self, audit_id: str, node: str) -> None:
+        """Stop looking for this node's links; what was found so far is dropped."""
         folder = self._find_folder(audit_id, node)
         with self._lock:
             future = self._futures.get(folder)

@@ -123,6 +123,7 @@ class StoredProgress(FlaggedProgress):
             self.curves.setdefault(curve, []).append((float(step), float(value)))
 
     def restart(self) -> None:
+        """Forget the curves of an attempt that failed."""
         self.curves.clear()
 
 

@@ -116,6 +116,7 @@ class ClaimRuns:
         return list_claims(self._store, audit_id)
 
     def cancel_all(self, audit_id: str) -> None:
+        """Cancel what still runs for this audit."""
         for claim in self.list(audit_id):
             if claim.is_active:
                 self.cancel(claim.id)

@@ -60,6 +60,7 @@ class AuditRun(threading.Thread):
         self._stragglers: list[Future[Any]] = []
 
     def run(self) -> None:
+        """Submit what is missing until nothing is, or until stopped; runs in its own thread."""
         try:
             state, note = self._compute_all()
         except Exception as error:
@@ -198,10 +199,12 @@ class AuditRun(threading.Thread):
 
 
 def clear_flag(home: Path, audit_id: str) -> None:
+    """Let the audit's cells run again."""
     files.cancel_path(home, audit_id).unlink(missing_ok=True)
 
 
 def raise_flag(home: Path, audit_id: str) -> None:
+    """Ask the audit's cells to stop, in whatever process they run."""
     path = files.cancel_path(home, audit_id)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()

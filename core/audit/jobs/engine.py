@@ -83,6 +83,7 @@ class Engine:
             client.restart_workers(busy, timeout=20)
 
     def close(self) -> None:
+        """Disconnect, and stop the cluster if it is this engine's own."""
         with self._lock:
             self._disconnect()
 

@@ -54,11 +54,13 @@ class Store:
         self._engine = _open_engine(self.url)
 
     def close(self) -> None:
+        """Give the connections back."""
         self._engine.dispose()
 
     # -- graphs -----------------------------------------------------------------------------
 
     def save_graph(self, graph: Graph) -> str:
+        """Keep the graph under its content hash, which is returned."""
         graph_hash = files.save_graph(self.home, graph)
         row = {
             "hash": graph_hash,
@@ -72,6 +74,7 @@ class Store:
         return graph_hash
 
     def load_graph(self, graph_hash: str) -> Graph:
+        """The graph of this content hash; raises InputError where it is not kept."""
         return files.load_graph(self.home, graph_hash)
 
     # -- audits -----------------------------------------------------------------------------
@@ -137,6 +140,7 @@ class Store:
             return next((row.id for row in connection.execute(query) if row.spec == wanted), None)
 
     def update_audit(self, audit_id: str, **values: Any) -> None:
+        """Set columns of an audit's row."""
         with self.write() as connection:
             connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
 
@@ -248,11 +252,13 @@ class Store:
         return counts
 
     def find_cell(self, key: str) -> Row[Any] | None:
+        """The row of a cell, None where it was never planned."""
         with self.read() as connection:
             table = CellRow.__table__
             return connection.execute(sa.select(table).where(table.c.key == key)).one_or_none()
 
     def update_cell(self, key: str, **values: Any) -> None:
+        """Set columns of a cell's row."""
         with self.write() as connection:
             connection.execute(sa.update(CellRow).where(CellRow.key == key).values(values))
 
@@ -295,6 +301,7 @@ def open_store(home: str, url: str) -> Store:
 
 
 def describe_owner() -> str:
+    """Host, process and its start: tells whether the owner of a job still lives."""
     process = psutil.Process()
     return json.dumps([socket.gethostname(), process.pid, process.create_time()])
 
@@ -443,4 +450,5 @@ def _delete_orphans(connection: Connection) -> list[str]:
 
 
 def make_timestamp() -> str:
+    """Now in UTC, ISO 8601 to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

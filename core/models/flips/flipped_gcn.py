@@ -48,6 +48,7 @@ class GcnWeights:
 
     @staticmethod
     def join(parts: list[GcnWeights]) -> GcnWeights:
+        """Several GCNs side by side as one."""
         return GcnWeights(
             np.concatenate([part.first for part in parts], axis=1),
             np.concatenate([part.first_bias for part in parts]),

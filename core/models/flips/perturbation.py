@@ -39,6 +39,7 @@ class Surrogates:
         return _softmax(parts[0]), _softmax(parts[1])
 
     def open_graph(self, graph: Graph) -> FlippedGraph:
+        """The graph in a form whose scores follow flips quickly."""
         return FlippedGraph(graph, self.features, self.weights)
 
 
@@ -66,6 +67,7 @@ class GcnSurrogates:
         return self._average(scores[:, :end], 0), self._average(scores[:, end:], 1)
 
     def open_graph(self, graph: Graph) -> FlippedGraph:
+        """The graph in a form whose scores follow flips quickly."""
         return FlippedGcn(graph, self.features, self.weights)
 
     def _average(self, scores: np.ndarray, which: int) -> np.ndarray:
@@ -74,6 +76,7 @@ class GcnSurrogates:
 
 
 def has_binary_features(graph: Graph) -> bool:
+    """Whether there are features and all are 0 or 1."""
     if graph.features is None:
         return False
     values = graph.features.data if sparse.issparse(graph.features) else graph.features

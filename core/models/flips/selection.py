@@ -119,6 +119,7 @@ class FlippedGraph:
         return values
 
     def flip_link(self, v: int, u: int) -> None:
+        """Add or remove the link v–u and correct what follows from it."""
         pair = (min(u, v), max(u, v))
         self.flipped.symmetric_difference_update({pair})
         self.partners[u].add(v)
@@ -136,6 +137,7 @@ class FlippedGraph:
             self._refresh(a)
 
     def flip_feature(self, v: int, column: int) -> None:
+        """Turn the binary feature `column` of v round."""
         sign = 1.0 - 2.0 * self.read_features(v)[column]
         self.flipped_features.symmetric_difference_update({(v, column)})
         self._projected[v] += sign * self._weights[column]

@@ -45,6 +45,8 @@ EMBEDDING = 16
 
 @dataclass(frozen=True)
 class GpsSettings:
+    """What a GPS attacker is built and trained with."""
+
     branches: Literal["both", "proximity", "role"] = "both"
     routing: Literal["ghratio", "equal"] = "ghratio"
     backbone: Literal["gin", "gcn", "sage", "gat"] = "gcn"
@@ -118,6 +120,7 @@ class EgoBlocks:
 
     @staticmethod
     def of(graph: Graph, nodes: np.ndarray, backbone: Backbone, device: str) -> EgoBlocks:
+        """Blocks of the ego networks of `nodes`."""
         batch = build_ego_batch(graph, nodes)
         first, later, pool = batch.make_blocks(graph.num_nodes, backbone, device)
         centers = torch.from_numpy(batch.centers).to(device)

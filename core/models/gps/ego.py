@@ -58,6 +58,7 @@ class EgoBatch:
 
 
 def build_ego_batch(graph: Graph, centers: np.ndarray) -> EgoBatch:
+    """The ego networks of `centers`, one after another."""
     adjacency = graph.adjacency
     indptr, indices = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
     centers = np.asarray(centers, np.int64)
