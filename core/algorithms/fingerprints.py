@@ -62,14 +62,16 @@ def compute_joint_fingerprints(graphs: Sequence[Graph], depth: Depth) -> list[np
 def compute_class_sizes(fingerprints: np.ndarray) -> np.ndarray:
     """(n,) int64 number of people who share each person's fingerprint, oneself included."""
     _, inverse, counts = _group(fingerprints)
-    return counts[inverse]
+    sizes: np.ndarray = counts[inverse]
+    return sizes
 
 
 def count_matches(wanted: np.ndarray, present: np.ndarray) -> np.ndarray:
     """(k,) int64 how many of the rows `present` (n, 2) equal each row `wanted` (k, 2)."""
     _, inverse, _ = _group(np.concatenate([wanted, present]))
     counts = np.bincount(inverse[len(wanted) :], minlength=int(inverse.max(initial=-1)) + 1)
-    return counts[inverse[: len(wanted)]]
+    found: np.ndarray = counts[inverse[: len(wanted)]]
+    return found
 
 
 def count_distinct(fingerprints: np.ndarray) -> int:
@@ -141,7 +143,7 @@ def _group(fingerprints: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 @numba.njit(nogil=True, cache=True, inline="always")
-def _mix(word, lane):
+def _mix(word: np.uint64, lane: np.uint64) -> np.uint64:
     """SplitMix64's finaliser (Steele et al. 2014), one stream a lane."""
     z = word + np.uint64(0x9E3779B97F4A7C15) * (np.uint64(2) * lane + np.uint64(1))
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -152,14 +154,16 @@ def _mix(word, lane):
 
 
 @numba.njit(nogil=True, cache=True)
-def _mix_rows(words, result):
+def _mix_rows(words: np.ndarray, result: np.ndarray) -> None:
     for u in range(len(words)):
         result[u, 0] = _mix(words[u, 0], np.uint64(1))
         result[u, 1] = _mix(words[u, 1], np.uint64(2))
 
 
 @numba.njit(nogil=True, cache=True)
-def _refine_colours(indptr, indices, colours, result):
+def _refine_colours(
+    indptr: np.ndarray, indices: np.ndarray, colours: np.ndarray, result: np.ndarray
+) -> None:
     """Own colour and the multiset of the neighbours' colours → new colour."""
     for u in range(len(indptr) - 1):
         a, b = np.uint64(0), np.uint64(0)
@@ -172,7 +176,7 @@ def _refine_colours(indptr, indices, colours, result):
 
 
 @numba.njit(nogil=True, cache=True)
-def _mix_ego(indptr, indices, own, result):
+def _mix_ego(indptr: np.ndarray, indices: np.ndarray, own: np.ndarray, result: np.ndarray) -> None:
     """Colour refinement among each node's neighbours, from their colours `own` (n, 2)."""
     n = len(indptr) - 1
     widest = 0
@@ -228,7 +232,7 @@ def _mix_ego(indptr, indices, own, result):
 
 
 @numba.njit(nogil=True, cache=True)
-def _fill_neighbors(edges, place, indices):
+def _fill_neighbors(edges: np.ndarray, place: np.ndarray, indices: np.ndarray) -> None:
     for k in range(len(edges)):  # lower neighbours: edges (i, j) come in order of i
         i, j = edges[k, 0], edges[k, 1]
         indices[place[j]] = i
