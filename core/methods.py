@@ -25,6 +25,8 @@ from core.threats import AttributeThreat, IdentityThreat, LinkThreat, Threats
 
 Kind = Literal["link_attack", "attribute_attack", "identity_attack", "defense"]
 
+ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_attack")
+
 
 @dataclass(frozen=True)
 class MethodInfo:

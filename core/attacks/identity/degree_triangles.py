@@ -16,7 +16,8 @@ class DegreeTriangles(CountedAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="degree_triangles",
         title="Links and triangles",
-        summary="Knows how many links each person has, and how many there are among the neighbours.",
-        source="de Jong, van der Loo and Takes, Algorithms for efficiently computing structural anonymity, JEA 2023, measure Count",
+        summary="Knows how many links each person has, and how many lie among the neighbours.",
+        source="de Jong, van der Loo and Takes, Algorithms for efficiently computing structural "
+        "anonymity, JEA 2023, measure Count",
         group="what is known of a person",
     )

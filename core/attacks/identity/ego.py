@@ -17,7 +17,8 @@ class Ego(CountedAttack):
         key="ego",
         title="Ego network",
         summary="Knows who of a person's neighbours are linked, and how many links each has.",
-        source="Zhou and Pei, Preserving privacy in social networks against neighborhood attacks, ICDE 2008",
+        source="Zhou and Pei, Preserving privacy in social networks against neighborhood attacks, "
+        "ICDE 2008",
         group="what is known of a person",
         cost="seconds",
     )

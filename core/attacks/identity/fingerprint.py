@@ -23,6 +23,7 @@ class FingerprintAttack(IdentityAttack):
     depth: ClassVar[Depth]
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
+        context.progress.update(0, 1, "fingerprints")
         known, published = compute_joint_fingerprints([threat.original, release.graph], self.depth)
         sizes = count_matches(known, published)
         return AnonymitySets(sizes, (known == published).all(axis=1))
