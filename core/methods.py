@@ -21,10 +21,12 @@ from pydantic import BaseModel, ConfigDict
 from core.context import Context
 from core.graph import Graph
 from core.release import Release
-from core.results import ClassProbabilities, PairScores
-from core.threats import AttributeThreat, LinkThreat, Threats
+from core.results import AnonymitySets, ClassProbabilities, Matches, PairScores
+from core.threats import AttributeThreat, IdentityThreat, LinkThreat, Threats
 
-Kind = Literal["link_attack", "attribute_attack", "defense"]
+Kind = Literal["link_attack", "attribute_attack", "identity_attack", "defense"]
+
+ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_attack")
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,21 @@ class AttributeAttack(Method):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         """Probabilities for all nodes; reads values through `threat.observed` only."""
+
+
+class IdentityAttack(Method):
+    """Finds people in a pseudonymous release by what it knows of them."""
+
+    kind: ClassVar[Kind] = "identity_attack"
+
+    def supports(self, release: Release, threat: IdentityThreat) -> str | None:
+        return None
+
+    @abstractmethod
+    def find(
+        self, release: Release, threat: IdentityThreat, context: Context
+    ) -> AnonymitySets | Matches:
+        """Sets for what is known of each person, matches for a second graph of them."""
 
 
 class Defense(Method):
