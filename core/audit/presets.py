@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.methods import Method
+from core.methods import LinkAttack, Method
 from core.registry import list_methods
 
 
@@ -40,6 +40,16 @@ PRESETS = (
 
 def list_attacks(has_link_threat: bool, has_attribute_threat: bool) -> list[type[Method]]:
     """The attacks that fit the threats, in the order of their lists."""
-    links = list_methods("link_attack") if has_link_threat else []
+    links = [m for m in list_methods("link_attack") if "link" in _list_threats(m)]
+    links = links if has_link_threat else []
     attributes = list_methods("attribute_attack") if has_attribute_threat else []
     return [*links, *attributes]
+
+
+def list_included_attacks() -> list[type[Method]]:
+    """The attacks on what went into a release."""
+    return [m for m in list_methods("link_attack") if "included" in _list_threats(m)]
+
+
+def _list_threats(method: type[Method]) -> tuple[str, ...]:
+    return method.threats if issubclass(method, LinkAttack) else ()

@@ -136,6 +136,57 @@ def _attack_metrics() -> list[MetricInfo]:
             range=POSITIVE,
         ),
         MetricInfo(
+            "included_auc",
+            "Links inside: AUC",
+            "How well the attacker ranks the links that went into the release above all other "
+            "pairs: 0.5 is guessing, 1 is certain.",
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.5,
+        ),
+        MetricInfo(
+            "included_precision",
+            "Links inside: real ones",
+            "Share of the links of the release that are links of the graph that was defended.",
+            better_for_privacy="lower",
+            range=SHARE,
+        ),
+        MetricInfo(
+            "included_precision_top_tenth",
+            "Links inside: real ones among the likeliest tenth",
+            "Share of real links among the tenth of the release's links that the attacker "
+            "believes most.",
+            better_for_privacy="lower",
+            range=SHARE,
+        ),
+        MetricInfo(
+            "recovered_at_precision_0.9",
+            "Links recovered, nine in ten right",
+            "Largest share of the graph's links that the attacker can name so that nine in ten of "
+            "the pairs it names are links.",
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.0,
+        ),
+        MetricInfo(
+            "recovered_at_precision_0.99",
+            "Links recovered, 99 in 100 right",
+            "Largest share of the graph's links that the attacker can name so that 99 in 100 of "
+            "the pairs it names are links.",
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.0,
+        ),
+        MetricInfo(
+            "included_tpr_at_fpr_0.001",
+            "Links inside found at 0.1 % false alarms",
+            "Share of the graph's links that the attacker names while naming 1 in 1,000 of the "
+            "other pairs.",
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.001,
+        ),
+        MetricInfo(
             "margin",
             "Margin of the true class",
             "Probability of the true class minus the highest other one. Near 0 is safe; far below "
