@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from core.context import Context
@@ -96,6 +97,13 @@ class LinkAttack(Method):
     @abstractmethod
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         """Scores of `threat.pairs`; uses nothing of the threat but the pairs' ends."""
+
+    def describe(self, release: Release, threat: LinkThreat, context: Context) -> np.ndarray:
+        """(k, c) what the attack makes of each of `threat.pairs`, from which an attacker who
+        knows the defense learns what its secrets look like: the score, and both degrees."""
+        scores = self.score(release, threat, context).scores
+        degrees = np.sort(release.graph.degrees[threat.pairs], axis=1)
+        return np.column_stack([scores, np.log1p(degrees)])
 
 
 class AttributeAttack(Method):

@@ -12,9 +12,13 @@ RELEASE = "release"
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
-    """Scores (k,) float64 for the k pairs of a LinkThreat, higher = more likely a link."""
+    """Scores (k,) float64 for the k pairs of a LinkThreat, higher = more likely a link.
+
+    facts: figures worth recording with the result, such as what an attacker learned from.
+    """
 
     scores: np.ndarray
+    facts: dict[str, float | str] | None = None
 
     def __post_init__(self) -> None:
         scores = np.asarray(self.scores, dtype=np.float64)
