@@ -56,7 +56,7 @@ def read_identity(
         given["known_graph"] = service.save_graph(second)
     options.identity = options.identity or bool(given)
     if options.identity:
-        default = IdentityChoice().model_dump()
+        default = IdentityChoice.model_validate({}).model_dump()
         fields["identity"] = default | (fields.get("identity") or {}) | given
 
 
