@@ -123,8 +123,6 @@ class GpsSampling(Defense):
         release = _draw(graph, choice.probabilities, context.rng("release"))
         kept = [float(state.probabilities.mean()) for state in states]
         facts = {
-            "links_removed": float(graph.num_edges - release.num_edges),
-            "links_added": 0.0,
             "estimated_attack_auc": choice.attack,
             "lowest_attack_auc_among_states": min(choice.estimates),
             "highest_attack_auc_among_states": max(choice.estimates),

@@ -195,10 +195,7 @@ def make_flipped_release(
     defense: Defense, graph: Graph, flipper: Flipper, num_targets: int
 ) -> Release:
     released = flipper.to_graph()
-    kept = int(released.contains_pairs(graph.edges).sum())
     facts = {
-        "links_removed": float(graph.num_edges - kept),
-        "links_added": float(released.num_edges - kept),
         "features_flipped": float(len(flipper.state.flipped_features)),
         "nodes_protected": float(num_targets),
     }
