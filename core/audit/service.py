@@ -156,6 +156,7 @@ class AuditService:
         return [summarize(row, counts.get(row.id, {})) for row in self._store.list_audits()]
 
     def get_progress(self, audit_id: str) -> AuditProgress:
+        """State, counts and running cells of an audit, from the store."""
         row = self._store.find_audit(audit_id)
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         running = self._store.list_running(audit_id)
@@ -218,6 +219,7 @@ class AuditService:
         return run.id
 
     def get_publish(self, publish_id: str) -> PublishProgress:
+        """How far a publishing run is; raises InputError where it is unknown."""
         with self._lock:
             run = self._publishing.get(publish_id)
         if run is None:
@@ -225,6 +227,7 @@ class AuditService:
         return run.get_progress()
 
     def cancel_publish(self, publish_id: str) -> None:
+        """Stop a publishing run; nothing happens where it is unknown."""
         with self._lock:
             run = self._publishing.get(publish_id)
         if run is not None:
@@ -249,7 +252,7 @@ class AuditService:
             self._runs[audit_id] = run
             run.start()
 
-    def _remember(self, cache: OrderedDict, key: str, value: Any, limit: int) -> None:
+    def _remember(self, cache: OrderedDict[str, Any], key: str, value: Any, limit: int) -> None:
         with self._lock:
             cache[key] = value
             cache.move_to_end(key)

@@ -91,6 +91,7 @@ class Dpr(Defense):
         return None if graph.num_nodes >= 2 else "A synthetic graph needs at least two nodes."
 
     def make_plan(self, num_nodes: int) -> Plan:
+        """Sizes and noise of the training run that these settings ask for."""
         from core.models.synthesis.deep_pagerank import Plan
 
         names = (
@@ -111,6 +112,7 @@ class Dpr(Defense):
         return None
 
     def make_guarantee(self, account: Account, plan: Plan) -> Guarantee:
+        """What the training run promises."""
         return account.make_guarantee()
 
     def _choose_num_links(self, graph: Graph, account: Account | None) -> int:

@@ -30,7 +30,8 @@ class GaussianNoise:
         if isinstance(values, np.ndarray):
             if self._stream is None:
                 self._stream = self._context.rng("noise")
-            return self._stream.standard_normal(values.shape) * self.multiplier * sensitivity
+            standard: np.ndarray = self._stream.standard_normal(values.shape)
+            return standard * self.multiplier * sensitivity
         import torch
 
         device = self._context.device.torch_name

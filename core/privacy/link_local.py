@@ -9,12 +9,14 @@ distribution of the plain protocol on n² bits; only what the server keeps is ev
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.graph import Graph, pair_codes
+
+Tile = tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]
 
 
 def draw_link_reports(graph: Graph, flip: float, rng: np.random.Generator) -> np.ndarray:
@@ -37,6 +39,7 @@ class PairBand:
 
     @staticmethod
     def of(x: np.ndarray, low: float, high: float) -> PairBand:
+        """The pairs whose x_i + x_j lies in (low, high]."""
         order = np.argsort(x, kind="stable")
         values = x[order]
         own = np.arange(len(x)) + 1
@@ -64,7 +67,8 @@ class PairBand:
             pairs = pairs[~graph.contains_pairs(pairs)]
             # A link on the rim may count as inside or not, by rounding of the sum.
             count = min(count, len(pairs))
-            return pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
+            drawn: np.ndarray = pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
+            return drawn
         found = np.empty(0, np.int64)
         while len(found) < count:
             fresh = rng.integers(0, self.count, 2 * (count - len(found)) + 16)
@@ -81,7 +85,7 @@ def iterate_pair_tiles(
     link_reports: np.ndarray,
     rng_of_tile: Callable[[int], np.random.Generator],
     tile_pairs: int,
-):
+) -> Iterator[Tile]:
     """Yield (i, j, c, edge) over all pairs i < j, a few rows at a time.
 
     i, j (k,) int32 ends; c (k,) int8 received ones; edge = (positions in the tile, link numbers).

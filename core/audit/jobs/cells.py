@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from core.audit.attacking import attack_release, check_support
 from core.audit.describe import count_changes, describe_release, restore_release
 from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
 from core.audit.spec import AuditSpec
@@ -22,7 +23,7 @@ from core.context import Context, SharedWork
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
 from core.graph import Graph
-from core.methods import AttributeAttack, Defense, LinkAttack
+from core.methods import Defense
 from core.progress import FlaggedProgress
 from core.release import ORIGINAL, Release
 from core.results import Measurement
@@ -65,7 +66,8 @@ def execute_cell(job: Job, upstream: str = "") -> str:
     cell = job.cell
     row = store.find_cell(cell.key)
     if row is not None and row.state in KEPT:
-        return row.state
+        kept: str = row.state
+        return kept
     if cell.upstream:
         release = store.find_cell(cell.upstream)
         if release is None or release.state != "done":
@@ -121,6 +123,7 @@ class StoredProgress(FlaggedProgress):
             self.curves.setdefault(curve, []).append((float(step), float(value)))
 
     def restart(self) -> None:
+        """Forget the curves of an attempt that failed."""
         self.curves.clear()
 
 
@@ -136,55 +139,22 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
         return _publish(cell, threats, context)
     release = _load_release(store, cell, threats)
     if cell.kind == "attack":
-        return _attack(cell, release, threats, context)
+        measurements, facts, arrays = attack_release(
+            cell.make_method(), cell.case, release, threats, context
+        )
+        return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
     return _measure(release, threats, context)
 
 
 def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     defense = cell.make_method()
     assert isinstance(defense, Defense)
-    _check_support(defense.label, defense.supports(threats.visible, threats))
+    check_support(defense.label, defense.supports(threats.visible, threats))
     release = defense.publish(threats.visible, threats, context)
     result = describe_release(release)
     result["facts"] = {**count_changes(threats.visible, release.graph), **release.facts}
     arrays = files.pack_release(release.graph, threats.visible, release.link_scores)
     return Outcome(result, arrays, release.curves or None)
-
-
-def _attack(cell: Cell, release: Release, threats: Threats, context: Context) -> Outcome:
-    from core.measures import node_risk, ranking
-
-    attack = cell.make_method()
-    facts: dict[str, Any] = {}
-    extra: files.Arrays = {}
-    if isinstance(attack, LinkAttack):
-        assert threats.link is not None
-        _check_support(attack.label, attack.supports(release, threats.link))
-        scores = attack.score(release, threats.link, context)
-        measurements = ranking.measure_link_scores(scores, threats.link)
-        roc = ranking.compute_link_roc(scores, threats.link)
-        risk = node_risk.compute_link_node_risk(scores, threats.link, release.graph.num_nodes)
-        raw = scores.scores
-    else:
-        assert isinstance(attack, AttributeAttack)
-        assert threats.attribute is not None
-        _check_support(attack.label, attack.supports(release, threats.attribute))
-        probabilities = attack.infer(release, threats.attribute, context)
-        measurements = ranking.measure_class_probabilities(probabilities, threats.attribute)
-        roc = ranking.compute_attribute_roc(probabilities, threats.attribute)
-        risk = node_risk.compute_attribute_node_risk(probabilities, threats.attribute)
-        raw, facts = probabilities.probabilities, dict(probabilities.facts or {})
-        extra["margin"] = ranking.compute_node_margins(raw, threats.attribute)
-    arrays = {
-        "scores": raw,
-        "fpr": roc.fpr,
-        "tpr": roc.tpr,
-        "nodes": risk.nodes,
-        "risk": risk.risk,
-        "base": risk.base,
-        **extra,
-    }
-    return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
 
 
 def _measure(release: Release, threats: Threats, context: Context) -> Outcome:
@@ -239,11 +209,6 @@ def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:
 def _finish(store: Store, cell: Cell, state: str, **values: Any) -> str:
     store.update_cell(cell.key, state=state, message="", **values)
     return state
-
-
-def _check_support(label: str, reason: str | None) -> None:
-    if reason:
-        raise UnsupportedError(label, f"cannot run here: {reason}")
 
 
 @lru_cache(maxsize=4)
