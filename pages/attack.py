@@ -73,7 +73,7 @@ def _show_form(view: AuditView | None) -> None:
         persist_state="session",
         help="Each repeat draws new splits and new noise; intervals come from all of them.",
     )
-    defenses = ()
+    defenses: tuple[MethodChoice, ...] = ()
     if view is not None and view.spec.defenses:
         names = count_noun(len(view.spec.defenses), "defense")
         if right.checkbox(f"Attack the {names} of this audit as well", True, key="keep_defenses"):

@@ -34,14 +34,15 @@ from core.measures.intervals import combine_measurements
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
-Groups = dict[tuple[str, str], list[Row]]
+Groups = dict[tuple[str, str], list[Row[Any]]]
 """(release, method) → its cells, repeat by repeat."""
 
 
-def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
+def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
     """One row of the history from the audit's row and its number of cells in each state."""
     spec = AuditSpec.model_validate(row.spec)
     threats = ("link",) * spec.has_link_threat + ("attribute",) * (spec.private is not None)
+    threats += ("identity",) * (spec.identity is not None)
     return AuditSummary(
         id=row.id,
         name=row.name,
@@ -62,15 +63,16 @@ def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
     )
 
 
-def find_state(row: Row) -> State:
+def find_state(row: Row[Any]) -> State:
     """The stored state, or "interrupted" where the computing process is gone."""
     if row.state in ("queued", "running") and not is_owner_alive(row.owner, row.heartbeat):
         return "interrupted"
-    return row.state
+    state: State = row.state
+    return state
 
 
 def assemble_view(
-    store: Store, row: Row, load_graph: Callable[[str], Graph] | None = None
+    store: Store, row: Row[Any], load_graph: Callable[[str], Graph] | None = None
 ) -> AuditView:
     """Everything known about an audit; works while it runs."""
     spec = AuditSpec.model_validate(row.spec)
@@ -110,7 +112,8 @@ def assemble_view(
     )
 
 
-def assemble_cells(cells: Iterable[Row]) -> pd.DataFrame:
+def assemble_cells(cells: Iterable[Row[Any]]) -> pd.DataFrame:
+    """One row a cell, as `AuditView.cells` describes."""
     return pd.DataFrame(
         [
             (
@@ -131,7 +134,7 @@ def assemble_cells(cells: Iterable[Row]) -> pd.DataFrame:
     )
 
 
-def _count_states(cells: Iterable[Row]) -> dict[str, int]:
+def _count_states(cells: Iterable[Row[Any]]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for cell in cells:
         counts[cell.state] = counts.get(cell.state, 0) + 1
@@ -142,7 +145,7 @@ def _list_releases(spec: AuditSpec) -> list[str]:
     return [ORIGINAL, *(choice.id for choice in spec.defenses)]
 
 
-def _list_done(groups: Groups, release: str, method: str) -> list[Row]:
+def _list_done(groups: Groups, release: str, method: str) -> list[Row[Any]]:
     return [cell for cell in groups.get((release, method), []) if cell.state == "done"]
 
 
@@ -170,7 +173,7 @@ def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSumm
         )
 
 
-def _combine_fact(name: str, cells: list[Row]) -> Estimate:
+def _combine_fact(name: str, cells: list[Row[Any]]) -> Estimate:
     values = [cell.result["facts"].get(name) for cell in cells]
     return combine_measurements([Measurement(name, value, n=1) for value in values])
 
@@ -197,12 +200,16 @@ def _compute_overlap(spec: AuditSpec, case: Case) -> float:
     """
     if case.threat == "attribute":
         return 1.0 - spec.known
+    if case.threat == "identity":  # the same people in every repeat
+        return 1.0
     if spec.sensitive_links is not None or spec.hide_links is None:
         return 1.0
     return spec.hide_links
 
 
-def _combine_cells(cells: list[Row], method: str, overlap: float) -> Iterable[tuple]:
+def _combine_cells(
+    cells: list[Row[Any]], method: str, overlap: float
+) -> Iterable[tuple[object, ...]]:
     """metric, value, low, high, n, seeds, status, reason of one method on one release."""
     done = [cell for cell in cells if cell.state == "done"]
     other = [cell for cell in cells if cell.state in ("failed", "skipped", "cancelled")]
@@ -335,7 +342,8 @@ def _assemble_rocs(
                 files.load_cell(store.home, cell.key)
                 for cell in _list_done(groups, release, case.id)
             ]
-            curves = [cell["tpr"] for cell in cells if np.isfinite(cell["tpr"]).all()]
+            rates = [cell["tpr"] for cell in cells if "tpr" in cell]
+            curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
             if curves:
                 rocs[release, case.id] = pd.DataFrame(
                     {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}

@@ -18,7 +18,7 @@ from core.audit.jobs.claims import ClaimRuns
 from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.jobs.engine import Engine
 from core.audit.jobs.publish import PublishRun
-from core.audit.plan import plan_audit
+from core.audit.plan import load_known_graph, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec, MethodChoice
@@ -102,7 +102,7 @@ class AuditService:
         spec = spec.normalized()
         graph = self.load_graph(spec.graph_hash)
         self._store.save_graph(graph)
-        cells = plan_audit(spec, graph)
+        cells = plan_audit(spec, graph, load_known_graph(spec, self.load_graph))
         audit_id = new_audit_id()
         provenance = {**describe_run(spec), **(marks or {})}
         self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance)
@@ -156,6 +156,7 @@ class AuditService:
         return [summarize(row, counts.get(row.id, {})) for row in self._store.list_audits()]
 
     def get_progress(self, audit_id: str) -> AuditProgress:
+        """State, counts and running cells of an audit, from the store."""
         row = self._store.find_audit(audit_id)
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         running = self._store.list_running(audit_id)
@@ -218,6 +219,7 @@ class AuditService:
         return run.id
 
     def get_publish(self, publish_id: str) -> PublishProgress:
+        """How far a publishing run is; raises InputError where it is unknown."""
         with self._lock:
             run = self._publishing.get(publish_id)
         if run is None:
@@ -225,6 +227,7 @@ class AuditService:
         return run.get_progress()
 
     def cancel_publish(self, publish_id: str) -> None:
+        """Stop a publishing run; nothing happens where it is unknown."""
         with self._lock:
             run = self._publishing.get(publish_id)
         if run is not None:
@@ -240,7 +243,8 @@ class AuditService:
                 return
             row = self._store.find_audit(audit_id)
             spec = AuditSpec.model_validate(row.spec)
-            cells = plan_audit(spec, self.load_graph(spec.graph_hash))
+            known = load_known_graph(spec, self.load_graph)
+            cells = plan_audit(spec, self.load_graph(spec.graph_hash), known)
             self._store.replace_plan(audit_id, cells)
             clear_flag(self.home, audit_id)
             run = AuditRun(
@@ -249,7 +253,7 @@ class AuditService:
             self._runs[audit_id] = run
             run.start()
 
-    def _remember(self, cache: OrderedDict, key: str, value: Any, limit: int) -> None:
+    def _remember(self, cache: OrderedDict[str, Any], key: str, value: Any, limit: int) -> None:
         with self._lock:
             cache[key] = value
             cache.move_to_end(key)

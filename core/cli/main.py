@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.identity import add_identity
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
 
@@ -32,13 +33,16 @@ class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise the message as an InputError, so that all errors read alike."""
         raise InputError("command", message, remedy=f"see: {self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code: 0, 1 failed or refuted, 2 wrong input, 130 cancelled."""
     try:
         options = build_parser().parse_args(arguments)
-        return options.run(options)
+        code: int = options.run(options)
+        return code
     except KeyboardInterrupt:
         return say("cancelled", code=130)
     except RunCancelled as error:
@@ -59,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> Parser:
+    """All commands and their options."""
     parser = Parser(prog="python -m core", description="Audits of graphs of people.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -109,6 +114,7 @@ def build_parser() -> Parser:
         metavar="N",
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
+    add_identity(audit)
     audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
@@ -183,6 +189,7 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
 
 
 def run_methods(options: argparse.Namespace) -> int:
+    """List the methods as text or JSON."""
     from core.registry import describe_methods
 
     methods = describe_methods()
@@ -195,6 +202,7 @@ def run_methods(options: argparse.Namespace) -> int:
 
 
 def run_audit(options: argparse.Namespace) -> int:
+    """Plan, run and export an audit."""
     from core.audit.export import write_audit
     from core.audit.service import AuditService
 
@@ -232,6 +240,7 @@ def run_audit(options: argparse.Namespace) -> int:
 
 
 def run_check_claim(options: argparse.Namespace) -> int:
+    """Try to refute a release's guarantee by experiment."""
     from core.audit.jobs.claims import play_claim
     from core.audit.spec import MethodChoice
 
@@ -246,6 +255,7 @@ def run_check_claim(options: argparse.Namespace) -> int:
 
 
 def run_publish(options: argparse.Namespace) -> int:
+    """Draw and write a release with fresh noise."""
     from core.audit.jobs.publish import describe_publishing, publish_release
     from core.audit.spec import MethodChoice
     from core.data.writers import write_release

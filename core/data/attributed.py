@@ -28,6 +28,7 @@ class AttributedNodes:
         check_num_columns(self._file, len(self._columns))
 
     def add_node(self, node: str | None, values: Mapping[str, str]) -> None:
+        """A node with its values by column; raises where the id is empty or repeated."""
         if node is None or not node.strip():
             raise FormatError(self._file, "must give every node an id")
         if node.strip() in self._nodes:
@@ -41,6 +42,7 @@ class AttributedNodes:
             check_cells(self._file, len(self._nodes), len(self._columns))
 
     def add_link(self, source: str | None, target: str | None, weight: str | None) -> None:
+        """A link between two ids; raises where an end is missing."""
         if source is None or target is None:
             raise FormatError(self._file, "must give every link two ends", (source, target))
         self._ends.append((source.strip(), target.strip()))

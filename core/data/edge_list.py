@@ -85,7 +85,7 @@ def _parse_columns(
 
 def _parse_weights(column: pd.Series, text: LinkText) -> np.ndarray:
     cells = column.str.replace(",", ".", regex=False) if text.separator == ";" else column
-    values = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)
+    values: np.ndarray = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)
     for bad, rule in ((~np.isfinite(values), "must be numbers"), (values < 0, "must be ≥ 0")):
         if bad.any():
             row = int(np.flatnonzero(bad)[0])

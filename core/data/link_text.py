@@ -127,6 +127,7 @@ def find_content(data: bytes) -> int:
 
 
 def is_number(text: str) -> bool:
+    """Whether the text is a decimal number."""
     return _NUMBER.fullmatch(text) is not None
 
 

@@ -70,4 +70,5 @@ def pack_texts(texts: Iterable[str]) -> np.ndarray:
 
 
 def unpack_texts(array: np.ndarray) -> tuple[str, ...]:
+    """The texts of `pack_texts`."""
     return tuple(json.loads(array.tobytes()))

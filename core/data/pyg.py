@@ -152,4 +152,5 @@ def _to_numpy(tensor: Any, what: str) -> np.ndarray:
     tensor = tensor.detach().resolve_neg().resolve_conj()
     if tensor.dtype in (torch.bfloat16, torch.float16):
         tensor = tensor.float()
-    return tensor.numpy().copy()
+    array: np.ndarray = tensor.numpy().copy()
+    return array

@@ -15,6 +15,7 @@ from typing import Any
 
 
 def main() -> None:
+    """Answer the one request on standard input."""
     request = json.load(sys.stdin)
     _set_limits(request["memory_mb"] << 20, request["seconds"])
     folder, path = Path(request["folder"]), Path(request["path"])

@@ -12,7 +12,7 @@ from core.methods import Method
 from core.registry import parse_method
 from core.release import ORIGINAL
 
-MAIN_ATTACK_METRICS = ("auc", "accuracy")
+MAIN_ATTACK_METRICS = ("auc", "accuracy", "expected_found", "hits_at_1")
 """Headline metric of an attack, the first that was computed."""
 
 MAIN_UTILITY_METRICS = (
@@ -35,6 +35,7 @@ def is_attack_metric(key: str) -> bool:
 
 
 def is_lower_safer(key: str) -> bool:
+    """Whether a lower value of the metric means less exposure."""
     info = METRICS.get(key)
     return info is None or info.better_for_privacy != "higher"
 
@@ -125,10 +126,12 @@ def _describe_setting(method: Method, name: str, value: Any) -> str:
 
 
 def release_title(release_id: str) -> str:
+    """The release's name for readers."""
     return "Original" if release_id == ORIGINAL else method_title(release_id)
 
 
 def method_source(method_id: str) -> str:
+    """The method's paper, empty where the method is unknown."""
     method = _parse(method_id)
     return "" if method is None else method.info.source
 
@@ -154,4 +157,5 @@ def attack_threat(method_id: str) -> Threat | None:
 
 
 def defense_key(release_id: str) -> str:
+    """The defense that made the release of this id."""
     return release_id.partition(":")[0]

@@ -93,7 +93,8 @@ def store_upload(upload: Any) -> Path:
         (Path(folder.name) / name).write_bytes(upload.getbuffer())
         folders[upload.file_id] = (folder, name)
     folder, name = folders[upload.file_id]
-    return Path(folder.name) / name
+    path: Path = Path(folder.name) / name
+    return path
 
 
 def _check_total(uploads: list[Any]) -> None:
@@ -181,8 +182,8 @@ def _ask_links() -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         missing = st.selectbox(
             "Links to ids that are not declared",
-            list(MISSING_NODES),
-            format_func=MISSING_NODES.get,
+            ["error", "drop", "add"],
+            format_func=lambda choice: MISSING_NODES[choice],
             key="missing-nodes",
             width=280,
             help="By the node table, or by the file itself where its format declares nodes.",

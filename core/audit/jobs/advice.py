@@ -6,7 +6,7 @@ import hashlib
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.audit.advice import Advice, AdviceRequest, compute_advice
 from core.audit.jobs.flags import FileProgress, read_progress
@@ -50,7 +50,7 @@ class AdviceJobs:
     def __init__(self, store: Store, engine: Engine) -> None:
         self._store, self._engine = store, engine
         self._lock = threading.Lock()
-        self._futures: dict[Path, Future] = {}
+        self._futures: dict[Path, Future[Any]] = {}
 
     def start(self, audit_id: str, request: AdviceRequest) -> None:
         """Compute the advice anew; nothing if the node's is being computed already."""
@@ -100,6 +100,7 @@ class AdviceJobs:
         return AdviceProgress(state, reason=reason)
 
     def cancel(self, audit_id: str, node: str) -> None:
+        """Stop looking for this node's links; what was found so far is dropped."""
         folder = self._find_folder(audit_id, node)
         with self._lock:
             future = self._futures.get(folder)

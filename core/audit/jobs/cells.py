@@ -15,7 +15,14 @@ import numpy as np
 
 from core.audit.attacking import attack_release, check_support
 from core.audit.describe import count_changes, describe_release, restore_release
-from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
+from core.audit.plan import (
+    Cell,
+    draw_repeat,
+    load_known_graph,
+    make_cell_seed,
+    make_shared_seed,
+    prepare_graph,
+)
 from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import KEPT, Store, open_store
@@ -66,7 +73,8 @@ def execute_cell(job: Job, upstream: str = "") -> str:
     cell = job.cell
     row = store.find_cell(cell.key)
     if row is not None and row.state in KEPT:
-        return row.state
+        kept: str = row.state
+        return kept
     if cell.upstream:
         release = store.find_cell(cell.upstream)
         if release is None or release.state != "done":
@@ -122,6 +130,7 @@ class StoredProgress(FlaggedProgress):
             self.curves.setdefault(curve, []).append((float(step), float(value)))
 
     def restart(self) -> None:
+        """Forget the curves of an attempt that failed."""
         self.curves.clear()
 
 
@@ -213,7 +222,8 @@ def _finish(store: Store, cell: Cell, state: str, **values: Any) -> str:
 def _draw(home: str, spec: str, repeat: int) -> Threats:
     checked = AuditSpec.model_validate_json(spec)
     graph = prepare_graph(checked, _load_graph(home, checked.graph_hash))
-    return draw_repeat(checked, graph, repeat)
+    known = load_known_graph(checked, lambda name: _load_graph(home, name))
+    return draw_repeat(checked, graph, repeat, known)
 
 
 @lru_cache(maxsize=2)

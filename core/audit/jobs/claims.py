@@ -71,7 +71,7 @@ class ClaimRuns:
 
     def __init__(self, store: Store, engine: Engine) -> None:
         self._store, self._engine = store, engine
-        self._futures: dict[str, Future] = {}
+        self._futures: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()
 
     def start(self, audit_id: str, release: str, trials: int) -> str:
@@ -116,6 +116,7 @@ class ClaimRuns:
         return list_claims(self._store, audit_id)
 
     def cancel_all(self, audit_id: str) -> None:
+        """Cancel what still runs for this audit."""
         for claim in self.list(audit_id):
             if claim.is_active:
                 self.cancel(claim.id)
@@ -151,7 +152,7 @@ class ClaimRuns:
                 self._store, claim_id, state="interrupted", reason="the application was closed"
             )
 
-    def _end(self, claim_id: str, future: Future) -> None:
+    def _end(self, claim_id: str, future: Future[Any]) -> None:
         """A worker writes what came out; it cannot where it died."""
         if future.status != "finished":
             _update_open(self._store, claim_id, state="failed", reason="its worker was lost")
@@ -183,7 +184,8 @@ def play_on_worker(home: str, database: str, claim_id: str, root_seed: int) -> s
         values = {"state": "failed", "reason": describe_unexpected(error)}
     seconds = round(time.monotonic() - started, 3)
     _update_open(store, claim_id, **values, message="", seconds=seconds)
-    return values["state"]
+    state: str = values["state"]
+    return state
 
 
 class _RowProgress(FlaggedProgress):
@@ -200,7 +202,7 @@ class _RowProgress(FlaggedProgress):
 # -- rows -------------------------------------------------------------------------------------
 
 
-def _find(store: Store, claim_id: str) -> Row:
+def _find(store: Store, claim_id: str) -> Row[Any]:
     with store.read() as connection:
         query = sa.select(ClaimRow.__table__).where(ClaimRow.id == claim_id)
         row = connection.execute(query).one_or_none()
@@ -249,7 +251,7 @@ def _update_open(store: Store, claim_id: str, **values: Any) -> None:
         )
 
 
-def _read_run(row: Row) -> ClaimRun:
+def _read_run(row: Row[Any]) -> ClaimRun:
     state = row.state
     if state in ("queued", "running") and not is_owner_alive(row.owner, row.heartbeat):
         state = "interrupted"

@@ -114,9 +114,11 @@ class PublishRun:
         self._lock = threading.Lock()
 
     def cancel(self) -> None:
+        """Ask the worker to stop."""
         (self._folder / "cancel").touch()
 
     def get_progress(self) -> PublishProgress:
+        """How far it is; the release with it once it is done."""
         with self._lock:
             if self._result is None:
                 if not self._future.done():

@@ -54,11 +54,13 @@ class Store:
         self._engine = _open_engine(self.url)
 
     def close(self) -> None:
+        """Give the connections back."""
         self._engine.dispose()
 
     # -- graphs -----------------------------------------------------------------------------
 
     def save_graph(self, graph: Graph) -> str:
+        """Keep the graph under its content hash, which is returned."""
         graph_hash = files.save_graph(self.home, graph)
         row = {
             "hash": graph_hash,
@@ -72,6 +74,7 @@ class Store:
         return graph_hash
 
     def load_graph(self, graph_hash: str) -> Graph:
+        """The graph of this content hash; raises InputError where it is not kept."""
         return files.load_graph(self.home, graph_hash)
 
     # -- audits -----------------------------------------------------------------------------
@@ -103,18 +106,18 @@ class Store:
             )
             _insert_plan(connection, audit_id, cells)
 
-    def find_audit(self, audit_id: str) -> Row:
+    def find_audit(self, audit_id: str) -> Row[Any]:
         """The audit joined with its graph's size; InputError for an unknown id."""
         rows = self._list_audits(AuditRow.id == audit_id)
         if not rows:
             raise InputError("audit", "must be a known id", audit_id, "choose one of the history")
         return rows[0]
 
-    def list_audits(self) -> list[Row]:
+    def list_audits(self) -> list[Row[Any]]:
         """Newest first."""
         return self._list_audits(sa.true())
 
-    def _list_audits(self, condition: Any) -> list[Row]:
+    def _list_audits(self, condition: Any) -> list[Row[Any]]:
         columns = [*AuditRow.__table__.columns, GraphRow.num_nodes, GraphRow.num_edges]
         query = (
             sa.select(*columns)
@@ -137,6 +140,7 @@ class Store:
             return next((row.id for row in connection.execute(query) if row.spec == wanted), None)
 
     def update_audit(self, audit_id: str, **values: Any) -> None:
+        """Set columns of an audit's row."""
         with self.write() as connection:
             connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
 
@@ -208,7 +212,7 @@ class Store:
 
     # -- cells ------------------------------------------------------------------------------
 
-    def list_cells(self, audit_id: str, *columns: str) -> list[Row]:
+    def list_cells(self, audit_id: str, *columns: str) -> list[Row[Any]]:
         """The audit's cells in the order of its plan, with the named columns (default all)."""
         table = CellRow.__table__
         chosen = [table.c[name] for name in columns] if columns else list(table.columns)
@@ -221,7 +225,7 @@ class Store:
         with self.read() as connection:
             return list(connection.execute(query))
 
-    def list_running(self, audit_id: str) -> list[Row]:
+    def list_running(self, audit_id: str) -> list[Row[Any]]:
         """The audit's cells that are being computed, with their curves so far."""
         query = (
             sa.select(CellRow.__table__)
@@ -247,12 +251,14 @@ class Store:
                 counts.setdefault(audit_id, {})[state] = number
         return counts
 
-    def find_cell(self, key: str) -> Row | None:
+    def find_cell(self, key: str) -> Row[Any] | None:
+        """The row of a cell, None where it was never planned."""
         with self.read() as connection:
             table = CellRow.__table__
             return connection.execute(sa.select(table).where(table.c.key == key)).one_or_none()
 
     def update_cell(self, key: str, **values: Any) -> None:
+        """Set columns of a cell's row."""
         with self.write() as connection:
             connection.execute(sa.update(CellRow).where(CellRow.key == key).values(values))
 
@@ -295,6 +301,7 @@ def open_store(home: str, url: str) -> Store:
 
 
 def describe_owner() -> str:
+    """Host, process and its start: tells whether the owner of a job still lives."""
     process = psutil.Process()
     return json.dumps([socket.gethostname(), process.pid, process.create_time()])
 
@@ -309,7 +316,8 @@ def is_owner_alive(owner: str, heartbeat: float) -> bool:
     try:
         process = psutil.Process(pid)
         is_same = abs(process.create_time() - started) < 1
-        return is_same and process.status() != psutil.STATUS_ZOMBIE
+        is_alive: bool = is_same and process.status() != psutil.STATUS_ZOMBIE
+        return is_alive
     except psutil.Error:
         return False
 
@@ -381,7 +389,8 @@ def upgrade(connection: Connection, version: str | None) -> None:
 def _read_version(connection: Connection) -> str | None:
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
-    return connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return version
 
 
 def _insert_missing(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
@@ -441,4 +450,5 @@ def _delete_orphans(connection: Connection) -> list[str]:
 
 
 def make_timestamp() -> str:
+    """Now in UTC, ISO 8601 to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
