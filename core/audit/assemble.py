@@ -13,11 +13,14 @@ from sqlalchemy.engine import Row
 
 from core.audit.describe import restore_guarantee
 from core.audit.jobs.cells import load_threats
-from core.audit.jobs.claims import list_claims
+from core.audit.jobs.claims import ClaimJobs
+from core.audit.jobs.kind import list_runs
 from core.audit.margins import make_margin_loader
 from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.states import FINAL, State
 from core.audit.store import files
-from core.audit.store.database import FINAL, Store, is_owner_alive
+from core.audit.store.database import Store
+from core.audit.store.owner import is_owner_alive
 from core.audit.view import (
     CELL_COLUMNS,
     NODE_COLUMNS,
@@ -26,7 +29,6 @@ from core.audit.view import (
     AuditSummary,
     AuditView,
     ReleaseSummary,
-    State,
 )
 from core.graph import MISSING, Graph
 from core.measures.intervals import combine_measurements
@@ -54,7 +56,7 @@ def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
         num_edges=row.num_edges,
         cells_done=sum(counts.get(state, 0) for state in FINAL),
         cells_total=sum(counts.values()),
-        cells_failed=counts.get("failed", 0),
+        cells_failed=counts.get(State.FAILED, 0),
         threats=threats,
         attacks=tuple(c.id for c in spec.attacks),
         defenses=tuple(c.id for c in spec.defenses),
@@ -64,8 +66,8 @@ def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
 
 def find_state(row: Row) -> State:
     """The stored state, or "interrupted" where the computing process is gone."""
-    if row.state in ("queued", "running") and not is_owner_alive(row.owner, row.heartbeat):
-        return "interrupted"
+    if row.state.is_active and not is_owner_alive(row.owner, row.heartbeat):
+        return State.INTERRUPTED
     return row.state
 
 
@@ -106,7 +108,7 @@ def assemble_view(
         load_release=load_release,
         load_link_scores=load_link_scores,
         load_margins=make_margin_loader(store, groups),
-        claims=list_claims(store, row.id),
+        claims=list_runs(store, ClaimJobs, row.id),
     )
 
 
@@ -118,7 +120,7 @@ def assemble_cells(cells: Iterable[Row]) -> pd.DataFrame:
                 c.release,
                 c.method,
                 c.repeat,
-                c.state,
+                c.state.value,
                 c.progress,
                 c.message,
                 c.seconds,
@@ -143,7 +145,7 @@ def _list_releases(spec: AuditSpec) -> list[str]:
 
 
 def _list_done(groups: Groups, release: str, method: str) -> list[Row]:
-    return [cell for cell in groups.get((release, method), []) if cell.state == "done"]
+    return [cell for cell in groups.get((release, method), []) if cell.state is State.DONE]
 
 
 def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSummary]:
@@ -204,12 +206,12 @@ def _compute_overlap(spec: AuditSpec, choice: MethodChoice) -> float:
 
 def _combine_cells(cells: list[Row], method: str, overlap: float) -> Iterable[tuple]:
     """metric, value, low, high, n, seeds, status, reason of one method on one release."""
-    done = [cell for cell in cells if cell.state == "done"]
-    other = [cell for cell in cells if cell.state in ("failed", "skipped", "cancelled")]
+    done = [cell for cell in cells if cell.state is State.DONE]
+    other = [cell for cell in cells if cell.state in (State.FAILED, State.SKIPPED, State.CANCELLED)]
     if not done:
         if other:
             metric = "measures" if method == RELEASE else "auc"
-            yield metric, None, None, None, 0, 0, other[0].state, other[0].reason
+            yield metric, None, None, None, 0, 0, other[0].state.value, other[0].reason
         return
     lost = ""
     if other:
@@ -229,11 +231,20 @@ def _combine_cells(cells: list[Row], method: str, overlap: float) -> Iterable[tu
                 _finite(estimate.high),
                 estimate.n,
                 estimate.seeds,
-                "done",
+                State.DONE.value,
                 lost,
             )
         else:
-            yield metric, None, None, None, estimate.n, estimate.seeds, "skipped", estimate.how
+            yield (
+                metric,
+                None,
+                None,
+                None,
+                estimate.n,
+                estimate.seeds,
+                State.SKIPPED.value,
+                estimate.how,
+            )
 
 
 def _assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:

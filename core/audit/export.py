@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.release import ORIGINAL, Release
 
@@ -57,7 +58,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
     from core.data.writers import write_release
 
     folder.mkdir(parents=True, exist_ok=True)
-    done = view.cells[(view.cells.kind == "publish") & (view.cells.state == "done")]
+    done = view.cells[(view.cells.kind == "publish") & (view.cells.state == State.DONE)]
     repeats = done.groupby("release").seed.min()
     for summary in view.releases:
         if summary.id == ORIGINAL or summary.id not in repeats.index:

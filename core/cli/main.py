@@ -189,6 +189,7 @@ def run_methods(options: argparse.Namespace) -> int:
 def run_audit(options: argparse.Namespace) -> int:
     from core.audit.export import write_audit
     from core.audit.service import AuditService
+    from core.audit.states import State
 
     service = AuditService()
     try:
@@ -201,11 +202,11 @@ def run_audit(options: argparse.Namespace) -> int:
             service.resume_audit(audit_id)
         _watch(service, audit_id)
         view = service.get_view(audit_id)
-        if view.summary.state != "done":
+        if view.summary.state is not State.DONE:
             note = service.get_progress(audit_id).note
             return say(
                 f"{view.summary.state}: {note}; run the same command again to resume",
-                code=130 if view.summary.state == "cancelled" else 1,
+                code=130 if view.summary.state is State.CANCELLED else 1,
             )
         refuted = 0
         if options.check_claims is not None:
@@ -239,6 +240,7 @@ def run_check_claim(options: argparse.Namespace) -> int:
 
 def run_publish(options: argparse.Namespace) -> int:
     from core.audit.jobs.publish import describe_publishing, publish_release
+    from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
     from core.data.writers import write_release
 
@@ -250,7 +252,8 @@ def run_publish(options: argparse.Namespace) -> int:
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
     _check_folder(options.out.parent)
-    release = publish_release(graph, choice, fields)
+    spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
+    release = publish_release(graph, spec)
     shown = (options.utility,) if options.utility else ()
     provenance = describe_publishing(release)
     paths = write_release(
