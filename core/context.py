@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from core.device import Device, cpu_device
 from core.progress import Progress
 from core.seeding import Seed
+
+T = TypeVar("T")
 
 
 class SharedWork:
@@ -21,18 +23,21 @@ class SharedWork:
     """
 
     def __init__(self, limit: int = 8) -> None:
-        self._values: dict[tuple, Any] = {}
+        self._values: dict[tuple[object, ...], Any] = {}
         self._limit = limit
 
-    def get(self, key: tuple, compute: Callable[[], Any]) -> Any:
+    def get(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
+        """The value under `key`, computed where it is not remembered."""
         if key not in self._values:
             value = compute()
             while len(self._values) >= self._limit:
                 self._values.pop(next(iter(self._values)))
             self._values[key] = value
-        return self._values[key]
+        value = self._values[key]
+        return value
 
     def clear(self) -> None:
+        """Forget everything."""
         self._values.clear()
 
 
@@ -54,12 +59,14 @@ class Context:
     is_publishing: bool = False
 
     def rng(self, *names: object) -> np.random.Generator:
+        """A NumPy generator of this purpose."""
         return self.seed.rng(*names)
 
     def child(self, *names: object) -> Context:
+        """The same context with the seed of a part of the work."""
         return replace(self, seed=self.seed.child(*names))
 
-    def share(self, key: tuple, compute: Callable[[Context], Any]) -> Any:
+    def share(self, key: tuple[object, ...], compute: Callable[[Context], T]) -> T:
         """The value of `compute` under `key`, computed once per worker and release.
 
         `key` names the work, the release's content hash and all settings. `compute` gets a

@@ -33,6 +33,7 @@ def find_device() -> Device:
 
 
 def cpu_device() -> Device:
+    """The processor, with its number of cores."""
     return Device("cpu", f"CPU ({os.cpu_count()} cores)")
 
 

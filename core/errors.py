@@ -11,6 +11,8 @@ AuditError
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class AuditError(Exception):
     """Root of all errors that are shown to the user as one line."""
@@ -28,7 +30,7 @@ class InputError(AuditError):
             parts.append(remedy)
         super().__init__("; ".join(parts))
 
-    def __reduce__(self):  # exceptions cross process borders
+    def __reduce__(self) -> tuple[Any, ...]:  # exceptions cross process borders
         return (type(self), (self.what, self.rule, self.value, self.remedy))
 
 

@@ -41,7 +41,8 @@ class Attribute:
     @property
     def known(self) -> np.ndarray:
         """Mask (n,) of the nodes whose value is known."""
-        return self.codes != MISSING
+        is_known: np.ndarray = self.codes != MISSING
+        return is_known
 
     @property
     def num_classes(self) -> int:
@@ -200,6 +201,7 @@ class Graph:
         return replace(graph, attributes={**self.attributes, column: attribute})
 
     def without_features(self, names: Sequence[str]) -> Graph:
+        """The graph without the feature columns of these names."""
         if self.features is None or not set(names) & set(self.feature_names):
             return self
         keep = [i for i, name in enumerate(self.feature_names) if name not in set(names)]
@@ -282,6 +284,7 @@ class Graph:
         return np.isin(pair_codes(pairs, self.num_nodes), self.edge_codes)
 
     def attribute(self, name: str) -> Attribute:
+        """The attribute of this name; raises InputError where there is none."""
         if name not in self.attributes:
             known = ", ".join(self.attributes) or "none"
             raise InputError("column", "must be an attribute of the graph", name, f"known: {known}")
@@ -290,7 +293,8 @@ class Graph:
     def dense_features(self) -> np.ndarray | None:
         """(n, d) float32, not copied where already dense; None without features."""
         features: Any = self.features
-        return features.toarray() if sparse.issparse(features) else features
+        dense: np.ndarray | None = features.toarray() if sparse.issparse(features) else features
+        return dense
 
     # -- conversions ----------------------------------------------------------------------
 
@@ -329,7 +333,8 @@ class Graph:
 def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
     """(k,) int64 code min·n + max of each pair: equal for both directions."""
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    return pairs.min(axis=1) * num_nodes + pairs.max(axis=1)
+    codes: np.ndarray = pairs.min(axis=1) * num_nodes + pairs.max(axis=1)
+    return codes
 
 
 def canonical_edges(

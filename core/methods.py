@@ -102,6 +102,7 @@ class AttributeAttack(Method):
     kind: ClassVar[Kind] = "attribute_attack"
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
+        """None if it can run; otherwise the reason, in words for the user."""
         return None
 
     @abstractmethod
@@ -117,6 +118,7 @@ class Defense(Method):
     kind: ClassVar[Kind] = "defense"
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
+        """None if it can run; otherwise the reason, in words for the user."""
         return None
 
     @abstractmethod

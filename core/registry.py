@@ -24,6 +24,7 @@ def list_methods(kind: Kind | None = None) -> list[type[Method]]:
 
 
 def find_method(key: str, *kinds: Kind) -> type[Method]:
+    """The method of this key, of one of these kinds; raises InputError."""
     methods = [m for m in list_methods() if not kinds or m.kind in kinds]
     for method in methods:
         if method.info.key == key:

@@ -30,6 +30,7 @@ class Seed:
         return Seed(secrets.randbits(128))
 
     def child(self, *names: object) -> Seed:
+        """The seed of a part of the work, named by any values."""
         return Seed(self.root, self.path + tuple(str(name) for name in names))
 
     def to_int(self) -> int:
@@ -38,9 +39,11 @@ class Seed:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
     def rng(self, *names: object) -> np.random.Generator:
+        """A NumPy generator of this purpose."""
         return np.random.default_rng(self.child(*names).to_int())
 
     def torch(self, *names: object, device: str = "cpu") -> torch.Generator:
+        """A torch generator of this purpose on `device`."""
         import torch
 
         generator = torch.Generator(device=device)

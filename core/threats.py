@@ -63,7 +63,8 @@ class AttributeThreat:
     def observed_shares(self) -> np.ndarray:
         """(C,) class shares among the known nodes, with one pseudo-count a class."""
         counts = np.bincount(self.attribute.codes[self.known], minlength=self.num_classes) + 1.0
-        return counts / counts.sum()
+        shares: np.ndarray = counts / counts.sum()
+        return shares
 
 
 @dataclass(frozen=True, eq=False)

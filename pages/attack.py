@@ -13,7 +13,7 @@ from core.findings.labels import attack_threat
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
-from pages.ui import cache, page, rail, session
+from pages.ui import cache, page, session
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.study_panel import show_studies
 from pages.ui.text import count_noun
@@ -73,14 +73,14 @@ def _show_form(view: AuditView | None) -> None:
         persist_state="session",
         help="Each repeat draws new splits and new noise; intervals come from all of them.",
     )
-    defenses = ()
+    defenses: tuple[MethodChoice, ...] = ()
     if view is not None and view.spec.defenses:
         names = count_noun(len(view.spec.defenses), "defense")
         if right.checkbox(f"Attack the {names} of this audit as well", True, key="keep_defenses"):
             defenses = view.spec.defenses
     if not choices:
         st.caption("Select at least one attack.")
-    is_running = view is not None and view.summary.state in rail.ACTIVE
+    is_running = view is not None and view.summary.state.is_active
     if st.button(
         "Run the attacks",
         type="primary",

@@ -67,7 +67,7 @@ def _show_doors() -> None:
         door = st.segmented_control(
             "Load a graph",
             list(DOORS),
-            format_func=DOORS.get,
+            format_func=DOORS.__getitem__,
             key="door",
             persist_state="session",
         )

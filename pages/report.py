@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import streamlit as st
 
@@ -41,7 +42,7 @@ def main() -> None:
 
 
 def _choose_options(view: AuditView) -> ReportOptions:
-    keep = {"persist_state": "session"}
+    keep: dict[str, Any] = {"persist_state": "session"}
     with st.container(border=True):
         left, right = st.columns(2, gap="large")
         title = left.text_input("Title", "Privacy audit", key="report-title", **keep)
@@ -61,7 +62,7 @@ def _choose_options(view: AuditView) -> ReportOptions:
             "Sections",
             SECTIONS,
             SECTIONS,
-            format_func=SECTION_TITLES.get,
+            format_func=SECTION_TITLES.__getitem__,
             key="report-sections",
             **keep,
         )

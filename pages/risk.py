@@ -133,7 +133,7 @@ def _show_groups(view: AuditView, chosen: list[str]) -> None:
         "by",
         list(groups),
         default="degree",
-        format_func=groups.get,
+        format_func=groups.__getitem__,
         key="risk-by",
         required=True,
         persist_state="session",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
+from core.audit.cases import Threat
 from core.audit.view import AuditView
 from core.figures import tradeoff, transfer
 from core.findings import answers
-from core.findings.labels import Threat, method_title, metric_title
+from core.findings.labels import method_title, metric_title
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
 from core.results import RELEASE
@@ -45,7 +47,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     threats = list_threats(view.results)
     columns = st.columns(4)
     threat = columns[0].selectbox(
-        "Risk of", threats, format_func=AIMS.get, key="axis-threat", persist_state="session"
+        "Risk of", threats, format_func=AIMS.__getitem__, key="axis-threat", persist_state="session"
     )
     metrics = list_metrics(view.results, "attack", threat)
     risk = columns[1].selectbox(
@@ -74,7 +76,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     return threat, risk, attack, utility
 
 
-def _choose_limit(table) -> float:
+def _choose_limit(table: pd.DataFrame) -> float:
     top = 1.0 if table.empty else max(1.0, float(table.risk_high.fillna(table.risk).max()))
     return st.slider(
         "I accept a risk of at most",

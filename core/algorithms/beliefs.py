@@ -51,4 +51,5 @@ def compute_beliefs(
 def _normalize(logits: np.ndarray) -> np.ndarray:
     """Softmax of each row."""
     values = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return values / values.sum(axis=1, keepdims=True)
+    beliefs: np.ndarray = values / values.sum(axis=1, keepdims=True)
+    return beliefs

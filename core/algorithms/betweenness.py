@@ -37,7 +37,13 @@ def compute_edge_betweenness(
 
 
 @numba.njit(cache=True)
-def _accumulate(indptr, indices, slots, sources, totals):
+def _accumulate(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    slots: np.ndarray,
+    sources: np.ndarray,
+    totals: np.ndarray,
+) -> None:
     n = len(indptr) - 1
     order = np.empty(n, np.int64)
     for source in sources:

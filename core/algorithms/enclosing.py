@@ -101,17 +101,19 @@ def compute_labels(
     row_starts: np.ndarray, columns: np.ndarray, first: int, second: int
 ) -> np.ndarray:
     """Double-radius labels (size,) of one subgraph in CSR form (SEAL, Eq. 4)."""
-    return _label(row_starts, columns, first, second)
+    labels: np.ndarray = _label(row_starts, columns, first, second)
+    return labels
 
 
 def _concatenate_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """start, start + 1, … of each range, one after another."""
     offsets = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths)
+    places: np.ndarray = np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths)
+    return places
 
 
 @numba.njit(nogil=True)
-def _measure(row_starts, columns, source, removed):
+def _measure(row_starts: np.ndarray, columns: np.ndarray, source: int, removed: int) -> np.ndarray:
     """Hops from `source` in the subgraph without node `removed`; −1 where there is no way."""
     distances = np.full(len(row_starts) - 1, -1, np.int64)
     queue = np.empty(len(distances), np.int64)
@@ -130,7 +132,7 @@ def _measure(row_starts, columns, source, removed):
 
 
 @numba.njit(nogil=True)
-def _label(row_starts, columns, first, second):
+def _label(row_starts: np.ndarray, columns: np.ndarray, first: int, second: int) -> np.ndarray:
     """1 + min(a, b) + (h + (a + b) % 2 − 1) h with h = (a + b) // 2, a and b the distances."""
     to_first = _measure(row_starts, columns, first, second)
     to_second = _measure(row_starts, columns, second, first)
@@ -146,7 +148,17 @@ def _label(row_starts, columns, first, second):
 
 
 @numba.njit(nogil=True)
-def _collect(indptr, indices, i, j, row, hops, max_per_hop, state, seen):
+def _collect(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    i: int,
+    j: int,
+    row: int,
+    hops: int,
+    max_per_hop: int,
+    state: np.ndarray,
+    seen: np.ndarray,
+) -> np.ndarray:
     """Sorted nodes of one subgraph."""
     nodes = np.empty(2 + hops * max_per_hop, np.int64)
     nodes[0], nodes[1] = i, j
@@ -175,7 +187,7 @@ def _collect(indptr, indices, i, j, row, hops, max_per_hop, state, seen):
 
 
 @numba.njit(nogil=True)
-def _grow(array, needed):
+def _grow(array: np.ndarray, needed: int) -> np.ndarray:
     if needed <= len(array):
         return array
     larger = np.empty(max(needed, 2 * len(array)), array.dtype)
@@ -184,7 +196,17 @@ def _grow(array, needed):
 
 
 @numba.njit(nogil=True)
-def _extract(indptr, indices, data, pairs, hops, max_per_hop, root, seen, local):
+def _extract(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    pairs: np.ndarray,
+    hops: int,
+    max_per_hop: int,
+    root: np.uint64,
+    seen: np.ndarray,
+    local: np.ndarray,
+) -> tuple[np.ndarray, ...]:
     """The six arrays of `Subgraphs` for a few pairs; `seen` and `local` (n,) all −1."""
     n = len(indptr) - 1
     sizes = np.empty(len(pairs), np.int64)

@@ -107,4 +107,7 @@ def _count_peers(
 
 
 def _divide(same: np.ndarray, total: np.ndarray, known: np.ndarray) -> np.ndarray:
-    return np.divide(same, total, out=np.full(len(same), np.nan), where=known & (total > 0))
+    ratios: np.ndarray = np.divide(
+        same, total, out=np.full(len(same), np.nan), where=known & (total > 0)
+    )
+    return ratios

@@ -10,7 +10,9 @@ import numpy as np
 
 
 @numba.njit(nogil=True, cache=True)
-def count_triangles(indptr, indices, start, stop, counts):
+def count_triangles(
+    indptr: np.ndarray, indices: np.ndarray, start: int, stop: int, counts: np.ndarray
+) -> None:
     """Add the triangles whose lowest-ranked node is in [start, stop) to all three corners.
 
     Every link is looked at from its end of lower degree (ties: lower number) only, so that
@@ -41,7 +43,9 @@ def count_triangles(indptr, indices, start, stop, counts):
 
 
 @numba.njit(nogil=True, cache=True)
-def search_breadth_first(indptr, indices, source, distances, queue):
+def search_breadth_first(
+    indptr: np.ndarray, indices: np.ndarray, source: int, distances: np.ndarray, queue: np.ndarray
+) -> tuple[int, int]:
     """Steps from `source` into `distances` (n,), −1 where out of reach; returns (sum, reached)."""
     distances[:] = -1
     distances[source] = 0
@@ -62,7 +66,13 @@ def search_breadth_first(indptr, indices, source, distances, queue):
 
 
 @numba.njit(nogil=True, cache=True)
-def sum_distances(indptr, indices, sources, totals, farthest):
+def sum_distances(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    sources: np.ndarray,
+    totals: np.ndarray,
+    farthest: np.ndarray,
+) -> None:
     """Per source: sum of the steps to all reachable nodes, and the largest of them."""
     n = len(indptr) - 1
     distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -73,7 +83,14 @@ def sum_distances(indptr, indices, sources, totals, farthest):
 
 
 @numba.njit(nogil=True, cache=True)
-def find_pair_distances(indptr, indices, sources, starts, targets, result):
+def find_pair_distances(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    sources: np.ndarray,
+    starts: np.ndarray,
+    targets: np.ndarray,
+    result: np.ndarray,
+) -> None:
     """Steps from sources[s] to targets[starts[s] : starts[s+1]], −1 where there is no path."""
     n = len(indptr) - 1
     distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -84,7 +101,16 @@ def find_pair_distances(indptr, indices, sources, starts, targets, result):
 
 
 @numba.njit(nogil=True, cache=True)
-def move_nodes(indptr, indices, weights, strengths, order, labels, totals, total):
+def move_nodes(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray,
+    strengths: np.ndarray,
+    order: np.ndarray,
+    labels: np.ndarray,
+    totals: np.ndarray,
+    total: float,
+) -> int:
     """One round of Louvain's local moves over `order`; returns how many nodes moved.
 
     strengths (n,) weighted degree with self-loops,

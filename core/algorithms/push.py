@@ -7,7 +7,18 @@ import numpy as np
 
 
 @numba.njit(nogil=True)
-def push_pairs(indptr, indices, data, degrees, sources, targets, starts, restart, tolerance, out):
+def push_pairs(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    degrees: np.ndarray,
+    sources: np.ndarray,
+    targets: np.ndarray,
+    starts: np.ndarray,
+    restart: float,
+    tolerance: float,
+    out: np.ndarray,
+) -> None:
     """PageRank of each source at its targets: out[t] = p_source(targets[t]).
 
     sources  (s,) distinct nodes; the targets of source number r are starts[r]:starts[r + 1]

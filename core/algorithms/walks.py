@@ -22,29 +22,29 @@ def make_state(seed: Seed) -> np.ndarray:
 
 
 @numba.njit(inline="always")
-def draw_bits(state):
+def draw_bits(state: np.ndarray) -> np.uint64:
     """64 random bits (SplitMix64: Steele, Lea and Flood, 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
-    bits = state[0]
+    bits: np.uint64 = state[0]
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
 
 
 @numba.njit(inline="always")
-def draw_uniform(state):
+def draw_uniform(state: np.ndarray) -> float:
     """A float64 in [0, 1)."""
     return (draw_bits(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @numba.njit(inline="always")
-def draw_below(state, bound):
+def draw_below(state: np.ndarray, bound: int) -> int:
     """An integer in [0, bound); the bias is below bound / 2⁵³."""
-    return np.int64(draw_uniform(state) * bound)
+    return int(draw_uniform(state) * bound)
 
 
 @numba.njit(nogil=True)
-def contains(indices, start, stop, value):
+def contains(indices: np.ndarray, start: int, stop: int, value: int) -> bool:
     """Whether the sorted row indices[start:stop] holds `value`."""
     while start < stop:
         middle = (start + stop) // 2
@@ -58,7 +58,7 @@ def contains(indices, start, stop, value):
 
 
 @numba.njit(nogil=True)
-def _propose(indptr, cumulative, node, state):
+def _propose(indptr: np.ndarray, cumulative: np.ndarray, node: int, state: np.ndarray) -> int:
     """Position of a neighbour drawn by weight; −1 where there is none."""
     start, stop = indptr[node], indptr[node + 1]
     if len(cumulative) == 0:
@@ -68,11 +68,21 @@ def _propose(indptr, cumulative, node, state):
     if total <= 0.0:
         return -1
     target = before + draw_uniform(state) * total
-    return start + np.searchsorted(cumulative[start + 1 : stop], target, side="right")
+    position: int = start + np.searchsorted(cumulative[start + 1 : stop], target, side="right")
+    return position
 
 
 @numba.njit(nogil=True)
-def walk(indptr, indices, cumulative, starts, length, p, q, state):
+def walk(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    cumulative: np.ndarray,
+    starts: np.ndarray,
+    length: int,
+    p: float,
+    q: float,
+    state: np.ndarray,
+) -> np.ndarray:
     """Walks (len(starts), length) int64; STOP after a dead end.
 
     cumulative  (nnz + 1,) float64 running sum of the link weights, or empty without weights

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -97,6 +97,7 @@ class Advice(BaseModel):
         return _combine(np.array(self.risks[count]) - np.array(self.risks[0]))
 
     def estimate_utility_change(self) -> Estimate | None:
+        """After − before over the repeats; None where usefulness was not measured."""
         before, after = map(np.array, self.utility)
         return _combine(after - before) if len(before) else None
 
@@ -223,7 +224,7 @@ def _compare_utility(
     after: Graph,
     context: Context,
     total: int,
-) -> dict:
+) -> dict[str, Any]:
     """The AUC of the useful column's classifier, its F1 where there are more classes."""
     from core.measures.utility import measure_node_classification
 

@@ -11,12 +11,13 @@ import pandas as pd
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
+from core.audit.cases import Case, list_cases
 from core.audit.describe import restore_guarantee
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.kind import list_runs
 from core.audit.margins import make_margin_loader
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.states import FINAL, State
 from core.audit.store import files
 from core.audit.store.database import Store
@@ -32,15 +33,14 @@ from core.audit.view import (
 )
 from core.graph import MISSING, Graph
 from core.measures.intervals import combine_measurements
-from core.registry import find_method
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
-Groups = dict[tuple[str, str], list[Row]]
+Groups = dict[tuple[str, str], list[Row[Any]]]
 """(release, method) → its cells, repeat by repeat."""
 
 
-def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
+def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
     """One row of the history from the audit's row and its number of cells in each state."""
     spec = AuditSpec.model_validate(row.spec)
     threats = ("link",) * spec.has_link_threat + ("attribute",) * (spec.private is not None)
@@ -64,15 +64,15 @@ def summarize(row: Row, counts: dict[str, int]) -> AuditSummary:
     )
 
 
-def find_state(row: Row) -> State:
+def find_state(row: Row[Any]) -> State:
     """The stored state, or "interrupted" where the computing process is gone."""
     if row.state.is_active and not is_owner_alive(row.owner, row.heartbeat):
         return State.INTERRUPTED
-    return row.state
+    return State(row.state)
 
 
 def assemble_view(
-    store: Store, row: Row, load_graph: Callable[[str], Graph] | None = None
+    store: Store, row: Row[Any], load_graph: Callable[[str], Graph] | None = None
 ) -> AuditView:
     """Everything known about an audit; works while it runs."""
     spec = AuditSpec.model_validate(row.spec)
@@ -112,7 +112,8 @@ def assemble_view(
     )
 
 
-def assemble_cells(cells: Iterable[Row]) -> pd.DataFrame:
+def assemble_cells(cells: Iterable[Row[Any]]) -> pd.DataFrame:
+    """One row a cell, as `AuditView.cells` describes."""
     return pd.DataFrame(
         [
             (
@@ -133,7 +134,7 @@ def assemble_cells(cells: Iterable[Row]) -> pd.DataFrame:
     )
 
 
-def _count_states(cells: Iterable[Row]) -> dict[str, int]:
+def _count_states(cells: Iterable[Row[Any]]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for cell in cells:
         counts[cell.state] = counts.get(cell.state, 0) + 1
@@ -144,7 +145,7 @@ def _list_releases(spec: AuditSpec) -> list[str]:
     return [ORIGINAL, *(choice.id for choice in spec.defenses)]
 
 
-def _list_done(groups: Groups, release: str, method: str) -> list[Row]:
+def _list_done(groups: Groups, release: str, method: str) -> list[Row[Any]]:
     return [cell for cell in groups.get((release, method), []) if cell.state is State.DONE]
 
 
@@ -172,7 +173,7 @@ def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSumm
         )
 
 
-def _combine_fact(name: str, cells: list[Row]) -> Estimate:
+def _combine_fact(name: str, cells: list[Row[Any]]) -> Estimate:
     values = [cell.result["facts"].get(name) for cell in cells]
     return combine_measurements([Measurement(name, value, n=1) for value in values])
 
@@ -180,7 +181,7 @@ def _combine_fact(name: str, cells: list[Row]) -> Estimate:
 def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
     """Rows in the order of the spec: releases, attacks, then measures of the release."""
     configs = {choice.id: choice for choice in spec.defenses}
-    overlaps = {choice.id: _compute_overlap(spec, choice) for choice in spec.attacks}
+    overlaps = {case.id: _compute_overlap(spec, case) for _, _, case in list_cases(spec)}
     rows = []
     for release in _list_releases(spec):
         defense = configs.get(release)
@@ -191,20 +192,22 @@ def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
 
-def _compute_overlap(spec: AuditSpec, choice: MethodChoice) -> float:
+def _compute_overlap(spec: AuditSpec, case: Case) -> float:
     """Share of what one repeat evaluates that another one evaluates too.
 
     Drawn links overlap by their share, hidden nodes by the unknown share; links that the
     analyst chose are the same in every repeat.
     """
-    if find_method(choice.key, "link_attack", "attribute_attack").kind == "attribute_attack":
+    if case.threat == "attribute":
         return 1.0 - spec.known
     if spec.sensitive_links is not None or spec.hide_links is None:
         return 1.0
     return spec.hide_links
 
 
-def _combine_cells(cells: list[Row], method: str, overlap: float) -> Iterable[tuple]:
+def _combine_cells(
+    cells: list[Row[Any]], method: str, overlap: float
+) -> Iterable[tuple[object, ...]]:
     """metric, value, low, high, n, seeds, status, reason of one method on one release."""
     done = [cell for cell in cells if cell.state is State.DONE]
     other = [cell for cell in cells if cell.state in (State.FAILED, State.SKIPPED, State.CANCELLED)]
@@ -251,8 +254,8 @@ def _assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph)
     ids = pd.array(list(graph.node_ids), dtype="str")
     tables = []
     for release in _list_releases(spec):
-        for choice in spec.attacks:
-            done = _list_done(groups, release, choice.id)
+        for _, _, case in list_cases(spec):
+            done = _list_done(groups, release, case.id)
             if not done:
                 continue
             cells = [files.load_cell(store.home, cell.key) for cell in done]
@@ -262,7 +265,7 @@ def _assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph)
                     {
                         "node": ids.take(nodes),
                         "release": release,
-                        "attack": choice.id,
+                        "attack": case.id,
                         **columns,
                     }
                 )
@@ -341,14 +344,14 @@ def _assemble_rocs(
 ) -> dict[tuple[str, str], pd.DataFrame]:
     rocs = {}
     for release in _list_releases(spec):
-        for choice in spec.attacks:
+        for _, _, case in list_cases(spec):
             cells = [
                 files.load_cell(store.home, cell.key)
-                for cell in _list_done(groups, release, choice.id)
+                for cell in _list_done(groups, release, case.id)
             ]
             curves = [cell["tpr"] for cell in cells if np.isfinite(cell["tpr"]).all()]
             if curves:
-                rocs[release, choice.id] = pd.DataFrame(
+                rocs[release, case.id] = pd.DataFrame(
                     {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}
                 )
     return rocs

@@ -23,6 +23,7 @@ def describe_release(release: Release) -> dict[str, Any]:
 
 
 def restore_release(description: dict[str, Any], graph: Graph) -> Release:
+    """The release that `describe_release` described, on its graph."""
     return Release(
         graph,
         description["defense"],
@@ -33,6 +34,7 @@ def restore_release(description: dict[str, Any], graph: Graph) -> Release:
 
 
 def restore_guarantee(fields: dict[str, Any]) -> Guarantee:
+    """The guarantee from its JSON fields."""
     return Guarantee(**{**fields, "not_covered": tuple(fields["not_covered"])})
 
 

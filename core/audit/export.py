@@ -9,16 +9,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from core.audit.cases import Case
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.release import ORIGINAL, Release
+from core.results import RELEASE
 
 
 def describe_audit(view: AuditView) -> dict[str, Any]:
     """`spec`, `provenance`, what the releases promise, the checks of that, and the flat list
     `results`; equal audits give equal results."""
     rows = view.results.astype(object).to_dict("records")
-    results = [{name: _clean(value) for name, value in row.items()} for row in rows]
+    results = [describe_row({name: _clean(value) for name, value in row.items()}) for row in rows]
     return {
         "spec": view.spec.model_dump(mode="json"),
         "provenance": {
@@ -40,12 +44,47 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
     }
 
 
+CASE_COLUMNS = ("threat", "target", "knowledge")
+"""What a row of audit.json and of nodes.parquet says of an attack beside its method."""
+
+
+def describe_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of `AuditView.results` for scripts: the method alone, its case in columns.
+
+    threat     "link", "included", "attribute", "identity"; "" for measures of the release
+    target     the private column, where there are several; else ""
+    knowledge  "unaware", "aware", "assumed", "others:0.1", "held:3"; "" for measures
+    """
+    if row["method"] == RELEASE:
+        return {**row, **dict.fromkeys(CASE_COLUMNS, "")}
+    case = Case.parse(row["method"])
+    return {
+        **row,
+        "method": case.method,
+        "threat": case.threat,
+        "target": case.target,
+        "knowledge": case.describe_knowledge(),
+    }
+
+
+def describe_nodes(nodes: pd.DataFrame) -> pd.DataFrame:
+    """`AuditView.nodes` for scripts: the attack alone, its case in columns, and the base rate."""
+    cases = {attack: Case.parse(attack) for attack in nodes.attack.unique()}
+    return nodes.assign(
+        attack=nodes.attack.map(lambda a: cases[a].method),
+        base=nodes.risk - nodes.advantage,
+        threat=nodes.attack.map(lambda a: cases[a].threat),
+        target=nodes.attack.map(lambda a: cases[a].target),
+        knowledge=nodes.attack.map(lambda a: cases[a].describe_knowledge()),
+    )
+
+
 def write_audit(view: AuditView, folder: Path) -> None:
     """audit.json, nodes.parquet and releases/ below `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(describe_audit(view), indent=1, ensure_ascii=False, allow_nan=False)
     (folder / "audit.json").write_text(text + "\n", encoding="utf-8")
-    view.nodes.to_parquet(folder / "nodes.parquet", index=False)
+    describe_nodes(view.nodes).to_parquet(folder / "nodes.parquet", index=False)
     write_releases(view, folder / "releases")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from sqlalchemy.engine import Row
@@ -16,7 +17,7 @@ LoadMargins = Callable[[str, str | None], np.ndarray]
 
 
 def make_margin_loader(
-    store: Store, groups: Mapping[tuple[str, str], Iterable[Row]]
+    store: Store, groups: Mapping[tuple[str, str], Iterable[Row[Any]]]
 ) -> LoadMargins:
     """`load(release, attack)` → (k,) margins of an attribute attack over the hidden nodes of all
     finished repeats, a node as often as it was hidden; with None for the attack those of the

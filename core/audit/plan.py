@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from core.audit.cases import Case, list_cases
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.splits import draw_threats
 from core.errors import InputError
@@ -38,7 +39,7 @@ _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 class Cell:
     """One piece of an audit, small enough to be computed, stored and repeated alone.
 
-    method      attack id, defense id (publish) or "release" (measure)
+    method      id of the attack's case, defense id (publish) or "release" (measure)
     choice      key and settings of the attack or defense, as JSON text; "" for measure
     upstream    key of the publish cell that makes the release; "" on the original
     skip        why the cell is not computed at all; "" where it is
@@ -60,7 +61,13 @@ class Cell:
         what = self.release if self.kind == "publish" else f"{self.method} on {self.release}"
         return f"{self.kind} {what}, repeat {self.repeat + 1}"
 
+    @property
+    def case(self) -> Case:
+        """What an attack cell is after, knowing what."""
+        return Case.parse(self.method)
+
     def make_method(self) -> Method:
+        """The configured method that the cell runs."""
         return MethodChoice.model_validate_json(self.choice).make(
             *(("defense",) if self.kind == "publish" else ("link_attack", "attribute_attack"))
         )
@@ -85,7 +92,7 @@ def plan_audit(spec: AuditSpec, graph: Graph) -> list[Cell]:
     attribute = [spec.private, spec.known] if spec.private else None
     utility = [spec.utility, spec.utility_train] if spec.utility else None
     everything = {**base, "attribute": attribute, "utility": utility}
-    attacks = [(c, c.make("link_attack", "attribute_attack"), c.id) for c in spec.attacks]
+    cases = list_cases(spec)
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
     ranked: list[tuple[tuple[int, ...], Cell]] = []
@@ -106,21 +113,13 @@ def plan_audit(spec: AuditSpec, graph: Graph) -> list[Cell]:
                 )
                 cost = _COST_RANK[defense.info.cost]
                 ranked.append(((tier, 0, repeat, 0, cost), cell))
-            for attack_choice, attack, attack_id in attacks:
-                is_link = attack.kind == "link_attack"
-                facts = base if is_link else {**base, "attribute": attribute}
+            for attack_choice, attack, case in cases:
+                facts = {**_describe_stakes(spec, case, base), "upstream": upstream}
                 cell = Cell(
-                    _compute_key(
-                        "attack",
-                        release,
-                        attack_id,
-                        repeat,
-                        attack,
-                        {**facts, "upstream": upstream},
-                    ),
+                    _compute_key("attack", release, case.id, repeat, attack, facts),
                     "attack",
                     release,
-                    attack_id,
+                    case.id,
                     repeat,
                     attack_choice.model_dump_json(),
                     upstream,
@@ -184,6 +183,14 @@ def make_cell_seed(spec: AuditSpec, cell: Cell) -> Seed:
 def make_shared_seed(spec: AuditSpec, cell: Cell) -> Seed:
     """The stream of work that all attacks on one release share."""
     return Seed(spec.root_seed).child("repeat", cell.repeat, cell.release, "shared")
+
+
+def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[str, Any]:
+    """What else determines the result of a case: the links for all, the column for its own."""
+    if case.threat == "attribute":
+        attribute = [spec.private, spec.known] if spec.private else None
+        return {**base, "attribute": attribute}
+    return base
 
 
 def _find_skip_reason(spec: AuditSpec, attack: Method) -> str:

@@ -36,6 +36,7 @@ def describe_run(spec: AuditSpec) -> dict[str, Any]:
 
 
 def describe_packages() -> dict[str, Any]:
+    """Versions of Python, the platform and the packages that decide results."""
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",

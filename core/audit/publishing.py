@@ -53,6 +53,7 @@ class PublishSpec(BaseModel):
             raise InputError(name, first["msg"].lower(), first.get("input")) from None
 
     def make_defense(self) -> Defense:
+        """The defense with its settings."""
         defense = self.defense.make("defense")
         assert isinstance(defense, Defense)
         return defense

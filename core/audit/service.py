@@ -48,7 +48,7 @@ class AuditService:
         self.claims = ClaimJobs(self._store, self._engine)
         self.advice = AdviceJobs(self._store, self._engine)
         self.publishing = PublishJobs(self._store, self._engine)
-        self._kinds: tuple[Jobs, ...] = (self.claims, self.advice, self.publishing)
+        self._kinds: tuple[Jobs[Any, Any], ...] = (self.claims, self.advice, self.publishing)
         self.publishing.sweep()
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
         self._releases: OrderedDict[str, Release] = OrderedDict()
@@ -168,6 +168,7 @@ class AuditService:
         return [summarize(row, counts.get(row.id, {})) for row in self._store.list_audits()]
 
     def get_progress(self, audit_id: str) -> AuditProgress:
+        """State, counts and running cells of an audit, from the store."""
         row = self._store.find_audit(audit_id)
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         running = self._store.list_running(audit_id)
@@ -236,6 +237,7 @@ class AuditService:
         return replace(run, release=release)
 
     def cancel_publish(self, publish_id: str) -> None:
+        """Stop a publishing run; nothing happens where it is unknown."""
         self.publishing.cancel(publish_id)
 
     # -- inside -----------------------------------------------------------------------------
@@ -257,7 +259,7 @@ class AuditService:
             self._runs[audit_id] = run
             run.start()
 
-    def _remember(self, cache: OrderedDict, key: str, value: Any, limit: int) -> None:
+    def _remember(self, cache: OrderedDict[str, Any], key: str, value: Any, limit: int) -> None:
         with self._lock:
             cache[key] = value
             cache.move_to_end(key)

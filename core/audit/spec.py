@@ -20,13 +20,16 @@ class MethodChoice(BaseModel):
 
     @staticmethod
     def parse(text: str, *kinds: Kind) -> MethodChoice:
+        """The choice that `KEY:field=value,…` on the command line names."""
         return MethodChoice.of(parse_method(text, *kinds))
 
     @staticmethod
     def of(method: Method) -> MethodChoice:
+        """The choice that makes this method again."""
         return MethodChoice(key=method.info.key, config=method.config)
 
     def make(self, *kinds: Kind) -> Method:
+        """The configured method, of one of these kinds; raises InputError."""
         return make_method(self.key, self.config, *kinds)
 
     @property

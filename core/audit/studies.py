@@ -13,7 +13,7 @@ import numpy as np
 
 from core.audit.plan import prepare_graph
 from core.audit.run import new_audit_id
-from core.audit.spec import AuditSpec
+from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditSummary
 from core.errors import InputError
 from core.graph import Graph
@@ -89,6 +89,7 @@ class Study:
 
 
 def find_kind(key: str) -> StudyKind:
+    """The kind of study of this key; raises InputError."""
     for kind in STUDIES:
         if kind.key == key:
             return kind
@@ -176,6 +177,7 @@ def list_studies(service: AuditService, graph_hash: str) -> list[Study]:
 
 
 def cancel_study(service: AuditService, study: Study) -> None:
+    """Cancel all its audits."""
     for _, audit in study.points:
         service.cancel_audit(audit.id)
 
@@ -223,7 +225,7 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     )
 
 
-def _list_attribute_attacks(spec: AuditSpec) -> tuple:
+def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
     kinds = ("link_attack", "attribute_attack")
     return tuple(
         choice

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from core.cli.arguments import load_input
 from core.progress import Progress
@@ -13,7 +14,7 @@ from core.progress import Progress
 Say = Callable[[str], object]
 
 
-def add_advise(commands, add_graph: Callable[..., None], say: Say) -> None:
+def add_advise(commands: Any, add_graph: Callable[..., None], say: Say) -> None:
     """The command's options; `add_graph` adds those that name a graph."""
     advise = commands.add_parser("advise", help="which links of one person to hide")
     add_graph(advise, required=True)

@@ -32,13 +32,16 @@ class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise the message as an InputError, so that all errors read alike."""
         raise InputError("command", message, remedy=f"see: {self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code: 0, 1 failed or refuted, 2 wrong input, 130 cancelled."""
     try:
         options = build_parser().parse_args(arguments)
-        return options.run(options)
+        code: int = options.run(options)
+        return code
     except KeyboardInterrupt:
         return say("cancelled", code=130)
     except RunCancelled as error:
@@ -59,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> Parser:
+    """All commands and their options."""
     parser = Parser(prog="python -m core", description="Audits of graphs of people.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -175,6 +179,7 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
 
 
 def run_methods(options: argparse.Namespace) -> int:
+    """List the methods as text or JSON."""
     from core.registry import describe_methods
 
     methods = describe_methods()
@@ -187,6 +192,7 @@ def run_methods(options: argparse.Namespace) -> int:
 
 
 def run_audit(options: argparse.Namespace) -> int:
+    """Plan, run and export an audit."""
     from core.audit.export import write_audit
     from core.audit.service import AuditService
     from core.audit.states import State
@@ -225,6 +231,7 @@ def run_audit(options: argparse.Namespace) -> int:
 
 
 def run_check_claim(options: argparse.Namespace) -> int:
+    """Try to refute a release's guarantee by experiment."""
     from core.audit.jobs.claims import play_claim
     from core.audit.spec import MethodChoice
 
@@ -239,6 +246,7 @@ def run_check_claim(options: argparse.Namespace) -> int:
 
 
 def run_publish(options: argparse.Namespace) -> int:
+    """Draw and write a release with fresh noise."""
     from core.audit.jobs.publish import describe_publishing, publish_release
     from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice

@@ -212,7 +212,8 @@ def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
     if missing.any():
         report.num_filled[column] = int(missing.sum())
         numbers = numbers.fillna(numbers.median())
-    return numbers.to_numpy(np.float32)
+    array: np.ndarray = numbers.to_numpy(np.float32)
+    return array
 
 
 def _join_features(left: Any, right: np.ndarray | None) -> Any:

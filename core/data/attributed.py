@@ -21,6 +21,7 @@ class AttributedNodes:
         self._weights: list[str | None] = []
 
     def add_node(self, node: str | None, values: Mapping[str, str]) -> None:
+        """A node with its values by column; raises where the id is empty or repeated."""
         if node is None or not node.strip():
             raise FormatError(self._file, "must give every node an id")
         if node.strip() in self._nodes:
@@ -30,6 +31,7 @@ class AttributedNodes:
         self._nodes[node.strip()] = values
 
     def add_link(self, source: str | None, target: str | None, weight: str | None) -> None:
+        """A link between two ids; raises where an end is missing."""
         if source is None or target is None:
             raise FormatError(self._file, "must give every link two ends", (source, target))
         self._ends.append((source.strip(), target.strip()))

@@ -129,7 +129,7 @@ def _download(info: DatasetInfo) -> Path:
 
 def _fetch(url: str) -> bytes:
     with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as response:
-        content = response.read(_MAX_DOWNLOAD_BYTES + 1)
+        content: bytes = response.read(_MAX_DOWNLOAD_BYTES + 1)
     if len(content) > _MAX_DOWNLOAD_BYTES:
         raise FormatError(f"download {url}", f"must be at most {_MAX_DOWNLOAD_BYTES >> 20} MiB")
     return content

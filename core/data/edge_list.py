@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +68,9 @@ def load_edge_list(path: str | Path, roles: Mapping[str, str] | None = None) -> 
     )
 
 
-def load_link_table(path: str | Path, max_rows: int | None = None):
+def load_link_table(
+    path: str | Path, max_rows: int | None = None
+) -> tuple[pd.DataFrame, int, Callable[[int], int]]:
     """(table of texts, number of comment lines, row → line number) of an edge list."""
     name = Path(path).name
     text = load_text(path)
@@ -124,11 +126,12 @@ def guess_separator(lines: list[str]) -> str:
 
 
 def is_number(text: str) -> bool:
+    """Whether the text is a decimal number."""
     return _NUMBER.fullmatch(text) is not None
 
 
-def _parse_weights(column: pd.Series, name: str, line_numbers) -> np.ndarray:
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+def _parse_weights(column: pd.Series, name: str, line_numbers: Callable[[int], int]) -> np.ndarray:
+    values: np.ndarray = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
     for bad, rule in ((~np.isfinite(values), "must be numbers"), (values < 0, "must be ≥ 0")):
         if bad.any():
             row = int(np.flatnonzero(bad)[0])

@@ -45,6 +45,8 @@ class LoadReport:
 
 @dataclass(frozen=True)
 class LoadedGraph:
+    """A graph as read, and what was noticed on the way."""
+
     graph: Graph
     report: LoadReport
 

@@ -81,7 +81,8 @@ def find_positions(graph: Graph, pairs: Sequence[tuple[str, str]]) -> np.ndarray
 
 
 def _codes(pairs: np.ndarray, graph: Graph) -> np.ndarray:
-    return pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1)
+    codes: np.ndarray = pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1)
+    return codes
 
 
 def _as_ids(graph: Graph, edges: np.ndarray) -> list[tuple[str, str]]:

@@ -118,4 +118,5 @@ def _to_numpy(tensor: Any, what: str) -> np.ndarray:
     tensor = tensor.detach()
     if tensor.dtype in (torch.bfloat16, torch.float16):
         tensor = tensor.float()
-    return tensor.numpy().copy()
+    array: np.ndarray = tensor.numpy().copy()
+    return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,7 +118,9 @@ def generate_social(num_nodes: int = 1000, seed: int = 0) -> Graph:
     )
 
 
-def _shuffled_codes(shares, num_nodes: int, rng: np.random.Generator) -> np.ndarray:
+def _shuffled_codes(
+    shares: Sequence[float], num_nodes: int, rng: np.random.Generator
+) -> np.ndarray:
     """(n,) codes in the exact shares (up to rounding), in random order."""
     bounds = np.round(np.cumsum(shares) * num_nodes).astype(int)
     return rng.permutation(np.searchsorted(bounds, np.arange(num_nodes), side="right"))

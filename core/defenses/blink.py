@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar, Literal
@@ -103,7 +104,8 @@ class Blink(Defense):
 
     def _draw_degrees(self, graph: Graph, epsilon: float, context: Context) -> np.ndarray:
         noisy = add_laplace(graph.degrees, 1.0 / epsilon, context, "degrees")
-        return np.clip(noisy, 1.0, graph.num_nodes - 2.0)
+        degrees: np.ndarray = np.clip(noisy, 1.0, graph.num_nodes - 2.0)
+        return degrees
 
     def _weigh_pairs(
         self, graph: Graph, beta: np.ndarray, reports: np.ndarray, budget: float, context: Context
@@ -191,9 +193,12 @@ class _PosteriorScan:
     def _bin(self, odds: np.ndarray) -> np.ndarray:
         low, high = self.edges_of_bins[[0, -1]]
         bins = ((odds - low) * (_BINS / (high - low))).astype(np.int64)
-        return np.clip(bins, 0, _BINS - 1, out=bins)
+        clipped: np.ndarray = np.clip(bins, 0, _BINS - 1, out=bins)
+        return clipped
 
-    def _tiles(self, message: str):
+    def _tiles(
+        self, message: str
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         graph, total = self.graph, self.graph.num_pairs
         tiles = iterate_pair_tiles(
             graph,

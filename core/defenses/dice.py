@@ -72,4 +72,7 @@ def _sample_among(
     place[nodes] = np.arange(len(nodes))
     inside = place[graph.edges]
     among = Graph.from_pairs(inside[(inside >= 0).all(axis=1)], len(nodes))
-    return nodes[sample_non_links(among, min(count, among.num_pairs - among.num_edges), rng)]
+    added: np.ndarray = nodes[
+        sample_non_links(among, min(count, among.num_pairs - among.num_edges), rng)
+    ]
+    return added

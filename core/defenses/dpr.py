@@ -88,6 +88,7 @@ class Dpr(Defense):
         return None if graph.num_nodes >= 2 else "A synthetic graph needs at least two nodes."
 
     def make_plan(self, num_nodes: int) -> Plan:
+        """Sizes and noise of the training run that these settings ask for."""
         from core.models.synthesis.deep_pagerank import Plan
 
         names = (
@@ -104,9 +105,11 @@ class Dpr(Defense):
         return Plan(num_nodes, **{name: getattr(self, name) for name in names})
 
     def compute_noise_multiplier(self, graph: Graph) -> float:
+        """Standard deviation of the noise per unit of sensitivity."""
         return 0.0
 
     def make_guarantee(self, graph: Graph) -> Guarantee:
+        """What the training run promises."""
         return EMPIRICAL
 
     def _choose_num_links(self, graph: Graph, context: Context) -> int:

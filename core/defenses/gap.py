@@ -63,4 +63,5 @@ class Gap(EdgeSynthesis):
 
 def _scale_rows(x: np.ndarray) -> np.ndarray:
     """Rows of norm 1, and never above by rounding."""
-    return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True) * (1 + 1e-12), 1e-12)
+    rows: np.ndarray = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True) * (1 + 1e-12), 1e-12)
+    return rows

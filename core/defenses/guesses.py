@@ -44,14 +44,16 @@ def _spread(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.ndarray
     """(n, C) log-values, those of unknown nodes with mean zero in each class."""
     values = np.log(np.clip(spread_labels(graph, observed, prior), 1e-6, None))
     unknown = observed < 0
-    return values - values[unknown].mean(axis=0) if unknown.any() else values
+    centered: np.ndarray = values - values[unknown].mean(axis=0) if unknown.any() else values
+    return centered
 
 
 def _sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:
     logits = np.log(prior) + power * logits
     values = np.exp(logits - logits.max(axis=1, keepdims=True))
     values = np.clip(values, 1e-6 * values.max(), None)
-    return values / values.sum(axis=1, keepdims=True)
+    shares: np.ndarray = values / values.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _choose_power(losses: np.ndarray) -> float:

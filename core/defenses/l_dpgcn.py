@@ -73,7 +73,10 @@ def find_laplace_sum_cut(share: float, scale: float) -> float:
     """The threshold ≥ 0 that such a sum exceeds with probability `share`; −∞ beyond one half."""
     if share >= 0.5:
         return -math.inf
-    return scale * brentq(lambda ratio: compute_laplace_sum_tail(ratio, 1.0) - share, 0.0, 700.0)
+    quantile: float = scale * brentq(
+        lambda ratio: compute_laplace_sum_tail(ratio, 1.0) - share, 0.0, 700.0
+    )
+    return quantile
 
 
 def draw_laplace_sums(low: float, scale: float, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -120,4 +120,5 @@ def _invert_tail(tail: float, scale: float) -> float:
     """The threshold that Laplace(0, scale) exceeds with probability `tail`."""
     if tail >= 1.0:
         return -np.inf
-    return -scale * np.log(2 * tail) if tail <= 0.5 else scale * np.log(2 * (1 - tail))
+    quantile: float = -scale * np.log(2 * tail) if tail <= 0.5 else scale * np.log(2 * (1 - tail))
+    return quantile

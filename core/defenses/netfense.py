@@ -167,7 +167,7 @@ class NetFense(Defense):
             """Eq. 7; among gaps below the tolerance the label decides."""
             private, label = surrogates.split(scores)
             gap = np.hypot(compute_gap(private), self.tolerance)
-            value = gap**self.privacy
+            value: np.ndarray = gap**self.privacy
             if predicted is not None:
                 value = value / np.maximum(label[:, predicted], 1e-12) ** self.utility
             return value
@@ -194,6 +194,7 @@ def check_flips(graph: Graph, threats: Threats, with_features: bool) -> str | No
 def make_flipped_release(
     defense: Defense, graph: Graph, flipper: Flipper, num_targets: int
 ) -> Release:
+    """The release after the flips, with how many of them were made."""
     released = flipper.to_graph()
     kept = int(released.contains_pairs(graph.edges).sum())
     facts = {

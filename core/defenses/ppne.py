@@ -92,7 +92,8 @@ def _find_exposed(graph: Graph, hidden: np.ndarray) -> np.ndarray:
     """Links with an end at a sensitive link: only these can matter to its similarity."""
     mask = np.zeros(graph.num_nodes, bool)
     mask[hidden] = True
-    return graph.edges[mask[graph.edges].any(axis=1)]
+    links: np.ndarray = graph.edges[mask[graph.edges].any(axis=1)]
+    return links
 
 
 class _Neighborhoods:

@@ -18,4 +18,5 @@ class Chart:
 
     @property
     def is_empty(self) -> bool:
-        return self.table.empty
+        is_empty: bool = self.table.empty
+        return is_empty

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def _style(
     attribute: Attribute | None,
     risks: Mapping[int, float] | None,
     ink: str,
-) -> dict:
+) -> dict[str, Any]:
     code = MISSING if attribute is None else int(attribute.codes[node])
     border = ORIGINAL_GREY if code == MISSING else OKABE_ITO[code % len(OKABE_ITO)]
     risk = None if risks is None else risks.get(node)

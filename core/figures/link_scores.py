@@ -96,7 +96,7 @@ def _add_means(figure: go.Figure, groups: list[GroupMean], color: str, column: i
 def _tabulate(
     by_degree: list[GroupMean], by_shape: list[GroupMean], edges: np.ndarray, counts: np.ndarray
 ) -> pd.DataFrame:
-    rows: list[tuple] = [
+    rows: list[tuple[object, ...]] = [
         ("distribution", f"{low:.2f}–{high:.2f}", None, None, None, int(count))
         for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
     ]

@@ -9,9 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from core.audit.cases import Threat
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import Threat, axis_title, chance_level
+from core.findings.labels import axis_title, chance_level
 from core.findings.numbers import format_interval
 from core.findings.palette import Theme, escape_text, release_color
 from core.findings.ranking import compute_ranking, interval_lengths

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.cases import Threat
 from core.audit.studies import StudyKind
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import Threat, chance_level, is_null, method_title, metric_title
+from core.findings.labels import chance_level, is_null, method_title, metric_title
 from core.findings.numbers import format_interval
 from core.findings.palette import OKABE_ITO, Theme, escape_text
 from core.findings.ranking import interval_lengths

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.cases import Threat
 from core.figures.chart import Chart
 from core.figures.label_places import place_labels
 from core.figures.theme import INKS, Ink, make_empty_figure, style_figure
 from core.figures.twins import add_twin_lines
 from core.findings.labels import (
-    Threat,
     axis_title,
     chance_level,
     is_higher_useful,
@@ -121,7 +123,7 @@ def _add_front(figure: go.Figure, table: pd.DataFrame, color: str) -> None:
 
 def _add_point(
     figure: go.Figure,
-    row,
+    row: Any,
     color: str,
     symbol: str,
     is_admissible: bool,
@@ -225,7 +227,8 @@ def _to_pixels(
     (left, right), (bottom, top) = ranges
 
     def place(values: pd.Series, low: float, high: float, length: float) -> np.ndarray:
-        return (values.to_numpy(float) - low) / (high - low) * length
+        places: np.ndarray = (values.to_numpy(float) - low) / (high - low) * length
+        return places
 
     x, x0, x1 = (
         place(table[c].fillna(table.risk), left, right, size[0])
@@ -238,7 +241,7 @@ def _to_pixels(
     return np.stack([x, y], axis=1), np.stack([x0, y1, x1, y0], axis=1)
 
 
-def _whisker(value: float, low: float, high: float, color: str) -> dict:
+def _whisker(value: float, low: float, high: float, color: str) -> dict[str, Any]:
     above = 0.0 if high != high else max(high - value, 0.0)
     below = 0.0 if low != low else max(value - low, 0.0)
     return {

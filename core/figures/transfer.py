@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.cases import Threat
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import Threat, chance_level, metric_title, release_title
+from core.findings.labels import chance_level, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.palette import Theme, escape_text, risk_colorscale
 from core.findings.tables import UNITS, attack_rows, describe_sample, select_results

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.findings.labels import Threat, is_twin, method_title, metric_title, release_title
+from core.audit.cases import Threat
+from core.findings.labels import is_twin, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number, format_percent
 from core.findings.risk import compute_worst_case
 from core.findings.tables import (

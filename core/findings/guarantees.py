@@ -66,6 +66,7 @@ def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
 
 
 def describe_budget(promise: Guarantee) -> str:
+    """ε, δ and what else the budget has, in words."""
     parts = [f"ε = {promise.epsilon:g}" if promise.epsilon is not None else "ε not stated"]
     if promise.delta:
         parts.append(f"δ = {promise.delta:g}")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
+from core.audit.cases import Case, Threat, split_id
 from core.errors import InputError
 from core.measures.metrics import METRICS
 from core.methods import Method
 from core.registry import parse_method
 from core.release import ORIGINAL
-
-Threat = Literal["link", "attribute"]
-
 
 MAIN_ATTACK_METRICS = ("auc", "accuracy")
 """Headline metric of an attack, the first that was computed."""
@@ -37,6 +35,7 @@ def is_attack_metric(key: str) -> bool:
 
 
 def is_lower_safer(key: str) -> bool:
+    """Whether a lower value of the metric means less exposure."""
     info = METRICS.get(key)
     return info is None or info.better_for_privacy != "higher"
 
@@ -76,9 +75,9 @@ _SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
 
 @lru_cache(maxsize=1024)
 def _parse(method_id: str) -> Method | None:
-    """The method of an id, or None for one that this version does not know."""
+    """The method of a case's id, or None for one that this version does not know."""
     try:
-        return parse_method(method_id)
+        return parse_method(split_id(method_id)[0])
     except InputError:
         return None
 
@@ -87,7 +86,8 @@ def method_title(method_id: str) -> str:
     """Title of an attack or defense with its settings; the id if it is unknown.
 
     Settings at their defaults are left out, but for those that say how strong a defense is:
-    "EdgeRand (ε = 6)".
+    "EdgeRand (ε = 6)". What an attacker knows beyond the usual follows: "GPS, knowing the
+    defense".
     """
     method = _parse(method_id)
     if method is None:
@@ -97,7 +97,23 @@ def method_title(method_id: str) -> str:
         default = type(method).model_fields[name].get_default(call_default_factory=True)
         if value != default or (method.kind == "defense" and name in STRENGTHS):
             shown.append(_describe_setting(method, name, value))
-    return f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
+    title = f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
+    return ", ".join([title, *_describe_case(method_id)])
+
+
+def _describe_case(method_id: str) -> list[str]:
+    if not split_id(method_id)[1]:
+        return []
+    case = Case.parse(method_id)
+    words = [f"on {case.target}"] if case.target else []
+    name, _, value = case.knowledge.partition(":")
+    if name == "aware":
+        words.append("knowing the defense")
+    elif name == "others":
+        words.append(f"others who know {float(value):.0%}")
+    elif name == "held":
+        words.append(f"holding {value} releases")
+    return words
 
 
 def _describe_setting(method: Method, name: str, value: Any) -> str:
@@ -110,10 +126,12 @@ def _describe_setting(method: Method, name: str, value: Any) -> str:
 
 
 def release_title(release_id: str) -> str:
+    """The release's name for readers."""
     return "Original" if release_id == ORIGINAL else method_title(release_id)
 
 
 def method_source(method_id: str) -> str:
+    """The method's paper, empty where the method is unknown."""
     method = _parse(method_id)
     return "" if method is None else method.info.source
 
@@ -133,9 +151,11 @@ def is_twin(release_id: str) -> bool:
 def attack_threat(method_id: str) -> Threat | None:
     """Which threat the attack belongs to; None for rows on the release itself."""
     method = _parse(method_id)
-    kinds: dict[str, Threat] = {"link_attack": "link", "attribute_attack": "attribute"}
-    return None if method is None else kinds.get(method.kind)
+    if method is None or method.kind == "defense":
+        return None
+    return Case.parse(method_id).threat
 
 
 def defense_key(release_id: str) -> str:
+    """The defense that made the release of this id."""
     return release_id.partition(":")[0]

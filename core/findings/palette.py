@@ -43,6 +43,7 @@ FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
 def risk_colorscale() -> list[list[float | str]]:
+    """The colours of a risk from 0 to 1 as Plotly wants them."""
     steps = len(RISK_SCALE) - 1
     return [[i / steps, color] for i, color in enumerate(RISK_SCALE)]
 

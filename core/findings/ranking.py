@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from core.findings.labels import Threat, method_title
+from core.audit.cases import Threat
+from core.findings.labels import method_title
 from core.findings.tables import attack_rows
 from core.findings.turned import turn_round
 

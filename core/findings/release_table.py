@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from core.audit.cases import Threat
 from core.audit.view import ReleaseSummary
-from core.findings.labels import MAIN_UTILITY_METRICS, Threat, metric_title, release_title
+from core.findings.labels import MAIN_UTILITY_METRICS, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import (
     compute_worst_attacks,

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from core.audit.cases import Threat
 from core.audit.studies import StudyKind
 from core.audit.view import AuditView
-from core.findings.labels import Threat, is_null, method_title, metric_title
+from core.findings.labels import is_null, method_title, metric_title
 from core.findings.numbers import format_interval, format_percent
 from core.findings.tables import attack_rows, list_threats, main_metric
 from core.release import ORIGINAL

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from core.audit.cases import Threat
 from core.audit.states import State
 from core.findings.labels import (
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
-    Threat,
     attack_threat,
     has_utility_direction,
     is_attack_metric,
@@ -67,6 +67,7 @@ def list_metrics(results: pd.DataFrame, of: str, threat: Threat | None = None) -
 
 
 def list_threats(results: pd.DataFrame) -> list[Threat]:
+    """The threats that the results have rows of, in their usual order."""
     found = {attack_threat(method) for method in results.method.unique()}
     threats: list[Threat] = ["link", "attribute"]
     return [threat for threat in threats if threat in found]

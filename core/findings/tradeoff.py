@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.findings.labels import Threat, is_higher_useful, release_title
+from core.audit.cases import Threat
+from core.findings.labels import is_higher_useful, release_title
 from core.findings.tables import compute_worst_attacks, list_releases, select_results
 from core.findings.turned import turn_round
 from core.results import RELEASE
@@ -104,4 +105,5 @@ def find_best_release(table: pd.DataFrame, max_risk: float, utility_metric: str)
 
 def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
     """(k,) bool: rows of a trade-off table whose risk, interval included, is within `max_risk`."""
-    return (table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy()
+    admissible: np.ndarray = (table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy()
+    return admissible

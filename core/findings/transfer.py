@@ -6,7 +6,8 @@ from typing import Literal
 
 import pandas as pd
 
-from core.findings.labels import Threat, method_title
+from core.audit.cases import Threat
+from core.findings.labels import method_title
 from core.findings.tables import attack_rows, list_releases
 from core.findings.turned import turn_round
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -90,7 +91,7 @@ def answer_twins(table: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _judge(mine, other, sign: float) -> str:
+def _judge(mine: Any, other: Any, sign: float) -> str:
     ends = (mine.low, mine.high, other.low, other.high)
     if any(end is None or end != end for end in ends):
         return "unsure"

@@ -140,12 +140,14 @@ def _draw_paths(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarra
         place += place >= _find_place(graph, here, there)
         ends.append(_find_neighbors(graph, here, place))
     nodes = np.column_stack([ends[0], i[middle], j[middle], ends[1]])
-    return nodes[ends[0] != ends[1]]
+    crossing: np.ndarray = nodes[ends[0] != ends[1]]
+    return crossing
 
 
 def _find_neighbors(graph: Graph, nodes: np.ndarray, places: np.ndarray) -> np.ndarray:
     adjacency = graph.adjacency
-    return adjacency.indices[adjacency.indptr[nodes] + places].astype(np.int64)
+    drawn: np.ndarray = adjacency.indices[adjacency.indptr[nodes] + places].astype(np.int64)
+    return drawn
 
 
 def _find_place(graph: Graph, nodes: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
@@ -153,7 +155,8 @@ def _find_place(graph: Graph, nodes: np.ndarray, neighbors: np.ndarray) -> np.nd
     adjacency, n = graph.adjacency, graph.num_nodes
     rows = np.repeat(np.arange(n), np.diff(adjacency.indptr))
     codes = rows * n + adjacency.indices
-    return np.searchsorted(codes, nodes * n + neighbors) - adjacency.indptr[nodes]
+    ranks: np.ndarray = np.searchsorted(codes, nodes * n + neighbors) - adjacency.indptr[nodes]
+    return ranks
 
 
 def _estimate(values: np.ndarray, least: int = 1) -> Estimate:

@@ -41,7 +41,8 @@ class NodeRisk:
     @property
     def advantage(self) -> np.ndarray:
         """(k,) what the attack adds: risk less base."""
-        return self.risk - self.base
+        advantage: np.ndarray = self.risk - self.base
+        return advantage
 
 
 def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: int) -> NodeRisk:
@@ -122,7 +123,8 @@ def is_wrong_way(ranks: np.ndarray, truth: np.ndarray) -> bool:
     if min(map(len, sides)) < MIN_TURNED:
         return False
     gap = sides[0].mean() - sides[1].mean()
-    return gap < -1.96 * np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides))
+    is_lower: bool = gap < -1.96 * np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides))
+    return is_lower
 
 
 def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:

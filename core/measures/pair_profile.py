@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -172,12 +172,14 @@ def compute_sage(graph: Graph, context: Context) -> np.ndarray:
             message="GraphSAGE embedding",
         )
     with torch.no_grad():
-        return encoder(inputs, block).cpu().numpy()
+        embedding: np.ndarray = encoder(inputs, block).cpu().numpy()
+        return embedding
 
 
 def _count_pairs(graph: Graph) -> int:
     steps = graph.adjacency.nnz + graph.num_nodes
-    return min(max(MAX_STEPS // max(steps, 1), MIN_PAIRS), MAX_PAIRS)
+    count: int = min(max(MAX_STEPS // max(steps, 1), MIN_PAIRS), MAX_PAIRS)
+    return count
 
 
 def _measure_paths(lengths: np.ndarray) -> list[Measurement]:
@@ -198,7 +200,7 @@ def _measure_cosine(
         return Measurement(metric, None, reason="the graph has no features")
     left, right = rows[pairs[:, 0]], rows[pairs[:, 1]]
 
-    def dot(a, b) -> np.ndarray:
+    def dot(a: Any, b: Any) -> np.ndarray:
         return np.asarray((a * b).sum(axis=1), dtype=np.float64).ravel()
 
     norms = np.sqrt(dot(left, left) * dot(right, right))

@@ -38,7 +38,8 @@ class Roc:
         following = np.minimum(last + 1, len(self.fpr) - 1)
         width = self.fpr[following] - self.fpr[last]
         share = np.where(width > 0, (rate - self.fpr[last]) / np.where(width > 0, width, 1), 0)
-        return self.tpr[last] + share * (self.tpr[following] - self.tpr[last])
+        tpr: np.ndarray = self.tpr[last] + share * (self.tpr[following] - self.tpr[last])
+        return tpr
 
 
 def compute_auc(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarray]:
@@ -137,7 +138,10 @@ def compute_margins(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     rows = np.arange(len(codes))
     others = values.copy()
     others[rows, codes] = -np.inf
-    return values[rows, codes] - others.max(axis=1, initial=-np.inf if others.shape[1] > 1 else 0)
+    margins: np.ndarray = values[rows, codes] - others.max(
+        axis=1, initial=-np.inf if others.shape[1] > 1 else 0
+    )
+    return margins
 
 
 def compute_node_margins(probabilities: np.ndarray, threat: AttributeThreat) -> np.ndarray:

@@ -47,6 +47,7 @@ class Fit:
 
     @property
     def facts(self) -> dict[str, float | str]:
+        """What was chosen and reached, for the result's facts."""
         facts: dict[str, float | str] = {
             "dropout": self.setting.dropout,
             "weight_decay": self.setting.weight_decay,
@@ -120,7 +121,8 @@ def compute_probabilities(model: torch.nn.Module, temperature: float = 1.0) -> n
     """(n, C) float64 softmax of the model's logits over `temperature`, in evaluation mode."""
     model.eval()
     with torch.no_grad():
-        return (model().double() / temperature).softmax(dim=1).cpu().numpy()
+        probabilities: np.ndarray = (model().double() / temperature).softmax(dim=1).cpu().numpy()
+        return probabilities
 
 
 def _watch(
@@ -194,7 +196,8 @@ class EncoderClassifier(torch.nn.Module):
         self.encoder, self._inputs, self._block = encoder, inputs, block
 
     def forward(self) -> torch.Tensor:
-        return self.encoder(self.encoder.dropout(self._inputs), self._block)
+        scores: torch.Tensor = self.encoder(self.encoder.dropout(self._inputs), self._block)
+        return scores
 
 
 def make_encoder_classifier(

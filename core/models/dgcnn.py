@@ -61,7 +61,8 @@ class Dgcnn(torch.nn.Module):
         # A convolution of width 5 as one matrix product over its (batch · place, 16 · 5) windows.
         windows = x.unfold(2, 5, 1).permute(0, 2, 1, 3).flatten(2).flatten(0, 1)
         x = torch.relu(self.across(windows)).view(len(sizes), -1)
-        return self.last(self.dropout(torch.relu(self.dense(x)))).squeeze(1)
+        scores: torch.Tensor = self.last(self.dropout(torch.relu(self.dense(x)))).squeeze(1)
+        return scores
 
     def _pool(self, h: torch.Tensor, sizes: np.ndarray) -> torch.Tensor:
         """(b · kept, TOTAL): each subgraph's first nodes in falling order of the last channel."""

@@ -66,6 +66,7 @@ class Block:
             )
 
     def own(self, x: torch.Tensor) -> torch.Tensor:
+        """Rows of x (·, d) that are the block's own nodes."""
         return x if self._own is None else x.index_select(0, self._own)
 
     @staticmethod
@@ -75,6 +76,7 @@ class Block:
 
     @staticmethod
     def of_adjacency(adjacency: sparse.csr_array, backbone: Backbone, device: str = "cpu") -> Block:
+        """The block of a whole adjacency, normalised as the backbone wants it."""
         norm, self_loops = NORMS[backbone]
         matrix = normalize_adjacency(adjacency, norm, self_loops)
         return Block(
@@ -117,6 +119,7 @@ def _scale_range(features: np.ndarray) -> np.ndarray:
 
 
 def num_columns(inputs: Inputs) -> int:
+    """Width of the inputs."""
     if isinstance(inputs, tuple):
         return sum(map(num_columns, inputs))
     matrix = inputs.matrix if isinstance(inputs, Propagation) else inputs
@@ -190,7 +193,8 @@ class GinLayer(torch.nn.Module):
         self.second = Linear(num_out, num_out, generator)
 
     def forward(self, x: Inputs, block: Block) -> torch.Tensor:
-        return self.second(torch.relu(block.aggregate(self.first(x)) + self.bias))
+        out: torch.Tensor = self.second(torch.relu(block.aggregate(self.first(x)) + self.bias))
+        return out
 
 
 class SageLayer(torch.nn.Module):
@@ -244,7 +248,8 @@ class GatLayer(torch.nn.Module):
         share = strength / total.clamp_min(1e-12)[target]
         mixed = h.new_zeros(block.num_targets, *h.shape[1:])
         mixed = mixed.index_add(0, target, share[:, :, None] * h[source])
-        return mixed.flatten(1) + self.bias
+        out: torch.Tensor = mixed.flatten(1) + self.bias
+        return out
 
 
 class MlpLayer(torch.nn.Module):

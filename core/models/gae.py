@@ -51,7 +51,8 @@ class PairHead(torch.nn.Module):
         if self.kind in ("cosine", "inner"):
             return (left * right).sum(dim=1)
         orders = torch.cat([torch.cat([left, right], 1), torch.cat([right, left], 1)])
-        return self.last(torch.relu(self.first(orders))).view(2, -1).mean(dim=0)
+        scores: torch.Tensor = self.last(torch.relu(self.first(orders))).view(2, -1).mean(dim=0)
+        return scores
 
 
 class GraphAutoEncoder:

@@ -45,7 +45,8 @@ class MixHop(torch.nn.Module):
                 for _ in range(power):
                     powers[power] = self._propagation(powers[power])
             h = self.dropout(torch.relu(torch.cat(powers, dim=1)))
-        return self.out(h)
+        scores: torch.Tensor = self.out(h)
+        return scores
 
 
 class H2Gcn(torch.nn.Module):
@@ -75,7 +76,8 @@ class H2Gcn(torch.nn.Module):
         rounds = [torch.relu(self.embed(self.dropout(self._inputs)))]
         for _ in range(2):
             rounds.append(torch.cat([hop(rounds[-1]) for hop in self._hops], dim=1))
-        return self.out(self.dropout(torch.cat(rounds, dim=1)))
+        scores: torch.Tensor = self.out(self.dropout(torch.cat(rounds, dim=1)))
+        return scores
 
 
 def compute_two_hops(graph: Graph, memory_budget: int) -> sparse.csr_array:
@@ -100,5 +102,6 @@ def compute_two_hops(graph: Graph, memory_budget: int) -> sparse.csr_array:
 
 
 def make_two_hop_propagation(graph: Graph, memory_budget: int, device: str) -> Propagation:
+    """Normalised adjacency of nodes exactly two steps apart; raises ResourceError."""
     matrix = normalize_adjacency(compute_two_hops(graph, memory_budget), "symmetric", False)
     return Propagation(matrix, True, device)

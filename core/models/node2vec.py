@@ -129,7 +129,17 @@ def compute_alias(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @numba.njit(nogil=True, fastmath=True)
-def _train(vectors, contexts, walks, window, negatives, accept, alias, rate, state):
+def _train(
+    vectors: np.ndarray,
+    contexts: np.ndarray,
+    walks: np.ndarray,
+    window: int,
+    negatives: int,
+    accept: np.ndarray,
+    alias: np.ndarray,
+    rate: float,
+    state: np.ndarray,
+) -> float:
     """One pass of skip-gram over `walks`; updates both matrices, returns the mean loss.
 
     Loss per pair: −log σ(v·u) − Σ log σ(−v·u') over the noise nodes u' (Mikolov et al., 2013);

@@ -63,7 +63,8 @@ class PairMatrix:
 
     def matmul(self, values: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """M(values) @ x for values (E + n,) and x (n, d)."""
-        return _Matmul.apply(values, x, self)
+        product: torch.Tensor = _Matmul.apply(values, x, self)  # type: ignore[no-untyped-call]
+        return product
 
 
 class _Matmul(torch.autograd.Function):
@@ -117,7 +118,8 @@ class _PairDots(torch.autograd.Function):
 
 def compute_pair_dots(z: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """(k,) inner products z_i·z_j of the rows of z (n, d), differentiable in z."""
-    return _PairDots.apply(z.contiguous(), left, right)
+    dots: torch.Tensor = _PairDots.apply(z.contiguous(), left, right)  # type: ignore[no-untyped-call]
+    return dots
 
 
 def _has_kernels(tensor: torch.Tensor) -> bool:
@@ -163,7 +165,9 @@ def _dot_both_ways(
 
 
 @numba.njit(nogil=True, fastmath=True, cache=True)
-def _multiply_kernel(indptr, indices, entries, x, out):
+def _multiply_kernel(
+    indptr: np.ndarray, indices: np.ndarray, entries: np.ndarray, x: np.ndarray, out: np.ndarray
+) -> None:
     for i in range(out.shape[0]):
         for k in range(out.shape[1]):
             out[i, k] = 0.0
@@ -176,7 +180,9 @@ def _multiply_kernel(indptr, indices, entries, x, out):
 
 
 @numba.njit(nogil=True, fastmath=True, cache=True)
-def _dot_both_ways_kernel(left, right, g, x, out):
+def _dot_both_ways_kernel(
+    left: np.ndarray, right: np.ndarray, g: np.ndarray, x: np.ndarray, out: np.ndarray
+) -> None:
     for e in range(len(left)):
         i = left[e]
         j = right[e]
@@ -187,7 +193,7 @@ def _dot_both_ways_kernel(left, right, g, x, out):
 
 
 @numba.njit(nogil=True, fastmath=True, cache=True)
-def _dot_kernel(left, right, z, out):
+def _dot_kernel(left: np.ndarray, right: np.ndarray, z: np.ndarray, out: np.ndarray) -> None:
     for e in range(len(left)):
         i = left[e]
         j = right[e]
@@ -198,7 +204,9 @@ def _dot_kernel(left, right, z, out):
 
 
 @numba.njit(nogil=True, fastmath=True, cache=True)
-def _scatter_kernel(left, right, g, z, out):
+def _scatter_kernel(
+    left: np.ndarray, right: np.ndarray, g: np.ndarray, z: np.ndarray, out: np.ndarray
+) -> None:
     for e in range(len(left)):
         i = left[e]
         j = right[e]

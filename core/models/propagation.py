@@ -25,7 +25,9 @@ class _SparseMatmul(torch.autograd.Function):
     """M @ x for a constant sparse M; the backward pass multiplies by the given transpose."""
 
     @staticmethod
-    def forward(ctx: Any, matrix: torch.Tensor, transpose: torch.Tensor, x: torch.Tensor):
+    def forward(
+        ctx: Any, matrix: torch.Tensor, transpose: torch.Tensor, x: torch.Tensor
+    ) -> torch.Tensor:
         ctx.transpose = transpose
         return matrix @ x
 
@@ -55,7 +57,8 @@ class Propagation:
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if not (torch.is_grad_enabled() and x.requires_grad):
             return self.matrix @ x
-        return _SparseMatmul.apply(self.matrix, self.transpose, x)
+        product: torch.Tensor = _SparseMatmul.apply(self.matrix, self.transpose, x)  # type: ignore[no-untyped-call]
+        return product
 
     @staticmethod
     def of_graph(

@@ -32,6 +32,7 @@ class NodeInputs:
         self.size = graph.num_nodes if self._inputs is None else num_columns(self._inputs)
 
     def project(self, weight: torch.Tensor) -> torch.Tensor:
+        """(n, h) inputs times `weight` (columns, h)."""
         if self._inputs is None:
             return weight
         if isinstance(self._inputs, Propagation):

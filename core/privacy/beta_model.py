@@ -36,12 +36,13 @@ def fit_beta_model(
     degrees = np.asarray(degrees, dtype=np.float64)
     n = len(degrees)
     if n < 3:
-        return np.log(np.maximum(degrees, 1e-12))
+        start: np.ndarray = np.log(np.maximum(degrees, 1e-12))
+        return start
     if degrees.min() <= 0 or degrees.max() >= n - 1:
         raise ValueError("degrees must lie strictly between 0 and n − 1")
     log_degrees = np.log(degrees)
     # Good start: the sparse limit d_i ≈ e^{β_i} Σ_j e^{β_j}.
-    x = log_degrees - 0.5 * np.log(degrees.sum())
+    x: np.ndarray = log_degrees - 0.5 * np.log(degrees.sum())
     for done in range(max_rounds):
         own = 1.0 / (np.exp(-x) + np.exp(x))
         step = log_degrees - np.log(_compute_sums(x) - own)
@@ -61,7 +62,8 @@ def _compute_sums(x: np.ndarray) -> np.ndarray:
         return np.full(len(x), len(x) / (np.exp(-low) + np.exp(low)))
     inverse, order = np.exp(-x), _compute_order(high - low)
     if len(x) <= order:
-        return (1.0 / (inverse + np.exp(x)[:, None])).sum(axis=1)
+        sums: np.ndarray = (1.0 / (inverse + np.exp(x)[:, None])).sum(axis=1)
+        return sums
 
     def evaluate(points: Any) -> Any:
         exponentials = np.exp(low + (points + 1.0) * 0.5 * (high - low))
@@ -74,7 +76,10 @@ def _compute_sums(x: np.ndarray) -> np.ndarray:
         )
 
     coefficients = chebyshev.chebinterpolate(evaluate, order)
-    return np.exp(chebyshev.chebval(2.0 * (x - low) / (high - low) - 1.0, coefficients))
+    values: np.ndarray = np.exp(
+        chebyshev.chebval(2.0 * (x - low) / (high - low) - 1.0, coefficients)
+    )
+    return values
 
 
 def _compute_order(length: float) -> int:

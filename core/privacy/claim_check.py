@@ -56,6 +56,7 @@ class Rule:
     accused: int
 
     def judge(self, statistics: np.ndarray) -> np.ndarray:
+        """(t,) whether each trial's statistic lies on the rule's side of its threshold."""
         return self.sign * statistics[:, self.statistic] >= self.threshold
 
 
@@ -108,6 +109,7 @@ class ClaimCheck:
 
     @staticmethod
     def restore(description: dict[str, Any]) -> ClaimCheck:
+        """The check from its JSON fields."""
         fields = {name: description[name] for name in ClaimCheck.__dataclass_fields__}
         return ClaimCheck(**{**fields, "roc": np.array(description["roc"])})
 
@@ -141,7 +143,7 @@ def check_claim(
     delta, per_side = guarantee.delta, trials // 2
     num_choosing = per_side // 4
     looks = [round(share * per_side) for share in LOOKS]
-    samples: tuple[list, list] = ([], [])
+    samples: tuple[list[tuple[float, ...]], list[tuple[float, ...]]] = ([], [])
     rule, bound = Rule(0, 1.0, 0.0, 0), 0.0
     for trial in range(per_side):
         for side, graph in enumerate((left, right)):

@@ -29,7 +29,7 @@ def estimate_num_links(graph: Graph, epsilon: float, degree_cap: int, context: C
 
 
 @numba.njit
-def _count(edges, num_nodes, cap):
+def _count(edges: np.ndarray, num_nodes: int, cap: int) -> int:
     room = np.full(num_nodes, cap, np.int64)
     count = 0
     for k in range(len(edges)):

@@ -9,7 +9,7 @@ distribution of the plain protocol on n² bits; only what the server keeps is ev
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from core.methods import Defense
 from core.release import Guarantee, Release
 
 LIST_RELATION = "adjacency lists of one node that differ in one bit"
+Tile = tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]
 LOCAL_NOT_COVERED = ("node set", "node features", "labels and other attributes")
 
 
@@ -62,6 +63,7 @@ class PairBand:
 
     @staticmethod
     def of(x: np.ndarray, low: float, high: float) -> PairBand:
+        """The pairs whose x_i + x_j lies in (low, high]."""
         order = np.argsort(x, kind="stable")
         values = x[order]
         own = np.arange(len(x)) + 1
@@ -89,7 +91,8 @@ class PairBand:
             pairs = pairs[~graph.contains_pairs(pairs)]
             # A link on the rim may count as inside or not, by rounding of the sum.
             count = min(count, len(pairs))
-            return pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
+            drawn: np.ndarray = pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
+            return drawn
         found = np.empty(0, np.int64)
         while len(found) < count:
             fresh = rng.integers(0, self.count, 2 * (count - len(found)) + 16)
@@ -106,7 +109,7 @@ def iterate_pair_tiles(
     link_reports: np.ndarray,
     rng_of_tile: Callable[[int], np.random.Generator],
     tile_pairs: int,
-):
+) -> Iterator[Tile]:
     """Yield (i, j, c, edge) over all pairs i < j, a few rows at a time.
 
     i, j (k,) int32 ends; c (k,) int8 received ones; edge = (positions in the tile, link numbers).

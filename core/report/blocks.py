@@ -26,10 +26,12 @@ def warning(sentence: str) -> Block:
 
 
 def bullets(sentences: Iterable[str]) -> Block:
+    """A list of sentences."""
     return {"kind": "bullets", "items": [split_strong(sentence) for sentence in sentences]}
 
 
 def heading(title: str) -> Block:
+    """A heading within a section."""
     return {"kind": "heading", "text": clean_text(title)}
 
 

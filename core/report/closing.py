@@ -25,6 +25,7 @@ MAX_MISSING = 24
 
 
 def build_limits(material: Material) -> list[Block]:
+    """What this audit cannot say, and what it skipped."""
     spec = material.view.spec
     missing = _describe_missing_rows(material)
     result: list[Block] = []
@@ -127,6 +128,7 @@ def build_sources(material: Material) -> list[Block]:
 
 
 def build_provenance(material: Material) -> list[Block]:
+    """What ran, where and with which versions."""
     view = material.view
     spec, facts = view.spec, dict(view.provenance)
     packages = facts.pop("packages", {})
@@ -166,6 +168,7 @@ def build_provenance(material: Material) -> list[Block]:
 
 
 def build_signoff(material: Material) -> list[Block]:
+    """The decision, to be signed."""
     options = material.options
     choices = [release_title(s.id) for s in material.releases if not is_twin(s.id)]
     return [

@@ -6,8 +6,9 @@ from functools import partial
 
 import pandas as pd
 
+from core.audit.cases import Threat
 from core.findings import answers
-from core.findings.labels import Threat, is_null, method_title, metric_title, release_title
+from core.findings.labels import is_null, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
@@ -35,6 +36,7 @@ THREAT_TITLES: dict[Threat, str] = {
 
 
 def build_attacks(material: Material) -> list[Block]:
+    """What each attack reached on the original."""
     result: list[Block] = []
     for threat in material.threats:
         result.append(blocks.heading(f"{THREAT_TITLES[threat]}: attacks on the original"))
@@ -118,6 +120,7 @@ def _build_roc(material: Material, threat: Threat) -> list[Block]:
 
 
 def build_releases(material: Material) -> list[Block]:
+    """What each release costs and spares."""
     table = compute_release_table(material.results, material.releases)
     table = table.drop(columns="release")
     columns = [c for c in table.columns if c in ("Release", "Guarantee") or (table[c] != "").any()]
@@ -149,6 +152,7 @@ def build_releases(material: Material) -> list[Block]:
 
 
 def build_risk(material: Material) -> list[Block]:
+    """Who is exposed, and how surely."""
     if material.nodes.empty:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
     shares = compute_risk_shares(material.nodes, material.shown)
@@ -258,6 +262,7 @@ def _build_exposed(material: Material) -> list[Block]:
 
 
 def build_tradeoff(material: Material) -> list[Block]:
+    """Risk against usefulness, one point a release."""
     result: list[Block] = []
     for threat in material.threats:
         metric = main_metric(material.results, threat)

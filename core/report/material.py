@@ -9,9 +9,9 @@ from functools import cached_property
 
 import pandas as pd
 
+from core.audit.cases import Threat
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
-from core.findings.labels import Threat
 from core.findings.palette import release_color, release_symbol
 from core.findings.risk import compute_worst_case
 from core.findings.tables import (

@@ -18,6 +18,7 @@ from core.report.material import Material
 
 
 def build_mechanisms(material: Material) -> list[Block]:
+    """Why people are exposed."""
     return [*_build_homophily(material), *_build_margins(material), *_build_pairs(material)] or [
         blocks.paragraph("Nothing that explains the risk has been measured.")
     ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from core.audit.cases import Threat
 from core.findings import answers
-from core.findings.labels import Threat, metric_title
+from core.findings.labels import metric_title
 from core.findings.numbers import format_number, format_percent
 from core.findings.profile import compute_degree_counts
 from core.findings.tables import list_metrics, main_metric
@@ -34,6 +35,7 @@ def build_summary(material: Material) -> list[Block]:
 
 
 def build_threats(material: Material) -> list[Block]:
+    """Who attacks what, knowing what."""
     spec = material.view.spec
     name = clean_text(spec.graph_name, 80)
     result = [
@@ -100,6 +102,7 @@ def build_threats(material: Material) -> list[Block]:
 
 
 def build_graph(material: Material) -> list[Block]:
+    """What is about to be shared."""
     graph, spec = material.graph, material.view.spec
     degrees = graph.degrees
     num_components, labels = connected_components(graph.adjacency, directed=False)

@@ -27,6 +27,7 @@ MAX_WIDE_CARDS = 3
 
 
 def build_guarantees(material: Material) -> list[Block]:
+    """What each release promises, and whether a check held."""
     defended = [
         summary
         for summary in material.releases

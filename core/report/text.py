@@ -41,6 +41,7 @@ def clean_text(value: object, limit: int = 400) -> str:
 
 
 def is_covered(character: str) -> bool:
+    """Whether the report's font has the character."""
     code = ord(character)
     return any(low <= code <= high for low, high in _COVERED)
 
@@ -57,7 +58,9 @@ def escape_uncovered(content: Any) -> Any:
 
 
 def needs_more_fonts(content: Any) -> bool:
-    return escape_uncovered(content) != content
+    """Whether any text of the content would show gaps."""
+    has_gaps: bool = escape_uncovered(content) != content
+    return has_gaps
 
 
 def split_strong(sentence: str) -> list[dict[str, Any]]:

@@ -91,6 +91,10 @@ def remember(view: AuditView, make: Callable[..., T], *arguments: Any) -> T:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _remember(
-    name: str, state: tuple, arguments: tuple, _make: Callable[..., T], _view: AuditView
+    name: str,
+    state: tuple[object, ...],
+    arguments: tuple[Any, ...],
+    _make: Callable[..., T],
+    _view: AuditView,
 ) -> T:
     return _make(_view, *arguments)

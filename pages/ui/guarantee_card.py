@@ -114,7 +114,7 @@ def _show_start(audit_id: str, release: str) -> None:
             "Trials",
             list(TRIALS),
             1,
-            format_func=TRIALS.get,
+            format_func=TRIALS.__getitem__,
             key="claim-trials",
             persist_state="session",
             help="Larger claims need more trials to be put to the test.",

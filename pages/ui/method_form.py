@@ -130,14 +130,19 @@ def _show_field(field: FieldForm, key: str) -> Any:
 def _show_number(field: FieldForm, keep: dict[str, Any]) -> float | int | None:
     cast = int if field.kind == "integer" else float
     value = None if field.default is None else cast(field.default)
-    bounds = {
+    bounds: dict[str, Any] = {
         "min_value": None if field.low is None else cast(field.low),
         "max_value": None if field.high is None else cast(field.high),
     }
+    entered: float | int | None
     if field.kind == "integer":
-        return st.number_input(field.title, value=value, step=1, **bounds, **keep)
-    step = _find_step(field)
-    return st.number_input(field.title, value=value, step=step, format="%g", **bounds, **keep)
+        entered = st.number_input(field.title, value=value, step=1, **bounds, **keep)
+    else:
+        step = _find_step(field)
+        entered = st.number_input(
+            field.title, value=value, step=step, format="%g", **bounds, **keep
+        )
+    return entered
 
 
 def _find_step(field: FieldForm) -> float:

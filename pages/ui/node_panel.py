@@ -10,6 +10,7 @@ from core.findings import node_card
 from core.findings.ego import class_legend
 from core.findings.labels import release_title
 from core.findings.tables import list_releases
+from core.graph import Graph
 from core.release import ORIGINAL
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
@@ -66,7 +67,7 @@ def _show_risks(view: AuditView, node: str) -> None:
         st.dataframe(table, hide_index=True)
 
 
-def _show_neighbors(view: AuditView, graph, number: int) -> None:
+def _show_neighbors(view: AuditView, graph: Graph, number: int) -> None:
     degree = count_noun(int(graph.degrees[number]), "link")
     if view.spec.private is None or not graph.degrees[number]:
         st.caption(f"It has {degree}.")

@@ -155,7 +155,8 @@ def write_csv(table: pd.DataFrame) -> bytes:
     for name in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[name]):
             safe[name] = safe[name].map(lambda v: escape_cell(v) if isinstance(v, str) else v)
-    return safe.to_csv(index=False).encode()
+    content: bytes = safe.to_csv(index=False).encode()
+    return content
 
 
 def show_next(page: str, label: str) -> None:

@@ -91,7 +91,11 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             st.caption(describe_checks(view, choice.id))
         left, middle, right = st.columns(3)
         formats = left.multiselect(
-            "Formats", list(FORMATS), ["csv"], format_func=FORMATS.get, key="publish-formats"
+            "Formats",
+            list(FORMATS),
+            ["csv"],
+            format_func=FORMATS.__getitem__,
+            key="publish-formats",
         )
         names = [n for n in release.graph.attributes if n != view.spec.private]
         attributes = middle.multiselect(

@@ -146,7 +146,8 @@ def current_graph() -> Graph:
 
 
 def current_threats() -> ThreatChoice:
-    return st.session_state["threats"][st.session_state["graph"]]
+    choice: ThreatChoice = st.session_state["threats"][st.session_state["graph"]]
+    return choice
 
 
 def set_threats(**changes: Any) -> None:

@@ -80,7 +80,7 @@ def _show_link_threat(graph: Graph) -> None:
         "Which links",
         ways,
         ways.index(threats.way),
-        format_func=WAYS.get,
+        format_func=WAYS.__getitem__,
         key=f"way-{key}",
         help="They are taken out of the graph before anything is defended or released, and the "
         "adversary tries to find them.",

@@ -85,7 +85,8 @@ def store_upload(upload: Any) -> Path:
         (Path(folder.name) / name).write_bytes(upload.getbuffer())
         folders[upload.file_id] = (folder, name)
     folder, name = folders[upload.file_id]
-    return Path(folder.name) / name
+    path: Path = Path(folder.name) / name
+    return path
 
 
 def _assign_parts(paths: list[Path]) -> dict[str, Path]:

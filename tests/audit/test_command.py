@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import core.cli.main as command
+from core.audit.export import CASE_COLUMNS
 from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
@@ -160,7 +161,7 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
     assert time.process_time() - started < 5
     first, second = (json.loads((tmp_path / x / "audit.json").read_text()) for x in "ab")
     assert json.dumps(first["results"]) == json.dumps(second["results"])
-    assert tuple(first["results"][0]) == RESULT_COLUMNS
+    assert tuple(first["results"][0]) == (*RESULT_COLUMNS, *CASE_COLUMNS)
     assert {row["release"] for row in first["results"]} == {
         "original",
         "random_deletion:strength=0.1",
@@ -172,7 +173,7 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
         estimate = inline.estimate(row["release"], row["method"], row["metric"])
         assert (estimate.value, estimate.low) == (row["value"], row["low"])
     nodes = pd.read_parquet(tmp_path / "a" / "nodes.parquet")
-    assert tuple(nodes) == NODE_COLUMNS
+    assert tuple(nodes) == (*NODE_COLUMNS, "base", *CASE_COLUMNS)
     assert nodes.risk.between(0, 1).all()
     files = {path.name for path in (tmp_path / "a" / "releases").iterdir()}
     assert {"random_deletion.csv", "random_deletion_strength=0.1.csv"} <= files

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-import core.attacks.link
-from core.audit.export import describe_audit
+import core.registry
+from core.audit.export import CASE_COLUMNS, describe_audit
 from core.audit.jobs import cells as execute
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
@@ -45,8 +45,8 @@ def make_attack(name, behave):
 @pytest.fixture
 def add_attack(monkeypatch):
     def add(name, behave=lambda context: None):
-        known = core.attacks.link.LINK_ATTACKS
-        monkeypatch.setattr(core.attacks.link, "LINK_ATTACKS", (*known, make_attack(name, behave)))
+        known = core.registry.LINK_ATTACKS
+        monkeypatch.setattr(core.registry, "LINK_ATTACKS", (*known, make_attack(name, behave)))
         return {"key": name}
 
     return add
@@ -201,7 +201,7 @@ def test_memory_of_a_gpu_ends_on_the_cpu_and_the_note_says_so(
             raise OutOfMemoryError
 
     attack = add_attack("trains", run_out)
-    method = core.attacks.link.LINK_ATTACKS[-1]
+    method = core.registry.LINK_ATTACKS[-1]
     monkeypatch.setattr(method, "info", MethodInfo(**{**vars(method.info), "uses_gpu": True}))
     monkeypatch.setattr(execute, "_find_device", lambda: Device("cuda:0", "Pretend GPU"))
     monkeypatch.setattr(execute, "compute_memory_budget", lambda device: 1 << 20)
@@ -256,5 +256,5 @@ def test_results_hold_no_nan(view):
 
     text = json.dumps(describe_audit(view), allow_nan=False)
     row = json.loads(text)["results"][0]
-    assert tuple(row) == RESULT_COLUMNS
+    assert tuple(row) == (*RESULT_COLUMNS, *CASE_COLUMNS)
     assert row["config"] == {}

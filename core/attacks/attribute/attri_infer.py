@@ -51,8 +51,10 @@ class AttriInfer(AttributeAttack):
                 release.graph, prior, coupling, self.rounds, progress=context.progress
             )
             counts = np.bincount(observed[observed != MISSING], minlength=threat.num_classes)
-            weighted = beliefs * (counts + 1.0)  # the class shares, kept out of the messages
-            return weighted / weighted.sum(axis=1, keepdims=True)
+            # the class shares, kept out of the messages
+            weighted: np.ndarray = beliefs * (counts + 1.0)
+            weighted /= weighted.sum(axis=1, keepdims=True)
+            return weighted
 
         observed, coupling = threat.observed, self.coupling
         if coupling is None:

@@ -39,6 +39,7 @@ class Committee(AttributeAttack):
     @field_validator("members")
     @classmethod
     def check_members(cls, value: str) -> str:
+        """The text of the members' keys; raises where one is unknown or named twice."""
         keys = value.split("+")
         if len(set(keys)) != len(keys):
             raise ValueError("must name distinct attacks")

@@ -23,6 +23,7 @@ class EmbeddingAttack(AttributeAttack):
     def infer_from_walks(
         self, release: Release, threat: AttributeThreat, context: Context, p: float, q: float
     ) -> ClassProbabilities:
+        """Class probabilities by logistic regression on node2vec vectors of walks with p and q."""
         from core.models.node2vec import share_node2vec
 
         vectors = share_node2vec(

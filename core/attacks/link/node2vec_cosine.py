@@ -26,6 +26,7 @@ class Node2vecAttack(LinkAttack):
     q: float = Field(1.0, ge=0.05, le=20, description="In-out parameter: low values wander off.")
 
     def embed(self, release: Release, context: Context) -> np.ndarray:
+        """(n, dimensions) node2vec vectors, shared by all attacks that need them."""
         from core.models.node2vec import share_node2vec
 
         return share_node2vec(

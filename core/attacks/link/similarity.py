@@ -48,4 +48,5 @@ def compute_svc_scores(
     context.progress.update(1, 2, "scoring pairs")
     weights = classifier.coef_[0] / spread
     per_node = vectors @ weights
-    return per_node[pairs].sum(axis=1)
+    scores: np.ndarray = per_node[pairs].sum(axis=1)
+    return scores

@@ -46,6 +46,7 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
             return None
 
     def cancel_node(self, audit_id: str, node: str) -> None:
+        """Stop looking for this node's links; what was found so far is dropped."""
         self.cancel(self._find_key(audit_id, node))
 
     def list_done(self, audit_id: str) -> list[Advice]:
@@ -74,7 +75,7 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
         return compute_advice(spec, graph, request, context).model_dump(mode="json")
 
     @classmethod
-    def read(cls, row: Row, state: State) -> AdviceProgress:
+    def read(cls, row: Row[Any], state: State) -> AdviceProgress:
         advice = Advice.model_validate(row.result) if row.result else None
         return AdviceProgress(
             row.key, state, row.progress, row.message, row.reason, row.seconds, advice

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from core.audit.attacking import attack_release, check_support
 from core.audit.describe import count_changes, describe_release, restore_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
 from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
@@ -21,9 +22,8 @@ from core.audit.store import files
 from core.audit.store.database import Store, open_store
 from core.context import Context, SharedWork
 from core.device import Device, compute_memory_budget, cpu_device, find_device
-from core.errors import UnsupportedError
 from core.graph import Graph
-from core.methods import AttributeAttack, Defense, LinkAttack
+from core.methods import Defense
 from core.release import ORIGINAL, Release
 from core.results import Measurement
 from core.threats import Threats
@@ -63,7 +63,7 @@ def execute_cell(job: Job, upstream: str = "") -> State:
     cell = job.cell
     row = store.find_job(cell.key)
     if row is not None and row.state.is_kept:
-        return row.state
+        return State(row.state)
     if cell.upstream:
         release = store.find_job(cell.upstream)
         if release is None or release.state is not State.DONE:
@@ -101,55 +101,22 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
         return _publish(cell, threats, context)
     release = _load_release(store, cell, threats)
     if cell.kind == "attack":
-        return _attack(cell, release, threats, context)
+        measurements, facts, arrays = attack_release(
+            cell.make_method(), cell.case, release, threats, context
+        )
+        return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
     return _measure(release, threats, context)
 
 
 def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     defense = cell.make_method()
     assert isinstance(defense, Defense)
-    _check_support(defense.label, defense.supports(threats.visible, threats))
+    check_support(defense.label, defense.supports(threats.visible, threats))
     release = defense.publish(threats.visible, threats, context)
     result = describe_release(release)
     result["facts"] = {**count_changes(threats.visible, release.graph), **release.facts}
     arrays = files.pack_release(release.graph, threats.visible, release.link_scores)
     return Outcome(result, arrays, release.curves or None)
-
-
-def _attack(cell: Cell, release: Release, threats: Threats, context: Context) -> Outcome:
-    from core.measures import node_risk, ranking
-
-    attack = cell.make_method()
-    facts: dict[str, Any] = {}
-    extra: files.Arrays = {}
-    if isinstance(attack, LinkAttack):
-        assert threats.link is not None
-        _check_support(attack.label, attack.supports(release, threats.link))
-        scores = attack.score(release, threats.link, context)
-        measurements = ranking.measure_link_scores(scores, threats.link)
-        roc = ranking.compute_link_roc(scores, threats.link)
-        risk = node_risk.compute_link_node_risk(scores, threats.link, release.graph.num_nodes)
-        raw = scores.scores
-    else:
-        assert isinstance(attack, AttributeAttack)
-        assert threats.attribute is not None
-        _check_support(attack.label, attack.supports(release, threats.attribute))
-        probabilities = attack.infer(release, threats.attribute, context)
-        measurements = ranking.measure_class_probabilities(probabilities, threats.attribute)
-        roc = ranking.compute_attribute_roc(probabilities, threats.attribute)
-        risk = node_risk.compute_attribute_node_risk(probabilities, threats.attribute)
-        raw, facts = probabilities.probabilities, dict(probabilities.facts or {})
-        extra["margin"] = ranking.compute_node_margins(raw, threats.attribute)
-    arrays = {
-        "scores": raw,
-        "fpr": roc.fpr,
-        "tpr": roc.tpr,
-        "nodes": risk.nodes,
-        "risk": risk.risk,
-        "base": risk.base,
-        **extra,
-    }
-    return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
 
 
 def _measure(release: Release, threats: Threats, context: Context) -> Outcome:
@@ -199,11 +166,6 @@ def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:
     assert row is not None
     arrays = files.load_cell(store.home, cell.upstream)
     return restore_release(row.result, files.unpack_release(arrays, threats.visible))
-
-
-def _check_support(label: str, reason: str | None) -> None:
-    if reason:
-        raise UnsupportedError(label, f"cannot run here: {reason}")
 
 
 @lru_cache(maxsize=4)

@@ -38,6 +38,8 @@ class ClaimRequest(BaseModel):
 
 
 class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
+    """Checks of claims; one that is done is not played again."""
+
     name: ClassVar[str] = "claim"
     request: ClassVar[type[BaseModel]] = ClaimRequest
     is_kept: ClassVar[bool] = True
@@ -74,7 +76,7 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
         return check.describe()
 
     @classmethod
-    def read(cls, row: Row, state: State) -> ClaimRun:
+    def read(cls, row: Row[Any], state: State) -> ClaimRun:
         return ClaimRun(
             id=row.key,
             release=row.release,

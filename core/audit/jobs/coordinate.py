@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.engine import Engine
@@ -21,6 +21,7 @@ from core.errors import describe_unexpected
 
 if TYPE_CHECKING:
     from distributed import Future
+    from sqlalchemy import Row
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class InFlight:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.futures: dict[str, Future] = {}
+        self.futures: dict[str, Future[Any]] = {}
 
 
 class AuditRun(threading.Thread):
@@ -58,9 +59,10 @@ class AuditRun(threading.Thread):
         self._spent, self._since, self._beaten = seconds, time.monotonic(), 0.0
         self._flag = files.cancel_path(store.home, audit_id)
         self._stop_asked = threading.Event()
-        self._stragglers: list[Future] = []
+        self._stragglers: list[Future[Any]] = []
 
     def run(self) -> None:
+        """Submit what is missing until nothing is, or until stopped; runs in its own thread."""
         try:
             state, note = self._compute_all()
         except Exception as error:
@@ -111,12 +113,12 @@ class AuditRun(threading.Thread):
         kept = {row.key for row in self._list_states() if row.state.is_kept} | tried
         return [cell for cell in self._cells if cell.key not in kept]
 
-    def _list_states(self) -> list:
+    def _list_states(self) -> list[Row[Any]]:
         return self._store.list_cells(self._audit_id, "key", "state")
 
-    def _submit(self, cells: list[Cell]) -> dict[str, Future]:
+    def _submit(self, cells: list[Cell]) -> dict[str, Future[Any]]:
         self._engine.connect()
-        futures: dict[str, Future] = {}
+        futures: dict[str, Future[Any]] = {}
         home, url = str(self._store.home), self._store.url
         for position, cell in enumerate(cells):
             with self._in_flight.lock:
@@ -135,7 +137,7 @@ class AuditRun(threading.Thread):
             futures[cell.key] = known
         return futures
 
-    def _wait(self, futures: dict[str, Future]) -> tuple[State, str] | None:
+    def _wait(self, futures: dict[str, Future[Any]]) -> tuple[State, str] | None:
         """None when all cells ended, else the audit's state and why it stopped early."""
         ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         for key, future in futures.items():
@@ -157,7 +159,7 @@ class AuditRun(threading.Thread):
             self._beat()
         return None
 
-    def _take(self, key: str, future: Future) -> None:
+    def _take(self, key: str, future: Future[Any]) -> None:
         """A cell whose worker died again and again, or whose code did not even start."""
         if future.status == "error":
             error = future.exception()
@@ -169,7 +171,7 @@ class AuditRun(threading.Thread):
         for cell in cells:
             self._store.update_open_job(cell.key, state=State.FAILED, reason=reason[:300])
 
-    def _cancel(self, pending: dict[str, Future]) -> None:
+    def _cancel(self, pending: dict[str, Future[Any]]) -> None:
         """Waiting cells are withdrawn; running ones see the flag themselves, or are stragglers."""
         mine = {k: f for k, f in pending.items() if self._in_flight.futures.get(k) is f}
         running = self._list_running()
@@ -185,7 +187,7 @@ class AuditRun(threading.Thread):
     def _list_running(self) -> set[str]:
         return {row.key for row in self._list_states() if row.state is State.RUNNING}
 
-    def _forget(self, futures: dict[str, Future]) -> None:
+    def _forget(self, futures: dict[str, Future[Any]]) -> None:
         with self._in_flight.lock:
             for key, future in futures.items():
                 if self._in_flight.futures.get(key) is future:
@@ -199,10 +201,12 @@ class AuditRun(threading.Thread):
 
 
 def clear_flag(home: Path, audit_id: str) -> None:
+    """Let the audit's cells run again."""
     files.cancel_path(home, audit_id).unlink(missing_ok=True)
 
 
 def raise_flag(home: Path, audit_id: str) -> None:
+    """Ask the audit's cells to stop, in whatever process they run."""
     path = files.cancel_path(home, audit_id)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()

@@ -55,7 +55,7 @@ class Engine:
         key: str,
         uses_gpu: bool = False,
         priority: int = 0,
-    ) -> Future:
+    ) -> Future[Any]:
         """Run on a worker; on one with a GPU where that helps and there is one."""
         client = self.connect()
         resources = {GPU: 1} if uses_gpu and self._gpus else None
@@ -74,7 +74,7 @@ class Engine:
                 self._device_title = f"{self._gpus} × {title}" if self._gpus > 1 else title
         return self._device_title
 
-    def restart_workers(self, futures: list[Future]) -> None:
+    def restart_workers(self, futures: list[Future[Any]]) -> None:
         """Kill the workers that compute these futures: the last resort of a cancel."""
         client = self.connect()
         keys = {future.key for future in futures}
@@ -83,6 +83,7 @@ class Engine:
             client.restart_workers(busy, timeout=20)
 
     def close(self) -> None:
+        """Disconnect, and stop the cluster if it is this engine's own."""
         with self._lock:
             self._disconnect()
 

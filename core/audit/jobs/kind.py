@@ -55,6 +55,7 @@ class Workplace:
     progress: Progress
 
     def make_context(self, seed: Seed, uses_gpu: bool = False, **fields: Any) -> Context:
+        """The context of a method that runs here."""
         device = find_device() if uses_gpu else cpu_device()
         return Context(
             seed=seed,
@@ -65,9 +66,11 @@ class Workplace:
         )
 
     def load_graph(self, graph_hash: str) -> Graph:
+        """A stored graph; InputError if it is missing or damaged."""
         return self.store.load_graph(graph_hash)
 
     def save_arrays(self, arrays: files.Arrays) -> None:
+        """Keep arrays under the job's key."""
         files.save_cell(self.store.home, self.key, arrays)
 
 
@@ -87,7 +90,7 @@ class Jobs(ABC, Generic[Request, Run]):
 
     def __init__(self, store: Store, engine: Engine) -> None:
         self._store, self._engine = store, engine
-        self._futures: dict[str, Future] = {}
+        self._futures: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()
 
     # -- what a kind says -------------------------------------------------------------------
@@ -99,7 +102,7 @@ class Jobs(ABC, Generic[Request, Run]):
 
     @classmethod
     @abstractmethod
-    def read(cls, row: Row, state: State) -> Run:
+    def read(cls, row: Row[Any], state: State) -> Run:
         """A row as pages read it; `state` is the row's, or INTERRUPTED where its owner died."""
 
     @classmethod
@@ -109,6 +112,7 @@ class Jobs(ABC, Generic[Request, Run]):
 
     @classmethod
     def uses_gpu(cls, request: Request) -> bool:
+        """Whether a worker with a GPU should have it."""
         return False
 
     # -- what all kinds do ------------------------------------------------------------------
@@ -147,6 +151,7 @@ class Jobs(ABC, Generic[Request, Run]):
         return key
 
     def find_key(self, request: Request, audit_id: str | None) -> str:
+        """Under which key such a job is stored."""
         parts = self.name_parts(request)
         if parts is None:
             return f"{Seed.from_entropy().root:032x}"[:20]
@@ -179,6 +184,7 @@ class Jobs(ABC, Generic[Request, Run]):
                 future.cancel()
 
     def cancel_all(self, audit_id: str) -> None:
+        """Cancel what still runs for this audit."""
         conditions = (JobRow.audit_id == audit_id, JobRow.kind == self.name)
         for row in self._store.list_jobs(*conditions, JobRow.state.in_(ACTIVE)):
             self.cancel(row.key)
@@ -203,7 +209,7 @@ class Jobs(ABC, Generic[Request, Run]):
         for key in unfinished:
             self._store.update_open_job(key, state=State.INTERRUPTED, reason=CLOSED)
 
-    def _end(self, key: str, future: Future) -> None:
+    def _end(self, key: str, future: Future[Any]) -> None:
         """A worker writes what came out; it cannot where it died."""
         if future.status != "finished":
             self._store.update_open_job(key, state=State.FAILED, reason=LOST)
@@ -213,7 +219,7 @@ class Jobs(ABC, Generic[Request, Run]):
                 del self._futures[key]
 
 
-def run_job(kind: type[Jobs], home: str, database: str, key: str) -> State:
+def run_job(kind: type[Jobs[Any, Any]], home: str, database: str, key: str) -> State:
     """On a worker: compute a recorded job and store what came out; returns its final state."""
     store = open_store(home, database)
     row = store.find_job(key)
@@ -234,12 +240,13 @@ def list_runs(store: Store, kind: type[Jobs[Any, Run]], audit_id: str) -> tuple[
     return tuple(kind.read(row, find_job_state(row)) for row in rows)
 
 
-def find_job_state(row: Row) -> State:
+def find_job_state(row: Row[Any]) -> State:
     """The stored state, or INTERRUPTED where the process that watched the job is gone."""
     if row.state.is_active and not is_owner_alive(row.owner, row.heartbeat):
         return State.INTERRUPTED
-    return row.state
+    return State(row.state)
 
 
 def make_key(*parts: Any) -> str:
+    """A key from what tells a job apart."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]

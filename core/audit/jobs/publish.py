@@ -44,6 +44,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
     request: ClassVar[type[BaseModel]] = PublishSpec
 
     def start(self, spec: PublishSpec, audit_id: str | None = None) -> str:
+        """Make one release in the background; returns the run's id."""
         self.sweep()
         return self.submit(spec, audit_id, release=spec.defense.id)
 
@@ -81,7 +82,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         return {"release": describe_release(release), "provenance": describe_publishing(release)}
 
     @classmethod
-    def read(cls, row: Row, state: State) -> PublishProgress:
+    def read(cls, row: Row[Any], state: State) -> PublishProgress:
         result = row.result or {}
         return PublishProgress(
             row.key,

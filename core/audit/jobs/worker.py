@@ -42,9 +42,11 @@ class StoredProgress(FlaggedProgress):
             self.curves.setdefault(curve, []).append((float(step), float(value)))
 
     def restart(self) -> None:
+        """Forget the curves of an attempt that failed."""
         self.curves.clear()
 
     def thin_curves(self) -> dict[str, Points]:
+        """The curves so far, with few enough points to be stored."""
         return {name: thin(points) for name, points in self.curves.items()}
 
 
@@ -78,7 +80,7 @@ def work(
     ended = {"message": "", "seconds": seconds, "finished": make_timestamp()}
     if not store.update_open_job(key, **ended, **values) and store.find_job(key) is None:
         files.delete_cell(store.home, key)  # its audit was deleted meanwhile
-    return values["state"]
+    return State(values["state"])
 
 
 def thin(points: Points) -> Points:

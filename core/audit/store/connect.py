@@ -18,6 +18,7 @@ _LOCK = 7_134_905_211
 
 
 def open_engine(url: str, home: Path | None = None) -> Engine:
+    """The database's engine, with the tables of this version; InputError where it cannot be."""
     try:
         engine = sa.create_engine(url)
     except (sa.exc.ArgumentError, ModuleNotFoundError) as error:
@@ -88,4 +89,5 @@ def upgrade(connection: Connection, version: str | None, home: Path | None = Non
 def _read_version(connection: Connection) -> str | None:
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
-    return connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return version

@@ -44,11 +44,13 @@ class Store:
         self._engine = open_engine(self.url, self.home)
 
     def close(self) -> None:
+        """Give the connections back."""
         self._engine.dispose()
 
     # -- graphs -----------------------------------------------------------------------------
 
     def save_graph(self, graph: Graph) -> str:
+        """Keep the graph under its content hash, which is returned."""
         graph_hash = files.save_graph(self.home, graph)
         row = {
             "hash": graph_hash,
@@ -62,6 +64,7 @@ class Store:
         return graph_hash
 
     def load_graph(self, graph_hash: str) -> Graph:
+        """The graph of this content hash; raises InputError where it is not kept."""
         return files.load_graph(self.home, graph_hash)
 
     # -- audits -----------------------------------------------------------------------------
@@ -93,18 +96,18 @@ class Store:
             )
             _insert_plan(connection, audit_id, cells)
 
-    def find_audit(self, audit_id: str) -> Row:
+    def find_audit(self, audit_id: str) -> Row[Any]:
         """The audit joined with its graph's size; InputError for an unknown id."""
         rows = self._list_audits(AuditRow.id == audit_id)
         if not rows:
             raise InputError("audit", "must be a known id", audit_id, "choose one of the history")
         return rows[0]
 
-    def list_audits(self) -> list[Row]:
+    def list_audits(self) -> list[Row[Any]]:
         """Newest first."""
         return self._list_audits(sa.true())
 
-    def _list_audits(self, condition: Any) -> list[Row]:
+    def _list_audits(self, condition: Any) -> list[Row[Any]]:
         columns = [*AuditRow.__table__.columns, GraphRow.num_nodes, GraphRow.num_edges]
         query = (
             sa.select(*columns)
@@ -127,6 +130,7 @@ class Store:
             return next((row.id for row in connection.execute(query) if row.spec == wanted), None)
 
     def update_audit(self, audit_id: str, **values: Any) -> None:
+        """Set columns of an audit's row."""
         with self.write() as connection:
             connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
 
@@ -205,7 +209,7 @@ class Store:
 
     # -- cells ------------------------------------------------------------------------------
 
-    def list_cells(self, audit_id: str, *columns: str) -> list[Row]:
+    def list_cells(self, audit_id: str, *columns: str) -> list[Row[Any]]:
         """The audit's cells in the order of its plan, with the named columns (default all)."""
         table = JobRow.__table__
         chosen = [table.c[name] for name in columns] if columns else list(table.columns)
@@ -218,7 +222,7 @@ class Store:
         with self.read() as connection:
             return list(connection.execute(query))
 
-    def list_running(self, audit_id: str) -> list[Row]:
+    def list_running(self, audit_id: str) -> list[Row[Any]]:
         """The audit's cells that are being computed, with their curves so far."""
         query = (
             sa.select(JobRow.__table__)
@@ -273,12 +277,12 @@ class Store:
             )
         files.cancel_path(self.home, key).unlink(missing_ok=True)
 
-    def find_job(self, key: str) -> Row | None:
+    def find_job(self, key: str) -> Row[Any] | None:
         """The row of a cell or of a job of another kind."""
         rows = self.list_jobs(JobRow.key == key)
         return rows[0] if rows else None
 
-    def list_jobs(self, *conditions: Any) -> list[Row]:
+    def list_jobs(self, *conditions: Any) -> list[Row[Any]]:
         """Rows that meet all conditions on the columns of `JobRow`, oldest first."""
         table = JobRow.__table__
         query = sa.select(table).where(*conditions).order_by(JobRow.created, JobRow.key)
@@ -286,6 +290,7 @@ class Store:
             return list(connection.execute(query))
 
     def update_job(self, key: str, **values: Any) -> None:
+        """Set columns of a row, whatever its state."""
         with self.write() as connection:
             connection.execute(sa.update(JobRow).where(JobRow.key == key).values(values))
 

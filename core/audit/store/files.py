@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,10 +27,12 @@ Arrays = dict[str, np.ndarray]
 
 
 def graph_path(home: Path, graph_hash: str) -> Path:
+    """Where a graph of this content hash lies."""
     return home / "graphs" / f"{graph_hash}.npz"
 
 
 def cell_folder(home: Path, key: str) -> Path:
+    """Where the arrays of a cell lie."""
     return home / "cells" / key[:2] / key
 
 
@@ -75,6 +77,7 @@ def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = 
 
 
 def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
+    """The released graph: the visible graph's nodes with the stored links."""
     if "node_ids" in arrays:
         return _unpack(arrays)
     return replace(visible, edges=arrays["edges"], weights=arrays.get("weights"))
@@ -96,14 +99,17 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
 
 
 def load_cell(home: Path, key: str) -> Arrays:
+    """The arrays that a cell left."""
     return read_npz(cell_folder(home, key) / "arrays.npz")
 
 
 def delete_cell(home: Path, key: str) -> None:
+    """Remove a cell's arrays, if there are any."""
     shutil.rmtree(cell_folder(home, key), ignore_errors=True)
 
 
 def read_npz(path: Path) -> Arrays:
+    """Arrays by name; nothing is ever unpickled."""
     with np.load(path, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}
 
@@ -117,7 +123,7 @@ def write_npz(path: Path, arrays: Arrays) -> None:
 
 
 @contextmanager
-def _replacing(path: Path):
+def _replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place when the block ends well."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:

@@ -14,6 +14,7 @@ _DEAD_S = 15.0
 
 
 def describe_owner() -> str:
+    """Host, process and its start: tells whether the owner of a job still lives."""
     process = psutil.Process()
     return json.dumps([socket.gethostname(), process.pid, process.create_time()])
 
@@ -28,10 +29,11 @@ def is_owner_alive(owner: str, heartbeat: float) -> bool:
     try:
         process = psutil.Process(pid)
         is_same = abs(process.create_time() - started) < 1
-        return is_same and process.status() != psutil.STATUS_ZOMBIE
+        return bool(is_same and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
 
 
 def make_timestamp() -> str:
+    """Now in UTC, ISO 8601 to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

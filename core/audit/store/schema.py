@@ -11,19 +11,23 @@ from core.audit.states import State
 
 
 class Base(DeclarativeBase):
+    """The tables' common base."""
+
     pass
 
 
-class StateColumn(TypeDecorator):
+class StateColumn(TypeDecorator[State]):
     """A `State` as its text."""
 
     impl = String(16)
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        """The text that is stored."""
         return None if value is None else State(value).value
 
     def process_result_value(self, value: str | None, dialect: Any) -> State | None:
+        """The state of a stored text."""
         return None if value is None else State(value)
 
 

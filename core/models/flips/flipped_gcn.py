@@ -8,7 +8,7 @@ N(v) serves all other u, and all flips are scored by a few operations on arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import torch
@@ -48,6 +48,7 @@ class GcnWeights:
 
     @staticmethod
     def join(parts: list[GcnWeights]) -> GcnWeights:
+        """Several GCNs side by side as one."""
         return GcnWeights(
             np.concatenate([part.first for part in parts], axis=1),
             np.concatenate([part.first_bias for part in parts]),
@@ -137,7 +138,7 @@ class FlippedGcn(FlippedGraph):
 
     def _activate(self, scale: np.ndarray, sums: np.ndarray) -> np.ndarray:
         """(r, h) hidden states of nodes, as their neighbours add them up."""
-        values = scale[:, None] * sums
+        values: np.ndarray = scale[:, None] * sums
         values += self._gcn.first_bias
         np.maximum(values, 0.0, out=values)
         values *= scale[:, None]
@@ -183,7 +184,7 @@ def fit_gcns(
         held_out = folds[number % len(folds)]
         rest, truth = select(np.setdiff1d(known, held_out))
         others, answers = select(held_out)
-        best: list = [np.inf, 0, None]
+        best: list[Any] = [np.inf, 0, None]
 
         def look(epoch: int) -> bool:
             if not len(held_out) or epoch % CHECK_EVERY:
@@ -195,7 +196,8 @@ def fit_gcns(
             model.train()
             if loss < best[0]:
                 best[:] = loss, epoch, _read(model)
-            return epoch - best[1] >= PATIENCE
+            is_over: bool = epoch - best[1] >= PATIENCE
+            return is_over
 
         train(
             model.parameters(),

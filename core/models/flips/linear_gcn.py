@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from scipy import sparse
@@ -51,7 +53,7 @@ def fit_linear_gcn(
     rest, held_out = _hold_out(observed, context)
     known, truth = _select(rest, observed, device)
     others, answers = _select(held_out, observed, device)
-    best: list = [np.inf, None]
+    best: list[Any] = [np.inf, None]
 
     def compute_loss(_epoch: int) -> torch.Tensor:
         logits = propagate(second(dropout(propagate(first(inputs)))))

@@ -13,6 +13,7 @@ from core.graph import Graph
 from core.models.classifiers import Setting, fit_classifier, make_encoder_classifier
 from core.models.encoders import Block, Encoder, make_inputs
 from core.models.pair_matrix import PairMatrix
+from core.seeding import Seed
 
 HIDDEN, EPOCHS, LR = 64, 200, 0.01
 SETTING = Setting(dropout=0.5, weight_decay=5e-4)
@@ -56,7 +57,7 @@ class LinkEffects:
         """Add a GCN trained on `observed` (n,): codes of the known nodes, −1 elsewhere."""
         kept: list[torch.nn.Module] = []
 
-        def make(setting: Setting, seed) -> torch.nn.Module:
+        def make(setting: Setting, seed: Seed) -> torch.nn.Module:
             kept.append(self._make(setting, seed))
             return kept[-1]
 

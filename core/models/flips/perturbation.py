@@ -39,6 +39,7 @@ class Surrogates:
         return _softmax(parts[0]), _softmax(parts[1])
 
     def open_graph(self, graph: Graph) -> FlippedGraph:
+        """The graph in a form whose scores follow flips quickly."""
         return FlippedGraph(graph, self.features, self.weights)
 
 
@@ -66,6 +67,7 @@ class GcnSurrogates:
         return self._average(scores[:, :end], 0), self._average(scores[:, end:], 1)
 
     def open_graph(self, graph: Graph) -> FlippedGraph:
+        """The graph in a form whose scores follow flips quickly."""
         return FlippedGcn(graph, self.features, self.weights)
 
     def _average(self, scores: np.ndarray, which: int) -> np.ndarray:
@@ -74,6 +76,7 @@ class GcnSurrogates:
 
 
 def has_binary_features(graph: Graph) -> bool:
+    """Whether there are features and all are 0 or 1."""
     if graph.features is None:
         return False
     values = graph.features.data if sparse.issparse(graph.features) else graph.features
@@ -178,14 +181,18 @@ class Flipper:
             return allowed
         effect = ranks.compute(self.state.adjacency, v)
         others = np.arange(len(effect)) != v
-        return allowed & (effect <= np.quantile(effect[others], quantile))
+        passing: np.ndarray = allowed & (effect <= np.quantile(effect[others], quantile))
+        return passing
 
     def find_degree_preserving(self, v: int) -> np.ndarray:
         """(n,) bool: partners whose flip passes Nettack's degree test."""
         allowed = self.find_partners(v)
         change = np.ones(len(allowed), np.int64)
         change[self.state.neighbors[v]] = -1
-        return allowed & passes_degree_test(self.graph.degrees, self.state.degrees, v, change)
+        passing: np.ndarray = allowed & passes_degree_test(
+            self.graph.degrees, self.state.degrees, v, change
+        )
+        return passing
 
     def flip_best(self, v: int, partners: np.ndarray, loss: Loss) -> bool:
         """Make the flip of lowest loss; False, and no flip, where none lowers it."""
@@ -228,7 +235,8 @@ def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:
     if threats.link is None:
         return np.zeros(0, np.int64)
     pairs = threats.link.hidden
-    return pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1)
+    codes: np.ndarray = pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1)
+    return codes
 
 
 def draw_targets(threat: AttributeThreat, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -66,12 +66,14 @@ class FlippedGraph:
     def compute_scores(self, v: int) -> np.ndarray:
         """(k,) scores of v as the graph is now."""
         around = np.append(self.neighbors[v], v)
-        return self._scale[v] * (self._scale[around] ** 2 @ self._sums[around])
+        total: np.ndarray = self._scale[v] * (self._scale[around] ** 2 @ self._sums[around])
+        return total
 
     def compute_all_scores(self) -> np.ndarray:
         """(n, k) scores of all nodes as the graph is now."""
         weighted = (self._scale**2)[:, None] * self._sums
-        return self._scale[:, None] * (np.asarray(self.adjacency @ weighted) + weighted)
+        sums: np.ndarray = self._scale[:, None] * (np.asarray(self.adjacency @ weighted) + weighted)
+        return sums
 
     def score_link_flips(self, v: int) -> np.ndarray:
         """(n, k) scores of v after flipping (v, u), for every u; row v is as it is now."""
@@ -93,7 +95,7 @@ class FlippedGraph:
         others -= np.where(is_near, s**2, 0.0)[:, None] * self._sums
         own = self._sums[v] + of_v + np.where(is_near[:, None], -self._scaled, new_g)
         joined = self._sums + of_u + v_scaled
-        result = others + (v_scale**2)[:, None] * own
+        result: np.ndarray = others + (v_scale**2)[:, None] * own
         result += np.where(is_near, 0.0, new_s**2)[:, None] * joined
         result *= v_scale[:, None]
         result[v] = self.compute_scores(v)
@@ -104,7 +106,8 @@ class FlippedGraph:
         around = np.append(self.neighbors[v], v)
         to_itself = self._scale[v] ** 2 * (self._scale[around] ** 2).sum()
         signs = 1.0 - 2.0 * self.read_features(v)
-        return self.compute_scores(v) + to_itself * signs[:, None] * self._weights
+        scores: np.ndarray = self.compute_scores(v) + to_itself * signs[:, None] * self._weights
+        return scores
 
     def read_features(self, v: int) -> np.ndarray:
         """(d,) features of v as they are now."""
@@ -116,6 +119,7 @@ class FlippedGraph:
         return values
 
     def flip_link(self, v: int, u: int) -> None:
+        """Add or remove the link v–u and correct what follows from it."""
         pair = (min(u, v), max(u, v))
         self.flipped.symmetric_difference_update({pair})
         self.partners[u].add(v)
@@ -133,6 +137,7 @@ class FlippedGraph:
             self._refresh(a)
 
     def flip_feature(self, v: int, column: int) -> None:
+        """Turn the binary feature `column` of v round."""
         sign = 1.0 - 2.0 * self.read_features(v)[column]
         self.flipped_features.symmetric_difference_update({(v, column)})
         self._projected[v] += sign * self._weights[column]

@@ -43,7 +43,7 @@ class PageRankEffect:
         from_u, from_v = sign * keep / degrees, sign * keep / degrees[v]
         u_to_v = from_u * sums / (1.0 + from_u * kernel * degrees[v])
         v_to_u = from_v * sums[v] / (1.0 + from_v * kernel * degrees)
-        effect = np.abs(u_to_v + v_to_u)
+        effect: np.ndarray = np.abs(u_to_v + v_to_u)
         effect[v] = 0.0
         return effect
 
@@ -79,8 +79,9 @@ def _likelihood(count: np.ndarray, logs: np.ndarray) -> np.ndarray:
     count = np.maximum(count, 1e-12)
     excess = np.maximum(logs - count * np.log(DEGREE_MIN - 0.5), 1e-12)
     exponent = 1.0 + count / excess
-    return (
+    scores: np.ndarray = (
         count * np.log(exponent - 1.0)
         + count * (exponent - 1.0) * np.log(DEGREE_MIN - 0.5)
         - exponent * logs
     )
+    return scores

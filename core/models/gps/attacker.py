@@ -7,6 +7,7 @@ ego network. Their class scores are mixed per node.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,6 +45,8 @@ EMBEDDING = 16
 
 @dataclass(frozen=True)
 class GpsSettings:
+    """What a GPS attacker is built and trained with."""
+
     branches: Literal["both", "proximity", "role"] = "both"
     routing: Literal["ghratio", "equal"] = "ghratio"
     backbone: Literal["gin", "gcn", "sage", "gat"] = "gcn"
@@ -72,7 +75,8 @@ class Head(torch.nn.Module):
         if self.training and len(y) == 1:  # the statistics of one row say nothing
             norm = self.norm
             return batch_norm(y, norm.running_mean, norm.running_var, norm.weight, norm.bias)
-        return self.norm(y)
+        normed: torch.Tensor = self.norm(y)
+        return normed
 
 
 class RoleEncoder(torch.nn.Module):
@@ -116,6 +120,7 @@ class EgoBlocks:
 
     @staticmethod
     def of(graph: Graph, nodes: np.ndarray, backbone: Backbone, device: str) -> EgoBlocks:
+        """Blocks of the ego networks of `nodes`."""
         batch = build_ego_batch(graph, nodes)
         first, later, pool = batch.make_blocks(graph.num_nodes, backbone, device)
         centers = torch.from_numpy(batch.centers).to(device)
@@ -237,7 +242,10 @@ class GpsAttacker:
         return EgoBlocks.of(self.graph, self.parts[turn], self.settings.backbone, self.device)
 
     def _encode_roles(self, egos: EgoBlocks) -> torch.Tensor:
-        return self.model.role_head(self.model.role(self.role_inputs, self.role_features, egos))
+        scores: torch.Tensor = self.model.role_head(
+            self.model.role(self.role_inputs, self.role_features, egos)
+        )
+        return scores
 
     @torch.no_grad()
     def _infer(self) -> torch.Tensor:
@@ -255,7 +263,7 @@ class GpsAttacker:
         self.model.train()
         return mix(proximity, role, self.routing)
 
-    def _iterate_egos(self):
+    def _iterate_egos(self) -> Iterator[EgoBlocks]:
         """The ego networks of all nodes; kept if they fit, else built anew each time."""
         if self.all_egos:
             yield from self.all_egos
@@ -284,7 +292,8 @@ class GpsAttacker:
         rows, links = compute_ego_costs(self.graph).T
         width = 4 * self.settings.role_hidden
         per_link = 24 + (6 * width if self.settings.backbone == "gat" else 0)
-        return rows * (12 * width + 48) + links * per_link
+        costs: np.ndarray = rows * (12 * width + 48) + links * per_link
+        return costs
 
 
 def mix(
@@ -306,4 +315,5 @@ def compute_shares(proximity: np.ndarray, role: np.ndarray) -> np.ndarray:
     ratios = np.nan_to_num(np.stack([proximity, role], axis=1))
     total = ratios.sum(axis=1, keepdims=True)
     even = np.full_like(ratios, 0.5)
-    return np.divide(ratios, total, out=even, where=total > 0).astype(np.float32)
+    shares: np.ndarray = np.divide(ratios, total, out=even, where=total > 0).astype(np.float32)
+    return shares

@@ -58,6 +58,7 @@ class EgoBatch:
 
 
 def build_ego_batch(graph: Graph, centers: np.ndarray) -> EgoBatch:
+    """The ego networks of `centers`, one after another."""
     adjacency = graph.adjacency
     indptr, indices = adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
     centers = np.asarray(centers, np.int64)
@@ -107,14 +108,14 @@ def compute_role_features(graph: Graph) -> np.ndarray:
 
 
 @numba.njit(cache=True)
-def _find(indices, start, stop, value):
+def _find(indices: np.ndarray, start: int, stop: int, value: int) -> np.intp | int:
     """Place of `value` in the ascending indices[start:stop], or −1."""
     place = start + np.searchsorted(indices[start:stop], value)
     return place if place < stop and indices[place] == value else -1
 
 
 @numba.njit(cache=True)
-def _count_common(indptr, indices):
+def _count_common(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Common neighbours of both ends, one per directed link.
 
     Each link costs its smaller end's degree, so that hubs cost no more than they must.
@@ -140,7 +141,9 @@ def _count_common(indptr, indices):
 
 
 @numba.njit(cache=True)
-def _list_members(indptr, indices, centers, offsets):
+def _list_members(
+    indptr: np.ndarray, indices: np.ndarray, centers: np.ndarray, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Members of each network in ascending order, and the row of each centre."""
     members = np.empty(offsets[-1], np.int64)
     rows = np.empty(len(centers), np.int64)
@@ -162,7 +165,9 @@ def _list_members(indptr, indices, centers, offsets):
 
 
 @numba.njit(cache=True)
-def _count_links(indptr, indices, members, offsets):
+def _count_links(
+    indptr: np.ndarray, indices: np.ndarray, members: np.ndarray, offsets: np.ndarray
+) -> np.ndarray:
     """CSR row pointers of the block-diagonal adjacency."""
     ends = np.zeros(len(members) + 1, np.int64)
     mark = np.full(len(indptr) - 1, -1, np.int64)
@@ -185,7 +190,14 @@ def _count_links(indptr, indices, members, offsets):
 
 
 @numba.njit(cache=True)
-def _list_links(indptr, indices, data, members, offsets, ends):
+def _list_links(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    members: np.ndarray,
+    offsets: np.ndarray,
+    ends: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Columns and weights to `_count_links`' pointers; columns ascend within each row."""
     columns = np.empty(ends[-1], np.int64)
     values = np.empty(ends[-1], data.dtype)

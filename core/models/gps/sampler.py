@@ -48,7 +48,8 @@ class Sampler(torch.nn.Module):
         a, b = self.first(h), self.second(h)
         one_way = self.out(torch.relu(a[self._left] + b[self._right]))
         other_way = self.out(torch.relu(a[self._right] + b[self._left]))
-        return 0.5 * (one_way + other_way).squeeze(1)
+        scores: torch.Tensor = 0.5 * (one_way + other_way).squeeze(1)
+        return scores
 
 
 def draw_relaxed(

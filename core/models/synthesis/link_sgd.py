@@ -81,10 +81,12 @@ class PrivateSteps:
         return total
 
     def draw_noise(self, *shape: int) -> torch.Tensor:
+        """Gaussian noise of one step, in this shape."""
         deviation = self.plan.noise_multiplier * CLIP
         return torch.randn(*shape, generator=self._noise, device=self.device) * deviation
 
     def run(self, step: Callable[[int], None], message: str) -> None:
+        """Call `step` as often as planned and report progress."""
         for number in range(self.plan.steps):
             step(number)
             self.context.progress.update(number + 1, self.plan.steps, message)
@@ -97,6 +99,7 @@ class PrivateSteps:
 def make_vectors(
     num_nodes: int, plan: LinkSgd, context: Context, purpose: str
 ) -> torch.nn.Parameter:
+    """(n, d) small random vectors to be trained."""
     start = torch.randn(num_nodes, plan.dimensions, generator=context.seed.torch(purpose))
     return torch.nn.Parameter(start.to(context.device.torch_name) / plan.dimensions**0.25)
 

@@ -1,0 +1,104 @@
+"""Cases: an attack as an audit runs it: which method, against what, knowing what.
+
+A plain case is written as the method's id alone. Others add tokens, so that whatever lists
+attacks by their id keeps them apart, and the worst case takes them all:
+
+    adamic_adar                  hidden links; the attacker does not know the defense
+    gae_cosine@aware             the same, knowing the defense
+    adamic_adar@included         which links of the release are real
+    gps@column:income+others:0.1 a second private column, known for another tenth of the people
+    edge_agreement@held:3        three releases of the same graph at once
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import quote, unquote
+
+from core.audit.spec import AuditSpec, MethodChoice
+from core.methods import Kind, Method
+from core.registry import parse_method
+
+Threat = Literal["link", "included", "attribute", "identity"]
+
+THREAT_TITLES: dict[Threat, str] = {
+    "link": "hidden links",
+    "included": "links inside",
+    "attribute": "private attribute",
+    "identity": "identity",
+}
+
+_DEFAULT_THREATS: dict[Kind, Threat] = {"link_attack": "link", "attribute_attack": "attribute"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attack of an audit.
+
+    method     the attack's id (`MethodChoice.id`)
+    threat     what it is after
+    target     private column, where it is not the audit's first one
+    knowledge  "" as the threat has it; "aware": knows the defense; "others:SHARE": another
+               known set than the publisher's, of that share; "held:K": holds K releases
+    """
+
+    method: str
+    threat: Threat
+    target: str = ""
+    knowledge: str = ""
+
+    @property
+    def id(self) -> str:
+        """The case as text, as results and options name it."""
+        tokens: list[str] = []
+        if self.threat in ("included", "identity"):
+            tokens.append(self.threat)
+        if self.target:
+            tokens.append(f"column:{quote(self.target, safe='')}")
+        if self.knowledge:
+            tokens.append(self.knowledge)
+        return f"{self.method}@{'+'.join(tokens)}" if tokens else self.method
+
+    @property
+    def is_plain(self) -> bool:
+        return self.id == self.method
+
+    @staticmethod
+    def parse(case_id: str) -> Case:
+        """The case of an id; InputError where its method is unknown."""
+        method, _, text = case_id.partition("@")
+        threat = _DEFAULT_THREATS.get(parse_method(method).kind, "identity")
+        target = knowledge = ""
+        for token in filter(None, text.split("+")):
+            name, _, value = token.partition(":")
+            if token == "included":
+                threat = "included"
+            elif token == "identity":
+                threat = "identity"
+            elif name == "column":
+                target = unquote(value)
+            else:
+                knowledge = token
+        return Case(method, threat, target, knowledge)
+
+    def describe_knowledge(self, has_others: bool = False) -> str:
+        """As audit.json calls it: "unaware" or, where others attack too, "assumed"."""
+        if self.knowledge:
+            return self.knowledge
+        return "assumed" if has_others and self.threat == "attribute" else "unaware"
+
+
+def split_id(case_id: str) -> tuple[str, str]:
+    """The method's id and the tokens; neither is checked."""
+    method, _, tokens = case_id.partition("@")
+    return method, tokens
+
+
+def list_cases(spec: AuditSpec) -> list[tuple[MethodChoice, Method, Case]]:
+    """Every case of an audit with the attack that it runs, in the order of the spec."""
+    found = []
+    for choice in spec.attacks:
+        attack = choice.make("link_attack", "attribute_attack")
+        found.append((choice, attack, Case(choice.id, _DEFAULT_THREATS[attack.kind])))
+    return found
