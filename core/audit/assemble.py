@@ -48,6 +48,7 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
     """One row of the history from the audit's row and its number of cells in each state."""
     spec = AuditSpec.model_validate(row.spec)
     threats = ("link",) * spec.has_link_threat + ("attribute",) * (spec.private is not None)
+    threats += ("identity",) * (spec.identity is not None)
     return AuditSummary(
         id=row.id,
         name=row.name,
@@ -208,6 +209,8 @@ def _compute_overlap(spec: AuditSpec, case: Case) -> float:
     """
     if case.threat == "attribute":
         return 1.0 - spec.known
+    if case.threat == "identity":  # the same people in every repeat
+        return 1.0
     if spec.sensitive_links is not None or spec.hide_links is None:
         return 1.0
     return spec.hide_links
@@ -350,7 +353,8 @@ def _assemble_rocs(
                 files.load_cell(store.home, cell.key)
                 for cell in _list_done(groups, release, case.id)
             ]
-            curves = [cell["tpr"] for cell in cells if np.isfinite(cell["tpr"]).all()]
+            rates = [cell["tpr"] for cell in cells if "tpr" in cell]
+            curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
             if curves:
                 rocs[release, case.id] = pd.DataFrame(
                     {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.identity import add_identity
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
 
@@ -113,6 +114,7 @@ def build_parser() -> Parser:
         metavar="N",
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
+    add_identity(audit)
     audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")

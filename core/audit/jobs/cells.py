@@ -15,7 +15,14 @@ import numpy as np
 
 from core.audit.attacking import attack_release, check_support
 from core.audit.describe import count_changes, describe_release, restore_release
-from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
+from core.audit.plan import (
+    Cell,
+    draw_repeat,
+    load_known_graph,
+    make_cell_seed,
+    make_shared_seed,
+    prepare_graph,
+)
 from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import KEPT, Store, open_store
@@ -211,7 +218,8 @@ def _finish(store: Store, cell: Cell, state: str, **values: Any) -> str:
 def _draw(home: str, spec: str, repeat: int) -> Threats:
     checked = AuditSpec.model_validate_json(spec)
     graph = prepare_graph(checked, _load_graph(home, checked.graph_hash))
-    return draw_repeat(checked, graph, repeat)
+    known = load_known_graph(checked, lambda name: _load_graph(home, name))
+    return draw_repeat(checked, graph, repeat, known)
 
 
 @lru_cache(maxsize=2)
