@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -10,18 +10,16 @@ from pydantic import Field
 
 from core.context import Context
 from core.defenses.guesses import guess_values
+from core.defenses.verifying import choose_state, draw_links
 from core.errors import UnsupportedError
 from core.graph import Graph
-from core.methods import AttributeAttack, Defense, MethodInfo
+from core.methods import Defense, MethodInfo
 from core.progress import PartProgress
 from core.release import Release
 from core.threats import Threats
 
 if TYPE_CHECKING:
     from core.models.gps.sampler_training import SamplerState
-
-MAX_TRIALS = 3
-"""States on which the GPS attack is run before one is chosen."""
 
 
 class GpsSampling(Defense):
@@ -32,7 +30,8 @@ class GpsSampling(Defense):
     count with calibrated guesses. Where this differs from the paper,
     because the authors' training is unstable: no gain from making the attacker worse than
     guessing, several steps of the attacker for one of the sampler, and the release is chosen
-    among checkpoints of all restarts by an attack on a draw, judged by the guesses.
+    among checkpoints of all restarts by the strongest of several attacks on a draw, turned
+    round where they are wrong, judged by the guesses.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -43,10 +42,15 @@ class GpsSampling(Defense):
         group="empirical",
         cost="minutes",
         uses_gpu=True,
+        version=2,
     )
     variant: Literal["full", "adv", "dis"] = Field(
         "full",
         description="Against the GPS attack (adv), for even homophily ratios (dis), or both.",
+    )
+    backbone: Literal["gin", "gcn", "sage", "gat"] = Field(
+        "gcn",
+        description="Kind of graph layer of the simulated attacker, as in the GPS attack.",
     )
     gamma: float = Field(
         15.0,
@@ -119,15 +123,24 @@ class GpsSampling(Defense):
             graph, threats.attribute, replace(context.child("guess"), progress=progress)
         )
         states = self._train(graph, threats, beliefs, trace, context)
-        choice = self._choose(graph, threats, beliefs, states, context)
-        release = _draw(graph, choice.probabilities, context.rng("release"))
-        kept = [float(state.probabilities.mean()) for state in states]
+        progress = PartProgress(context.progress, self.restarts + 1, self.restarts + 2)
+        shares = [state.probabilities for state in states]
+        choice = choose_state(
+            graph,
+            threats.attribute,
+            beliefs,
+            shares,
+            self.target,
+            replace(context, progress=progress),
+        )
+        release = draw_links(graph, choice.probabilities, context.rng("release"))
+        kept = [float(share.mean()) for share in shares]
         facts = {
-            "links_removed": float(graph.num_edges - release.num_edges),
-            "links_added": 0.0,
             "estimated_attack_auc": choice.attack,
-            "lowest_attack_auc_among_states": min(choice.estimates),
-            "highest_attack_auc_among_states": max(choice.estimates),
+            **{f"estimated_auc_of_{key}": value for key, value in choice.by_attack.items()},
+            "restarts": float(self.restarts),
+            "lowest_attack_auc_among_states": min(choice.rough),
+            "highest_attack_auc_among_states": max(choice.rough),
             "expected_share_kept": float(choice.probabilities.mean()),
             "least_share_kept_among_states": min(kept),
             "most_share_kept_among_states": max(kept),
@@ -162,6 +175,7 @@ class GpsSampling(Defense):
             lr=self.lr,
             temperature=self.temperature,
             batch=self.batch,
+            backbone=self.backbone,
         )
         trainer = SamplerTrainer(
             graph,
@@ -190,61 +204,6 @@ class GpsSampling(Defense):
             states += trainer.run(context.seed.child("restart", restart), report)
         return states
 
-    def _choose(
-        self,
-        graph: Graph,
-        threats: Threats,
-        beliefs: np.ndarray,
-        states: list[SamplerState],
-        context: Context,
-    ) -> _Choice:
-        """The state that keeps most links with an estimated attack AUC within the target.
-
-        Label propagation and the degree judge every state, the GPS attack those that may win,
-        most links first. If none is within the target, the one with the lowest estimate.
-        """
-        from core.attacks.attribute.gps import Gps
-        from core.attacks.attribute.label_propagation import LabelPropagation
-        from core.models.gps.sampler_training import compute_believed_auc
-
-        assert threats.attribute is not None
-        unknown = ~threats.attribute.known
-        progress = PartProgress(context.progress, self.restarts + 1, self.restarts + 2)
-        context = replace(context, progress=progress)
-        judge = LabelPropagation.model_validate({})
-        verifier = Gps.model_validate({})
-        rough = []
-        for index, state in enumerate(states):
-            drawn = _draw(graph, state.probabilities, context.rng("trial", index))
-            by_neighbors = _estimate(judge, drawn, threats, beliefs, context)
-            degrees = np.tile(drawn.degrees[unknown, None], threats.attribute.num_classes)
-            by_role = compute_believed_auc(degrees, beliefs[unknown])
-            rough.append(max(by_neighbors, by_role))
-        order = sorted(
-            range(len(states)),
-            key=lambda k: (max(rough[k], self.target), -states[k].probabilities.mean()),
-        )
-        best = _Choice(np.inf, states[order[0]].probabilities, rough)
-        for k in order[:MAX_TRIALS]:
-            drawn = _draw(graph, states[k].probabilities, context.rng("trial", k))
-            inner = context.child("trial", k)
-            attack = max(rough[k], _estimate(verifier, drawn, threats, beliefs, inner))
-            if attack < best.attack:
-                best = _Choice(attack, states[k].probabilities, rough)
-            if attack <= self.target:
-                break
-        return best
-
-
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """Keep probabilities (m,), the attack AUC estimated for them, and the rough estimates of
-    all states, without the GPS attack: their spread shows how unstable the training is."""
-
-    attack: float
-    probabilities: np.ndarray
-    estimates: list[float]
-
 
 class _Trace:
     """Curves, kept for the release and shown while they grow."""
@@ -255,28 +214,3 @@ class _Trace:
     def add(self, name: str, step: float, value: float) -> None:
         self.curves.setdefault(name, []).append((float(step), value))
         self._progress.record(name, step, value)
-
-
-def _draw(graph: Graph, probabilities: np.ndarray, rng: np.random.Generator) -> Graph:
-    """One Bernoulli draw a link (Eq. 12); weights of kept links stay."""
-    keep = rng.random(graph.num_edges) < probabilities
-    weights = None if graph.weights is None else graph.weights[keep]
-    return graph.with_edges(graph.edges[keep], weights)
-
-
-def _estimate(
-    attack: AttributeAttack,
-    drawn: Graph,
-    threats: Threats,
-    beliefs: np.ndarray,
-    context: Context,
-) -> float:
-    """AUC of an attack over the nodes it must guess, against beliefs."""
-    from core.models.gps.sampler_training import compute_believed_auc
-
-    threat = threats.attribute
-    assert threat is not None
-    if attack.supports(Release(drawn), threat):
-        return 0.5
-    values = attack.infer(Release(drawn), threat, context).probabilities
-    return compute_believed_auc(values[~threat.known], beliefs[~threat.known])

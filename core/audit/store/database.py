@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Row
 
-from core.audit.plan import Cell
+from core.audit.plan import Cell, CellKind
 from core.audit.spec import AuditSpec
 from core.audit.states import ACTIVE, FINAL, KEPT, State
 from core.audit.store import files
@@ -30,7 +30,7 @@ from core.errors import InputError
 from core.graph import Graph
 from core.home import find_home
 
-CELL_KINDS = ("publish", "attack", "measure")
+CELL_KINDS = get_args(CellKind)
 """Kinds of jobs that are cells: shared by audits, gone with the last one that has them."""
 
 

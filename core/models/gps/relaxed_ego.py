@@ -1,7 +1,8 @@
 """Graph layers on a graph whose links are kept in part, with gradients for the kept shares.
 
 A `Block` of the encoders aggregates over a constant graph; the blocks made here aggregate over
-the same pattern with one differentiable weight a link, so that the encoders serve unchanged.
+the same pattern with one differentiable weight a link, normalised as the backbone wants it, so
+that the encoders serve unchanged. At shares of 0 and 1 they are the blocks of the drawn graph.
 """
 
 from __future__ import annotations
@@ -10,34 +11,64 @@ import numpy as np
 import torch
 
 from core.graph import Graph
-from core.models.encoders import Block
+from core.models.encoders import NORMS, Backbone, Block
 from core.models.gps.attacker import EgoBlocks
 from core.models.gps.ego import build_ego_batch
 from core.models.pair_matrix import PairMatrix
 
 
 class RelaxedBlock(Block):
-    """x ↦ (W + I) x: what GIN aggregates, for symmetric link weights W.
+    """What a layer of `backbone` aggregates over, for symmetric link weights W (E,) ≥ 0.
 
-    rows  (t,) the source of each row, where rows are copies of fewer sources; else None
+    gcn   D^-½ (W + I) D^-½ with D the row sums of W + I;  gin  W + I
+    sage  D⁻¹ W;  gat  the links with their weights, and loops of weight 1
+
+    rows   (t,) the source of each row, where rows are copies of fewer sources; else None
+    floor  least weight of a link that is there: no mean divides by less, so that gradients of
+           a node about to lose its last link stay bounded
     """
 
     def __init__(
-        self, matrix: PairMatrix, weights: torch.Tensor, rows: torch.Tensor | None = None
+        self,
+        matrix: PairMatrix,
+        weights: torch.Tensor,
+        backbone: Backbone,
+        rows: torch.Tensor | None = None,
+        floor: float = 1.0,
     ) -> None:
-        self.num_targets = matrix.num_nodes
+        self.num_targets = count = matrix.num_nodes
         self.links = None
         self._own = rows
-        values = torch.cat([weights, weights.new_ones(matrix.num_nodes)])
-        self.aggregate = lambda x: matrix.matmul(values, x if rows is None else x[rows])
+        norm, self_loops = NORMS[backbone]
+        if backbone == "gat":
+            nodes = torch.arange(count, device=weights.device)
+            source = torch.cat([matrix.right, matrix.left, nodes])
+            self.links = (
+                torch.cat([matrix.left, matrix.right, nodes]),
+                source if rows is None else rows[source],
+                torch.cat([weights, weights, weights.new_ones(count)]),
+            )
+        loops = weights.new_ones(count) if self_loops else weights.new_zeros(count)
+        values = matrix.normalize(weights) if norm == "symmetric" else torch.cat([weights, loops])
+
+        def aggregate(x: torch.Tensor) -> torch.Tensor:
+            total = matrix.matmul(values, x if rows is None else x[rows])
+            if norm != "row":
+                return total
+            degrees = weights.new_zeros(count).index_add(0, matrix.left, weights)
+            degrees = degrees.index_add(0, matrix.right, weights)
+            return total / degrees.clamp_min(floor)[:, None]
+
+        self.aggregate = aggregate
 
 
 class RelaxedEgos:
-    """The ego networks of `nodes` (k,) of a graph with link weights (m,) in [0, 1].
+    """The ego networks of `nodes` (k,) of a graph whose links are kept with shares (m,).
 
-    The network of i in a graph drawn with these weights holds j if the link ij was drawn, and
-    the link jk if ij, ik and jk were. The weight of jk is therefore w_ij w_ik w_jk, of j's row
-    in the sum w_ij; at weights 0 and 1 this is the ego network of the drawn graph exactly.
+    The network of i in a graph drawn with these shares s holds j if the link ij was drawn, and
+    the link jk between two neighbours if ij, ik and jk were. Its share is therefore
+    s_ij s_ik s_jk, that of ij itself s_ij, and j's row counts s_ij in the sum; at shares 0 and 1
+    this is the ego network of the drawn graph exactly. Links keep the graph's weights.
     """
 
     def __init__(self, graph: Graph, nodes: np.ndarray, device: str) -> None:
@@ -55,16 +86,19 @@ class RelaxedEgos:
         other = np.where(is_center, (members + 1) % n, members)  # any pair but a loop
         self._entry = _find_slots(graph, nodes[network], other, device)
         self._is_center = torch.from_numpy(is_center).to(device)
+        self._at_center = torch.from_numpy(is_center[pairs].any(axis=1)).to(device)
         self._members = torch.from_numpy(members).to(device)
         self._network = torch.from_numpy(network).to(device)
         self._centers = torch.from_numpy(batch.centers).to(device)
         self._nodes = torch.from_numpy(nodes).to(device)
+        self._strength, self._floor = link_strengths(graph, device)
 
-    def make_blocks(self, weights: torch.Tensor) -> EgoBlocks:
-        """Differentiable in `weights`; for GIN layers only."""
-        entry = torch.where(self._is_center, 1.0, weights[self._entry])
+    def make_blocks(self, kept: torch.Tensor, backbone: Backbone) -> EgoBlocks:
+        """Differentiable in the shares `kept` (m,)."""
+        entry = torch.where(self._is_center, 1.0, kept[self._entry])
         matrix = self._matrix
-        inner = weights[self._slots] * entry[matrix.left] * entry[matrix.right]
+        both = torch.where(self._at_center, 1.0, entry[matrix.left] * entry[matrix.right])
+        inner = (self._strength * kept)[self._slots] * both
         count = len(self._nodes)
 
         def pool(h: torch.Tensor) -> torch.Tensor:
@@ -74,10 +108,19 @@ class RelaxedEgos:
         return EgoBlocks(
             self._nodes,
             self._centers,
-            RelaxedBlock(matrix, inner, self._members),
-            RelaxedBlock(matrix, inner),
+            RelaxedBlock(matrix, inner, backbone, self._members, self._floor),
+            RelaxedBlock(matrix, inner, backbone, None, self._floor),
             pool,
         )
+
+
+def link_strengths(graph: Graph, device: str) -> tuple[torch.Tensor, float]:
+    """(m,) float32 weights of the links, 1 where the graph has none, and the least above 0."""
+    if graph.weights is None:
+        return torch.ones(graph.num_edges, device=device), 1.0
+    present = graph.weights[graph.weights > 0]
+    weights = torch.from_numpy(graph.weights.astype(np.float32)).to(device)
+    return weights, float(present.min()) if len(present) else 1.0
 
 
 def _find_slots(graph: Graph, left: np.ndarray, right: np.ndarray, device: str) -> torch.Tensor:

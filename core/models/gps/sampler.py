@@ -14,7 +14,8 @@ import torch
 from core.graph import Graph
 from core.models.encoders import Block, Encoder, Inputs, Linear, num_columns
 from core.models.gps.attacker import GpsModel, GpsSettings, mix
-from core.models.gps.relaxed_ego import RelaxedBlock, RelaxedEgos
+from core.models.gps.ego import compute_role_features
+from core.models.gps.relaxed_ego import RelaxedBlock, RelaxedEgos, link_strengths
 from core.models.pair_matrix import PairMatrix
 from core.seeding import Seed
 
@@ -120,7 +121,8 @@ class RatioGap:
 class RelaxedAttacker:
     """The GPS attack on relaxed graphs: `fit` takes training steps, `compute_loss` judges.
 
-    It trains on beliefs of all nodes rather than on the known nodes alone: a stronger attacker
+    Layer for layer the model of `GpsAttacker`; a test holds their forward passes together. It
+    trains on beliefs of all nodes rather than on the known nodes alone: a stronger attacker
     than the real one, and far less noisy where few values are known. Role networks take turns,
     `batch` nodes a step.
     """
@@ -129,22 +131,22 @@ class RelaxedAttacker:
         self,
         graph: Graph,
         inputs: Inputs,
-        role_features: torch.Tensor,
         beliefs: torch.Tensor,
         prior: torch.Tensor,
+        settings: GpsSettings,
         lr: float,
         batch: int,
         seed: Seed,
         device: str,
     ) -> None:
-        settings = GpsSettings(hidden=64, role_hidden=16, dropout=0.1)
         self.model = GpsModel(
             inputs, graph.features is not None, beliefs.shape[1], settings, seed
         ).to(device)
-        self._graph, self._inputs, self._role_features = graph, inputs, role_features
+        self._graph, self._inputs, self._backbone = graph, inputs, settings.backbone
         self._role_inputs = inputs if graph.features is not None else None
         self._beliefs, self._prior, self._device = beliefs, prior, device
         self._matrix = PairMatrix(graph.num_nodes, graph.edges, device)
+        self._strength, self._floor = link_strengths(graph, device)
         self._batch, self._rng = batch, seed.rng("batches")
         self._optimizer = torch.optim.AdamW(self.model.parameters(), lr=lr, weight_decay=5e-4)
         self.routing = torch.full((graph.num_nodes, 2), 0.5, device=device)
@@ -152,40 +154,55 @@ class RelaxedAttacker:
     def fit(
         self, draw: Callable[[], torch.Tensor], steps: int, report: Callable[[float], None]
     ) -> None:
-        """`steps` steps of lower cross-entropy, each on a fresh draw (m,) of link weights."""
+        """`steps` steps of lower cross-entropy, each on a fresh draw (m,) of kept shares."""
         self.model.train().requires_grad_(True)
         for _ in range(steps):
             self._optimizer.zero_grad(set_to_none=True)
-            nodes, scores = self._score(draw().detach())
+            nodes = self._draw_nodes()
+            scores = self.score(draw().detach(), nodes)
             loss = -(self._beliefs[nodes] * scores).sum(dim=1).mean()
             loss.backward()
             self._optimizer.step()
             report(float(loss.detach()))
 
-    def compute_loss(self, weights: torch.Tensor) -> torch.Tensor:
+    def compute_loss(self, kept: torch.Tensor) -> torch.Tensor:
         """L_adv: cross-entropy of the attack, at most that of the prior for each node.
 
         Beyond the prior's there is nothing to gain: an attacker who is wrong for sure is right
         by inversion. Without the bound the sampler and the attacker chase each other.
         """
         self.model.eval().requires_grad_(False)
-        nodes, scores = self._score(weights)
-        bounded = torch.maximum(scores, torch.log(self._prior))
+        nodes = self._draw_nodes()
+        bounded = torch.maximum(self.score(kept, nodes), torch.log(self._prior))
         return -(self._beliefs[nodes] * bounded).sum(dim=1).mean()
 
-    def _score(self, weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """A batch of nodes (k,) and the log-probabilities (k, C) of the attack."""
-        count = min(self._batch, self._graph.num_nodes)
-        chosen = np.sort(self._rng.choice(self._graph.num_nodes, count, replace=False))
-        nodes = torch.from_numpy(chosen).to(self._device)
-        block = RelaxedBlock(self._matrix, weights)
+    def score(self, kept: torch.Tensor, nodes: np.ndarray) -> torch.Tensor:
+        """Log-probabilities (k, C) of the attack for `nodes` (k,), links kept with shares (m,)."""
+        block = RelaxedBlock(self._matrix, self._strength * kept, self._backbone, floor=self._floor)
         h = torch.relu(self.model.proximity(self._inputs, block))
         proximity = self.model.proximity_head(h)[nodes]
-        egos = RelaxedEgos(self._graph, chosen, self._device).make_blocks(weights)
-        features = self._role_features.clone()
-        degrees = weights.new_zeros(len(features)).index_add(0, self._matrix.left, weights)
-        degrees = degrees.index_add(0, self._matrix.right, weights)
-        spread = degrees.detach().std().clamp_min(1e-6)
-        features = torch.stack([(degrees - degrees.mean()) / spread, features[:, 1]], dim=1)
+        egos = RelaxedEgos(self._graph, nodes, self._device).make_blocks(kept, self._backbone)
+        features = self._compute_role_features(kept)
         role = self.model.role_head(self.model.role(self._role_inputs, features, egos))
-        return nodes, mix(proximity, role, self.routing[nodes])
+        return mix(proximity, role, self.routing[nodes])
+
+    def _draw_nodes(self) -> np.ndarray:
+        count = min(self._batch, self._graph.num_nodes)
+        return np.sort(self._rng.choice(self._graph.num_nodes, count, replace=False))
+
+    def _compute_role_features(self, kept: torch.Tensor) -> torch.Tensor:
+        """(n, 2) standardised degree and overlap. The degree follows the shares; the overlap is
+        that of the links kept by more than half, without a gradient."""
+        matrix, n = self._matrix, self._graph.num_nodes
+        degrees = kept.new_zeros(n).index_add(0, matrix.left, kept)
+        degrees = degrees.index_add(0, matrix.right, kept)
+        is_kept = (kept.detach() > 0.5).cpu().numpy()
+        drawn = self._graph if is_kept.all() else self._graph.with_edges(self._graph.edges[is_kept])
+        overlap = torch.from_numpy(compute_role_features(drawn)[:, 1]).to(kept)
+        # Degrees that are not all alike vary by no less than this.
+        return torch.stack([_standardize(degrees, 0.5 / n), _standardize(overlap, 1e-12)], dim=1)
+
+
+def _standardize(column: torch.Tensor, least: float) -> torch.Tensor:
+    """Mean 0 and variance 1; `least`: smallest variance counted, so that gradients are bounded."""
+    return (column - column.mean()) / column.var(correction=0).clamp_min(least).sqrt()

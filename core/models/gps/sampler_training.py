@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from typing import Literal
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ import torch
 from core.algorithms.ghratio import choose_tolerance, compute_ghratios
 from core.graph import MISSING, Graph
 from core.models.encoders import make_inputs
-from core.models.gps.attacker import compute_shares
+from core.models.gps.attacker import GpsSettings, compute_shares
 from core.models.gps.ego import compute_role_features
 from core.models.gps.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed
 from core.models.pair_matrix import PairMatrix
@@ -41,6 +42,7 @@ class SamplerSettings:
     lr: float
     temperature: float
     batch: int
+    backbone: Literal["gin", "gcn", "sage", "gat"] = "gcn"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +76,6 @@ class SamplerTrainer:
         spread = role.std(axis=0)
         role = (role - role.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         self.role_features = torch.from_numpy(role.astype(np.float32)).to(device)
-        top = 1.0 if graph.weights is None else max(float(graph.weights.max()), 1e-12)
-        scale = np.ones(graph.num_edges) if graph.weights is None else graph.weights / top
-        self.scale = torch.from_numpy(scale.astype(np.float32)).to(device)
 
     def run(self, seed: Seed, report: Report) -> list[SamplerState]:
         """States of one training (Alg. 1); `report` gets curve, step and value."""
@@ -91,15 +90,15 @@ class SamplerTrainer:
         states = []
         for epoch in range(s.epochs):
             logits = sampler()
-            weights = self._draw(logits, generator)
+            drawn = self._draw(logits, generator)
             kept = -torch.nn.functional.logsigmoid(logits).mean()
             loss = s.keep * kept
             if attacker is not None:
-                adversary = attacker.compute_loss(weights)
+                adversary = attacker.compute_loss(drawn)
                 loss = loss - s.gamma * adversary
                 report("adversary's loss", epoch, float(adversary.detach()))
             if s.eta:
-                ratios = gap(weights)
+                ratios = gap(drawn)
                 loss = loss + s.eta * ratios
                 report("ratio gap", epoch, float(ratios.detach()))
             optimizer.zero_grad(set_to_none=True)
@@ -119,8 +118,8 @@ class SamplerTrainer:
         return states
 
     def _draw(self, logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """(m,) link weights of a relaxed draw."""
-        return self.scale * draw_relaxed(logits, self.settings.temperature, generator)
+        """(m,) shares by which a relaxed draw keeps the links."""
+        return draw_relaxed(logits, self.settings.temperature, generator)
 
     def _make_attacker(self, seed: Seed, report: Report) -> RelaxedAttacker | None:
         s = self.settings
@@ -129,16 +128,16 @@ class SamplerTrainer:
         attacker = RelaxedAttacker(
             self.graph,
             self.inputs,
-            self.role_features,
             self.beliefs,
             self.prior,
+            GpsSettings(backbone=s.backbone),
             s.lr,
             s.batch,
             seed.child("attacker"),
             self.device,
         )
         attacker.fit(
-            lambda: self.scale,
+            lambda: torch.ones(self.graph.num_edges, device=self.device),
             min(WARM_UP, s.epochs * s.attacker_steps),
             partial(_tell, report, count(-WARM_UP)),
         )

@@ -1,0 +1,76 @@
+"""Which sampled release is published: by the strongest attack, turned round included."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.context import Context
+from core.data.splits import draw_attribute_threat
+from core.defenses.verifying import choose_state, draw_attackers
+from core.graph import Attribute, Graph
+from core.seeding import Seed
+from core.threats import AttributeThreat
+
+
+def make_halves(n=60, within=0.25, across=0.25, seed=0) -> Graph:
+    rng = np.random.default_rng(seed)
+    side = np.arange(n) >= n // 2
+    i, j = np.triu_indices(n, 1)
+    keep = rng.random(len(i)) < np.where(side[i] == side[j], within, across)
+    attributes = {"private": Attribute("private", side.astype(int), ("left", "right"))}
+    return Graph.from_pairs(np.stack([i[keep], j[keep]], 1), n, attributes=attributes)
+
+
+def choose(graph, threat, states, target=0.5):
+    beliefs = np.eye(2)[graph.attributes["private"].codes]
+    return choose_state(graph, threat, beliefs, states, target, Context(Seed(1)))
+
+
+@pytest.fixture
+def halves():
+    """A graph that tells nothing, its threat, and which links stay within a half."""
+    graph = make_halves()
+    codes = graph.attributes["private"].codes
+    within = codes[graph.edges[:, 0]] == codes[graph.edges[:, 1]]
+    return graph, draw_attribute_threat(graph, "private", 0.3, Seed(0)), within
+
+
+def test_a_state_that_leaks_either_way_loses_against_one_that_does_not(halves):
+    graph, threat, within = halves
+    homophily, heterophily = np.where(within, 1.0, 0.0), np.where(within, 0.0, 1.0)
+    blind = np.full(graph.num_edges, 0.5)
+    found = choose(graph, threat, [homophily, heterophily, blind])
+    np.testing.assert_array_equal(found.probabilities, blind)
+    assert found.rough[0] > 0.9
+    alone = choose(graph, threat, [heterophily])
+    assert alone.attack > 0.9
+    assert set(alone.by_attack) == {
+        "label_propagation",
+        "degree",
+        "gps",
+        "ai_deepwalk",
+        "attri_infer",
+        "gcn",
+    }
+    assert alone.attack == max(alone.by_attack.values())
+
+
+def test_of_states_within_the_target_the_one_with_most_links_is_published(halves):
+    graph, threat, _ = halves
+    states = [np.full(graph.num_edges, share) for share in (0.2, 0.9, 0.6)]
+    found = choose(graph, threat, states, target=1.0)
+    np.testing.assert_array_equal(found.probabilities, states[1])
+
+
+def test_who_knows_all_values_verifies_with_attackers_who_know_few():
+    graph = make_halves(200)
+    attribute = graph.attributes["private"]
+    everything = AttributeThreat(attribute, np.ones(200, bool), np.zeros(200, bool))
+    attackers = draw_attackers(everything, Context(Seed(0)))
+    assert [round(a.known.mean(), 1) for a in attackers] == [0.1, 0.3]
+    for attacker in attackers:
+        assert (attacker.hidden == ~attacker.known).all()
+        assert attribute.codes[attacker.known].mean() == pytest.approx(0.5, abs=0.02)
+    few = draw_attribute_threat(graph, "private", 0.1, Seed(0))
+    assert draw_attackers(few, Context(Seed(0))) == [few]
