@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core.audit.assemble import assemble_view
 from core.audit.jobs.cells import Job, execute_cell
-from core.audit.plan import plan_audit
+from core.audit.plan import load_known_graph, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.spec import AuditSpec
 from core.audit.store.database import KEPT, Store
@@ -28,7 +28,7 @@ def run_inline(
     audit_id = new_audit_id()
     try:
         own.save_graph(graph)
-        cells = plan_audit(spec, graph)
+        cells = plan_audit(spec, graph, load_known_graph(spec, own.load_graph))
         own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
         own.claim_audit(audit_id)
         known = {row.key for row in own.list_cells(audit_id, "key", "state") if row.state in KEPT}

@@ -18,7 +18,7 @@ from core.audit.jobs.claims import ClaimRuns
 from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.jobs.engine import Engine
 from core.audit.jobs.publish import PublishRun
-from core.audit.plan import plan_audit
+from core.audit.plan import load_known_graph, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec, MethodChoice
@@ -102,7 +102,7 @@ class AuditService:
         spec = spec.normalized()
         graph = self.load_graph(spec.graph_hash)
         self._store.save_graph(graph)
-        cells = plan_audit(spec, graph)
+        cells = plan_audit(spec, graph, load_known_graph(spec, self.load_graph))
         audit_id = new_audit_id()
         provenance = {**describe_run(spec), **(marks or {})}
         self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance)
@@ -243,7 +243,8 @@ class AuditService:
                 return
             row = self._store.find_audit(audit_id)
             spec = AuditSpec.model_validate(row.spec)
-            cells = plan_audit(spec, self.load_graph(spec.graph_hash))
+            known = load_known_graph(spec, self.load_graph)
+            cells = plan_audit(spec, self.load_graph(spec.graph_hash), known)
             self._store.replace_plan(audit_id, cells)
             clear_flag(self.home, audit_id)
             run = AuditRun(

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.cli.identity import add_identity_attacks, needs_links, read_identity
 from core.errors import InputError
+from core.methods import ATTACK_KINDS
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
@@ -32,11 +34,14 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     fields = _load_spec(options.spec) if options.spec else {}
     names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
-    if not fields.get("private") and not fields.get("sensitive_links"):
+    read_identity(options, fields, service, say)
+    if needs_links(options, fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
     if options.attack:
         attacks = _parse_attacks(options.attack, fields)
         fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
+    if options.identity:
+        fields["attacks"] = add_identity_attacks(fields.get("attacks", []))
     if options.defense:
         defenses = _parse_choices(options.defense, "defense")
         if not options.no_twins:
@@ -140,18 +145,27 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
     """'all' lists attacks without a threat as skipped; one that was named is an error."""
     from core.registry import find_method
 
-    kinds = ("link_attack", "attribute_attack")
-    choices = _parse_choices(texts, *kinds)
+    choices = _parse_choices(texts, *ATTACK_KINDS)
+    if not fields.get("identity"):
+        choices = [c for c in choices if EVERY not in texts or not _is_identity(c)]
     has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
     for choice in choices:
         if EVERY in texts:
             break
-        kind = find_method(choice.key, *kinds).kind  # type: ignore[arg-type]
+        kind = find_method(choice.key, *ATTACK_KINDS).kind
         if kind == "attribute_attack" and not fields.get("private"):
             raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
         if kind == "link_attack" and not has_links:
             raise InputError(choice.key, "needs hidden links", remedy="use --hide-links")
+        if kind == "identity_attack" and not fields.get("identity"):
+            raise InputError(choice.key, "needs the threat to identities", remedy="use --identity")
     return choices
+
+
+def _is_identity(choice: MethodChoice) -> bool:
+    from core.registry import find_method
+
+    return find_method(choice.key, *ATTACK_KINDS).kind == "identity_attack"
 
 
 def _add_null_attackers(choices: list[MethodChoice], fields: dict[str, Any]) -> list[MethodChoice]:

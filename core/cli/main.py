@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.identity import add_identity
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -71,7 +72,22 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     methods = commands.add_parser("methods", help="list all attacks and defenses")
-    methods.add_argument("--json", action="store_true", help="with settings, as JSON")
+    form = methods.add_mutually_exclusive_group()
+    form.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="form",
+        default="text",
+        help="with settings, as JSON",
+    )
+    form.add_argument(
+        "--markdown",
+        action="store_const",
+        const="markdown",
+        dest="form",
+        help="as tables with sources",
+    )
     methods.set_defaults(run=run_methods)
 
     audit = commands.add_parser("audit", help="attack a graph and defended releases of it")
@@ -117,6 +133,7 @@ def build_parser() -> Parser:
         metavar="N",
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
+    add_identity(audit)
     audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
@@ -184,15 +201,11 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
 
 
 def run_methods(options: argparse.Namespace) -> int:
-    """List the methods as text or JSON."""
+    """List the methods as text, JSON or Markdown."""
+    from core.cli.listing import format_methods
     from core.registry import describe_methods
 
-    methods = describe_methods()
-    if options.json:
-        print(json.dumps(methods, indent=1, ensure_ascii=False))
-    else:
-        for method in methods:
-            print(f"{method['kind']:17} {method['key']:28} {method['title']}")
+    print(format_methods(describe_methods(), options.form))
     return 0
 
 

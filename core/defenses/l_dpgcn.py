@@ -7,13 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
-from scipy.optimize import brentq
 
 from core.algorithms.pairs import sample_non_links
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
-from core.privacy.link_local import make_local_release
+from core.privacy.budget import Account
+from core.privacy.guarantees import LINK_TWICE
+from core.privacy.laplace_sums import (
+    compute_laplace_sum_tail,
+    draw_laplace_sums,
+    draw_total,
+    find_laplace_sum_cut,
+)
 from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats
@@ -43,12 +49,13 @@ class LocalDpGcn(Defense):
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        scale, m = 1.0 / self.epsilon, graph.num_edges
+        account, m = Account(LINK_TWICE, self.epsilon, context), graph.num_edges
+        scale = account.spend(what="entries")
         rng = context.rng("rows")
         on_links = 2.0 + draw_laplace_sums(-math.inf, scale, m, rng)
         num_others = graph.num_pairs - m
         # First the noisy total, which says how many pairs are kept.
-        rest = rng.normal(0.0, 2.0 * scale * math.sqrt(num_others))
+        rest = draw_total(num_others, scale, rng)
         wanted = int(np.clip(round((on_links.sum() + rest) / 2.0), 0, graph.num_pairs))
         check_release_fits("L-DpGCN", wanted, context, "raise epsilon or use a smaller graph")
         share = min(1.0, (wanted + 8.0 * math.sqrt(wanted + 1.0) + 8.0) / max(num_others, 1))
@@ -58,36 +65,5 @@ class LocalDpGcn(Defense):
         noise = draw_laplace_sums(cut, scale, count, rng)
         pairs = np.concatenate([graph.edges, sample_non_links(graph, count, rng)])
         top = np.argsort(-np.concatenate([on_links, noise]), kind="stable")[:wanted]
-        return make_local_release(self, graph, graph.with_edges(pairs[top]), 2, context)
-
-
-def compute_laplace_sum_tail(threshold: float, scale: float) -> float:
-    """P(X + Y > threshold) for independent X, Y ~ Laplace(0, scale) and a threshold ≥ 0 or −∞."""
-    if threshold < 0:
-        return 1.0
-    ratio = threshold / scale
-    return 0.5 * math.exp(-ratio) * (1.0 + 0.5 * ratio)
-
-
-def find_laplace_sum_cut(share: float, scale: float) -> float:
-    """The threshold ≥ 0 that such a sum exceeds with probability `share`; −∞ beyond one half."""
-    if share >= 0.5:
-        return -math.inf
-    quantile: float = scale * brentq(
-        lambda ratio: compute_laplace_sum_tail(ratio, 1.0) - share, 0.0, 700.0
-    )
-    return quantile
-
-
-def draw_laplace_sums(low: float, scale: float, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(count,) draws of such a sum, given that it exceeds `low` (≥ 0, or −∞ for no condition).
-
-    The density of t > 0 is (1 + t)e^(−t)/4 in units of the scale, so that the excess over the
-    threshold is Exp(1), or the sum of two of them with probability 1/(2 + low/scale).
-    """
-    if low < 0:
-        return rng.laplace(0.0, scale, count) + rng.laplace(0.0, scale, count)
-    ratio = low / scale
-    excess = rng.exponential(1.0, count)
-    is_double = rng.random(count) < 1.0 / (2.0 + ratio)
-    return scale * (ratio + excess + np.where(is_double, rng.exponential(1.0, count), 0.0))
+        published = graph.with_edges(pairs[top])
+        return Release(published, self.info.key, self.config, account.make_guarantee())

@@ -8,14 +8,14 @@ from scipy.stats import ks_2samp
 
 from core.context import Context
 from core.defenses.dprr import DegreePreservingRR
-from core.defenses.l_dpgcn import (
-    LocalDpGcn,
+from core.defenses.l_dpgcn import LocalDpGcn
+from core.defenses.randomized_response import RandomizedResponse
+from core.defenses.sym_rr import SymRR
+from core.privacy.laplace_sums import (
     compute_laplace_sum_tail,
     draw_laplace_sums,
     find_laplace_sum_cut,
 )
-from core.defenses.randomized_response import RandomizedResponse
-from core.defenses.sym_rr import SymRR
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import two_communities

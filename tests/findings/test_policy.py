@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -13,7 +14,7 @@ from core.findings.policy import find_policy, list_policies, load_policy
 def test_three_are_shipped_and_each_is_milder_than_the_one_before():
     policies = list_policies()
     assert [policy.key for policy in policies] == ["public", "partner", "internal"]
-    for strict, mild in zip(policies, policies[1:], strict=False):
+    for strict, mild in pairwise(policies):
         limits = {limit.name: limit.limit for limit in mild.limits}
         assert all(limit.limit < limits[limit.name] for limit in strict.limits)
         assert set(mild.allowed_costs) <= set(strict.allowed_costs)

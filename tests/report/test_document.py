@@ -15,7 +15,7 @@ from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.errors import InputError
 from core.graph import Graph
-from core.privacy.guarantees import make_edge_guarantee
+from core.privacy.guarantees import EDGE
 from core.release import Guarantee
 from core.report import SECTIONS, ReportOptions, render_preview, write_report
 from core.report.charts import draw_ranking
@@ -187,7 +187,7 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
 
 
 def test_checks_of_claims_are_told_with_bound_trials_and_what_they_do_not_prove(view):
-    promise = make_edge_guarantee(1.0)
+    promise = EDGE.promise(1.0)
     releases = tuple(replace(r, guarantee=promise) for r in view.releases)
     runs = (
         make_run(make_check(), RELEASES[1]),
@@ -319,7 +319,7 @@ def test_charts_repeat_their_bytes_and_name_no_layout_font(view):
 def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
     twin = "gap:data_free=True"
     names = {RELEASES[1]: "gap", RELEASES[2]: twin}
-    promise = make_edge_guarantee(1.0)
+    promise = EDGE.promise(1.0)
     renamed = replace(
         view,
         results=view.results.replace({"release": names}),

@@ -15,7 +15,14 @@ import numpy as np
 
 from core.audit.attacking import attack_release, check_support
 from core.audit.describe import count_changes, describe_release, restore_release
-from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
+from core.audit.plan import (
+    Cell,
+    draw_repeat,
+    load_known_graph,
+    make_cell_seed,
+    make_shared_seed,
+    prepare_graph,
+)
 from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import KEPT, Store, open_store
@@ -143,7 +150,10 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
             cell.make_method(), cell.case, release, threats, context
         )
         return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
-    return _measure(release, threats, context)
+    from core.audit.measuring import measure_release
+
+    measurements, arrays = measure_release(cell.method, release, threats, context)
+    return Outcome({"measurements": _pack(measurements)}, arrays)
 
 
 def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
@@ -155,13 +165,6 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     result["facts"] = {**count_changes(threats.visible, release.graph), **release.facts}
     arrays = files.pack_release(release.graph, threats.visible, release.link_scores)
     return Outcome(result, arrays, release.curves or None)
-
-
-def _measure(release: Release, threats: Threats, context: Context) -> Outcome:
-    from core.audit.measuring import measure_release
-
-    measurements, arrays = measure_release(release, threats, context)
-    return Outcome({"measurements": _pack(measurements)}, arrays)
 
 
 def _compute_with_retries(
@@ -215,7 +218,8 @@ def _finish(store: Store, cell: Cell, state: str, **values: Any) -> str:
 def _draw(home: str, spec: str, repeat: int) -> Threats:
     checked = AuditSpec.model_validate_json(spec)
     graph = prepare_graph(checked, _load_graph(home, checked.graph_hash))
-    return draw_repeat(checked, graph, repeat)
+    known = load_known_graph(checked, lambda name: _load_graph(home, name))
+    return draw_repeat(checked, graph, repeat, known)
 
 
 @lru_cache(maxsize=2)
