@@ -16,6 +16,7 @@ from core.audit.describe import restore_guarantee
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import list_claims
 from core.audit.margins import make_margin_loader
+from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import FINAL, Store, is_owner_alive
@@ -36,6 +37,11 @@ from core.results import RELEASE, Estimate, Measurement
 
 Groups = dict[tuple[str, str], list[Row[Any]]]
 """(release, method) → its cells, repeat by repeat."""
+
+
+def name_part(part: str) -> str:
+    """The key in `Groups` of a part of the measures of a release."""
+    return f"{RELEASE}:{part}"
 
 
 def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
@@ -80,8 +86,8 @@ def assemble_view(
     graph = (load_graph or store.load_graph)(row.graph_hash)
     groups: Groups = {}
     for cell in sorted(cells, key=lambda c: c.repeat):
-        key = RELEASE if cell.kind == "measure" else cell.method
-        groups.setdefault((cell.release, "" if cell.kind == "publish" else key), []).append(cell)
+        key = {"publish": "", "measure": name_part(cell.method)}.get(cell.kind, cell.method)
+        groups.setdefault((cell.release, key), []).append(cell)
     keys = {(c.release, c.repeat): c.key for c in cells if c.kind == "publish"}
 
     def load_release(release: str, repeat: int) -> Graph:
@@ -186,9 +192,12 @@ def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
     for release in _list_releases(spec):
         defense = configs.get(release)
         head = (release, defense.key if defense else ORIGINAL, defense.config if defense else {})
-        for method, overlap in [*overlaps.items(), (RELEASE, 1.0)]:
+        for method, overlap in overlaps.items():
             cells = groups.get((release, method), [])
-            rows += [(*head, method, *tail) for tail in _combine_cells(cells, method, overlap)]
+            rows += [(*head, method, *tail) for tail in _combine_cells(cells, "auc", overlap)]
+        for part in list_parts(spec):
+            cells = groups.get((release, name_part(part)), [])
+            rows += [(*head, RELEASE, *tail) for tail in _combine_cells(cells, part, 1.0)]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
 
@@ -208,15 +217,17 @@ def _compute_overlap(spec: AuditSpec, case: Case) -> float:
 
 
 def _combine_cells(
-    cells: list[Row[Any]], method: str, overlap: float
+    cells: list[Row[Any]], main: str, overlap: float
 ) -> Iterable[tuple[object, ...]]:
-    """metric, value, low, high, n, seeds, status, reason of one method on one release."""
+    """metric, value, low, high, n, seeds, status, reason of one method on one release.
+
+    main  what a row is called where nothing at all was measured
+    """
     done = [cell for cell in cells if cell.state == "done"]
     other = [cell for cell in cells if cell.state in ("failed", "skipped", "cancelled")]
     if not done:
         if other:
-            metric = "measures" if method == RELEASE else "auc"
-            yield metric, None, None, None, 0, 0, other[0].state, other[0].reason
+            yield main, None, None, None, 0, 0, other[0].state, other[0].reason
         return
     lost = ""
     if other:
@@ -306,7 +317,7 @@ def _assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Grap
     ids = pd.array(list(graph.node_ids), dtype="str")
     tables = []
     for release in _list_releases(spec):
-        done = _list_done(groups, release, RELEASE)
+        done = _list_done(groups, release, name_part("homophily"))
         if not done:
             continue
         arrays = files.load_cell(store.home, done[0].key)

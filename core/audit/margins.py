@@ -12,6 +12,9 @@ from core.audit.store import files
 from core.audit.store.database import Store
 from core.results import RELEASE
 
+UTILITY = f"{RELEASE}:utility"
+"""Key of the cells that measured usefulness, as `core.audit.assemble.name_part` makes it."""
+
 LoadMargins = Callable[[str, str | None], np.ndarray]
 
 
@@ -24,7 +27,7 @@ def make_margin_loader(
 
     def load(release: str, attack: str | None) -> np.ndarray:
         parts = [np.zeros(0)]
-        for cell in groups.get((release, RELEASE if attack is None else attack), ()):
+        for cell in groups.get((release, UTILITY if attack is None else attack), ()):
             if cell.state != "done":
                 continue
             arrays = files.load_cell(store.home, cell.key)

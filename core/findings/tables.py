@@ -19,7 +19,7 @@ from core.findings.turned import turn_round
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-UNITS: dict[str, str] = {"link": "pair", "attribute": "node"}
+UNITS: dict[str, str] = {"link": "pair", "attribute": "node", "identity": "person"}
 """What an attack of a threat names, one by one."""
 
 
@@ -68,7 +68,7 @@ def list_metrics(results: pd.DataFrame, of: str, threat: Threat | None = None) -
 def list_threats(results: pd.DataFrame) -> list[Threat]:
     """The threats that the results have rows of, in their usual order."""
     found = {attack_threat(method) for method in results.method.unique()}
-    threats: list[Threat] = ["link", "attribute"]
+    threats: list[Threat] = ["link", "attribute", "identity"]
     return [threat for threat in threats if threat in found]
 
 

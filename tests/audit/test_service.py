@@ -14,6 +14,7 @@ import pytest
 
 from core.audit.export import describe_audit
 from core.audit.jobs.cluster import EmbeddedCluster
+from core.audit.parts import PARTS
 from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import MethodChoice
@@ -84,7 +85,7 @@ class TestService:
         known = list_done(service.home, larger)
         audit_id = service.start_audit(make_spec(seeds=2, attacks=attacks[:1]))
         assert service.wait(audit_id, PATIENCE_S)
-        assert service.get_progress(audit_id).cells_done == 2 * (2 + 3)
+        assert service.get_progress(audit_id).cells_done == 2 * (1 + 2 * (1 + len(PARTS)))
         assert list_done(service.home, audit_id).items() <= known.items()
         service.delete_audit(audit_id)
         (kept,) = (audit for audit in service.list_audits() if audit.id == larger)

@@ -150,7 +150,10 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
             cell.make_method(), cell.case, release, threats, context
         )
         return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
-    return _measure(release, threats, context)
+    from core.audit.measuring import measure_release
+
+    measurements, arrays = measure_release(cell.method, release, threats, context)
+    return Outcome({"measurements": _pack(measurements)}, arrays)
 
 
 def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
@@ -162,13 +165,6 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     result["facts"] = {**count_changes(threats.visible, release.graph), **release.facts}
     arrays = files.pack_release(release.graph, threats.visible, release.link_scores)
     return Outcome(result, arrays, release.curves or None)
-
-
-def _measure(release: Release, threats: Threats, context: Context) -> Outcome:
-    from core.audit.measuring import measure_release
-
-    measurements, arrays = measure_release(release, threats, context)
-    return Outcome({"measurements": _pack(measurements)}, arrays)
 
 
 def _compute_with_retries(
