@@ -1,7 +1,8 @@
 """The command line: `python -m core methods | audit | advise | check-claim | publish`.
 
 Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
-differential privacy was refuted; 2 bad input, with one line `error: …`; 130 cancelled.
+differential privacy was refuted; 2 bad input, with one line `error: …`; 3 done, but the policy lets
+no release leave; 130 cancelled.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.cli.identity import add_identity
+from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
 
@@ -38,7 +40,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code: 0, 1 failed or refuted, 2 wrong input, 130 cancelled."""
+    """Run one command; its exit code: 0, 1 failed or refuted, 2 wrong input, 3 nothing may
+    leave, 130 cancelled.
+    """
     try:
         options = build_parser().parse_args(arguments)
         code: int = options.run(options)
@@ -133,6 +137,7 @@ def build_parser() -> Parser:
     audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
+    add_policy(audit)
     audit.add_argument("--report", action="store_true", help="write report.pdf as well")
     audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     audit.set_defaults(run=run_audit)
@@ -231,14 +236,15 @@ def run_audit(options: argparse.Namespace) -> int:
         if options.check_claims is not None:
             refuted = _check_claims(service, view, options.check_claims)
             view = service.get_view(audit_id)
-        write_audit(view, options.out)
+        verdict, code = judge_audit(view, say)
+        write_audit(view, options.out, verdict)
         if options.report:
             from core.report import write_report
 
             write_report(view, options.out / "report.pdf")
         failed = view.summary.cells_failed
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
-        return 1 if failed or refuted else 0
+        return 1 if failed or refuted else code
     finally:
         service.close()
 
