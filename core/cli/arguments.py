@@ -60,10 +60,22 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
+    fields["policy"] = _choose_policy(getattr(options, "policy", None), fields.get("policy"))
     spec = AuditSpec.check_spec(fields)
     if not spec.attacks:
         raise InputError("audit", "must have an attack", remedy="use --attack KEY or --attack all")
     return spec
+
+
+def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
+    """The policy of the option, else that of the spec, written out."""
+    from core.findings.policy import check_policy, load_policy
+
+    if text is None and given is None:
+        return None
+    policy = load_policy(text) if text is not None else check_policy(given)
+    fields: dict[str, Any] = policy.model_dump(mode="json")
+    return fields
 
 
 def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:

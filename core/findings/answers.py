@@ -32,6 +32,7 @@ HIGH_RISK = 0.8
 AIMS: dict[Threat, str] = {
     "link": "find hidden links",
     "attribute": "infer the private attribute",
+    "identity": "find people by their links",
 }
 
 

@@ -1,8 +1,8 @@
 """Arrays on disk: graphs, releases and cell results, as npz without pickle.
 
 AUDIT_HOME/graphs/<hash>.npz           the graphs that were loaded
-AUDIT_HOME/cells/<key[:2]>/<key>/      what a finished cell left: arrays.npz
-AUDIT_HOME/audits/<id>/                flags of a running audit
+AUDIT_HOME/cells/<key[:2]>/<key>/      what a finished cell or another job left: arrays.npz
+AUDIT_HOME/flags/<key>                 is there where an audit or a job is to be cancelled
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def cell_folder(home: Path, key: str) -> Path:
     return home / "cells" / key[:2] / key
 
 
-def cancel_path(home: Path, audit_id: str) -> Path:
-    """The file whose presence stops an audit."""
-    return home / "audits" / audit_id / "cancel"
+def cancel_path(home: Path, key: str) -> Path:
+    """The flag that cancels an audit with all its cells, or a job of another kind."""
+    return home / "flags" / key
 
 
 def save_graph(home: Path, graph: Graph) -> str:
