@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from core.audit.spec import MethodChoice
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.errors import InputError
 from core.graph import Graph
@@ -293,7 +294,7 @@ def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
         nodes=view.nodes.iloc[:0],
         profile=view.profile.iloc[:0],
         rocs={},
-        summary=replace(view.summary, state="running"),
+        summary=replace(view.summary, state=State.RUNNING),
     )
     content, _ = build_content(empty, ReportOptions())
     assert "This audit is running" in content["state"]
