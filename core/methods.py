@@ -15,15 +15,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from core.context import Context
 from core.graph import Graph
 from core.release import Release
-from core.results import ClassProbabilities, PairScores
-from core.threats import AttributeThreat, LinkThreat, Threats
+from core.results import AnonymitySets, ClassProbabilities, Matches, PairScores
+from core.threats import AttributeThreat, IdentityThreat, LinkThreat, Threats
 
-Kind = Literal["link_attack", "attribute_attack", "defense"]
+Kind = Literal["link_attack", "attribute_attack", "identity_attack", "defense"]
+
+ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_attack")
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,13 @@ class LinkAttack(Method):
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         """Scores of `threat.pairs`; uses nothing of the threat but the pairs' ends."""
 
+    def describe(self, release: Release, threat: LinkThreat, context: Context) -> np.ndarray:
+        """(k, c) what the attack makes of each of `threat.pairs`, from which an attacker who
+        knows the defense learns what its secrets look like: the score, and both degrees."""
+        scores = self.score(release, threat, context).scores
+        degrees = np.sort(release.graph.degrees[threat.pairs], axis=1)
+        return np.column_stack([scores, np.log1p(degrees)])
+
 
 class AttributeAttack(Method):
     """Infers the private attribute of the hidden nodes."""
@@ -110,6 +120,21 @@ class AttributeAttack(Method):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         """Probabilities for all nodes; reads values through `threat.observed` only."""
+
+
+class IdentityAttack(Method):
+    """Finds people in a pseudonymous release by what it knows of them."""
+
+    kind: ClassVar[Kind] = "identity_attack"
+
+    def supports(self, release: Release, threat: IdentityThreat) -> str | None:
+        return None
+
+    @abstractmethod
+    def find(
+        self, release: Release, threat: IdentityThreat, context: Context
+    ) -> AnonymitySets | Matches:
+        """Sets for what is known of each person, matches for a second graph of them."""
 
 
 class Defense(Method):

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.attacks.attribute import ATTRIBUTE_ATTACKS
+from core.attacks.identity import IDENTITY_ATTACKS
 from core.attacks.link import LINK_ATTACKS
 from core.defenses import DEFENSES
 from core.errors import InputError
@@ -19,7 +20,7 @@ from core.methods import Kind, Method
 
 def list_methods(kind: Kind | None = None) -> list[type[Method]]:
     """All methods in the order of their lists."""
-    methods: list[type[Method]] = [*LINK_ATTACKS, *ATTRIBUTE_ATTACKS, *DEFENSES]
+    methods: list[type[Method]] = [*LINK_ATTACKS, *ATTRIBUTE_ATTACKS, *IDENTITY_ATTACKS, *DEFENSES]
     return [m for m in methods if kind is None or m.kind == kind]
 
 

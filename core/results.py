@@ -12,9 +12,13 @@ RELEASE = "release"
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
-    """Scores (k,) float64 for the k pairs of a LinkThreat, higher = more likely a link."""
+    """Scores (k,) float64 for the k pairs of a LinkThreat, higher = more likely a link.
+
+    facts: figures worth recording with the result, such as what an attacker learned from.
+    """
 
     scores: np.ndarray
+    facts: dict[str, float | str] | None = None
 
     def __post_init__(self) -> None:
         scores = np.asarray(self.scores, dtype=np.float64)
@@ -40,6 +44,40 @@ class ClassProbabilities:
         if not np.allclose(values.sum(axis=1), 1.0, atol=1e-5):
             raise ValueError("class probabilities must sum to one in each row")
         object.__setattr__(self, "probabilities", values)
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymitySets:
+    """Whom an attacker cannot tell from each person, by what is known of them.
+
+    sizes     (n,) int64 how many of the release fit what is known of person i
+    contains  (n,) bool whether the person is one of them
+    """
+
+    sizes: np.ndarray
+    contains: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.sizes.shape != self.contains.shape or (self.sizes < self.contains).any():
+            raise ValueError("an anonymity set that contains its person must count them")
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Whom an attacker takes each person of the second graph for.
+
+    candidates  (k, c) int64 nodes of the release, the likeliest first, −1 where there are fewer
+    confidence  (k,) float64 the attacker's own probability that the first one is right
+    """
+
+    candidates: np.ndarray
+    confidence: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.candidates.ndim != 2 or len(self.candidates) != len(self.confidence):
+            raise ValueError("matches must be one row of candidates and one number per person")
+        if not ((self.confidence >= 0) & (self.confidence <= 1)).all():
+            raise ValueError("the confidence in a match must lie between 0 and 1")
 
 
 @dataclass(frozen=True)

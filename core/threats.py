@@ -68,6 +68,40 @@ class AttributeThreat:
 
 
 @dataclass(frozen=True, eq=False)
+class IdentityThreat:
+    """Re-identification: whose node of a pseudonymous release is whose.
+
+    original  the people by name: what the attacker knows about a person is what this graph says
+              of them; node i is node i of every release
+    known     a second graph of the same people, by name: an older copy, another network. Its
+              nodes are in an order of their own
+    people    (k,) int64 the release's node of each node of `known`, −1 where they are not in
+              it (evaluation only!)
+    seeds     (s, 2) int64 people whom the attacker has found already: node of `known`, node of
+              the release
+    source    where `known` comes from, in words
+
+    The order of a release's nodes is that of the original here, and random where it leaves the
+    house: attacks must not use it.
+    """
+
+    original: Graph
+    known: Graph
+    people: np.ndarray
+    seeds: np.ndarray
+    source: str = ""
+
+    @property
+    def wanted(self) -> np.ndarray:
+        """(k,) bool: people of `known` who are in the release, have links there as the original
+        has them, and are no seeds: those whom finding would be news of."""
+        present = self.people >= 0
+        present[present] = self.original.degrees[self.people[present]] > 0
+        present[self.seeds[:, 0]] = False
+        return present
+
+
+@dataclass(frozen=True, eq=False)
 class Threats:
     """What one repeat of an audit sets up on the original graph.
 
@@ -83,3 +117,4 @@ class Threats:
     test_links: np.ndarray | None = None
     test_non_links: np.ndarray | None = None
     utility: AttributeThreat | None = None
+    identity: IdentityThreat | None = None

@@ -66,3 +66,20 @@ def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.nda
     found = known[np.searchsorted(known, codes).clip(max=len(known) - 1)]
     free: np.ndarray = pairs[found != codes]
     return free
+
+
+def hide_links(
+    graph: Graph, share: float, limit: int, rng: np.random.Generator, ratio: float = 1.0
+) -> tuple[Graph, np.ndarray, np.ndarray]:
+    """An attacker's own secrets: the graph without some of its links, these links, non-links.
+
+    Hides `share` of the links of weight above 0, at most `limit`, and draws `ratio` times as
+    many pairs that `graph` does not link. (a, 2) links are none, or fewer than two, where there
+    is nothing to hide.
+    """
+    links = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+    count = min(max(round(share * len(links)), min(2, len(links) // 2)), limit)
+    hidden = links[np.sort(rng.choice(len(links), count, replace=False))]
+    available = graph.num_pairs - graph.num_edges
+    absent = sample_non_links(graph, min(round(ratio * count), available), rng)
+    return graph.without_edges(hidden), hidden, absent

@@ -10,9 +10,9 @@ import numpy as np
 from core.audit.cases import Case, Threat
 from core.context import Context
 from core.errors import UnsupportedError
-from core.methods import AttributeAttack, LinkAttack, Method
+from core.methods import AttributeAttack, IdentityAttack, LinkAttack, Method
 from core.release import Release
-from core.results import Measurement
+from core.results import AnonymitySets, Measurement
 from core.threats import Threats
 
 Attacked = tuple[list[Measurement], dict[str, Any], dict[str, np.ndarray]]
@@ -70,7 +70,33 @@ def _attack_attribute(
     return [*measured, node_risk.measure_advantage(risk)], facts, arrays
 
 
+def _attack_identities(
+    attack: Method, case: Case, release: Release, threats: Threats, context: Context
+) -> Attacked:
+    from core.measures import identity
+
+    assert isinstance(attack, IdentityAttack)
+    threat = threats.identity
+    assert threat is not None
+    check_support(attack.label, attack.supports(release, threat))
+    found = attack.find(release, threat, context)
+    if isinstance(found, AnonymitySets):
+        measurements = identity.measure_anonymity(found, threat)
+        risk = identity.compute_anonymity_risk(found, threat)
+        scores = found.sizes
+    else:
+        measurements = identity.measure_matches(found, threat)
+        risk = identity.compute_match_risk(found, threat, release.graph.num_nodes)
+        scores = found.confidence
+    arrays = {"scores": scores, "nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
+    return measurements, {}, arrays
+
+
 Runner = Callable[[Method, Case, Release, Threats, Context], Attacked]
 
-_RUNNERS: dict[Threat, Runner] = {"link": _attack_links, "attribute": _attack_attribute}
+_RUNNERS: dict[Threat, Runner] = {
+    "link": _attack_links,
+    "attribute": _attack_attribute,
+    "identity": _attack_identities,
+}
 """How each threat is attacked; a new threat adds its runner here."""

@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import quote, unquote
 
 from core.audit.spec import AuditSpec, MethodChoice
-from core.methods import Kind, Method
+from core.methods import ATTACK_KINDS, Kind, Method
 from core.registry import parse_method
 
 Threat = Literal["link", "included", "attribute", "identity"]
@@ -29,7 +29,11 @@ THREAT_TITLES: dict[Threat, str] = {
     "identity": "identity",
 }
 
-_DEFAULT_THREATS: dict[Kind, Threat] = {"link_attack": "link", "attribute_attack": "attribute"}
+_DEFAULT_THREATS: dict[Kind, Threat] = {
+    "link_attack": "link",
+    "attribute_attack": "attribute",
+    "identity_attack": "identity",
+}
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,6 @@ def list_cases(spec: AuditSpec) -> list[tuple[MethodChoice, Method, Case]]:
     """Every case of an audit with the attack that it runs, in the order of the spec."""
     found = []
     for choice in spec.attacks:
-        attack = choice.make("link_attack", "attribute_attack")
+        attack = choice.make(*ATTACK_KINDS)
         found.append((choice, attack, Case(choice.id, _DEFAULT_THREATS[attack.kind])))
     return found

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from core.audit.cases import Case, list_cases
+from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec, MethodChoice
+from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
 from core.errors import InputError
 from core.graph import Graph
-from core.methods import Method
+from core.methods import ATTACK_KINDS, Method
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.seeding import Seed
@@ -39,7 +42,7 @@ _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 class Cell:
     """One piece of an audit, small enough to be computed, stored and repeated alone.
 
-    method      id of the attack's case, defense id (publish) or "release" (measure)
+    method      id of the attack's case, defense id (publish), or part of the measures (measure)
     choice      key and settings of the attack or defense, as JSON text; "" for measure
     upstream    key of the publish cell that makes the release; "" on the original
     skip        why the cell is not computed at all; "" where it is
@@ -69,18 +72,19 @@ class Cell:
     def make_method(self) -> Method:
         """The configured method that the cell runs."""
         return MethodChoice.model_validate_json(self.choice).make(
-            *(("defense",) if self.kind == "publish" else ("link_attack", "attribute_attack"))
+            *(("defense",) if self.kind == "publish" else ATTACK_KINDS)
         )
 
 
-def plan_audit(spec: AuditSpec, graph: Graph) -> list[Cell]:
+def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> list[Cell]:
     """All cells, most urgent first, every publish cell before the cells that need it.
 
     The original graph and instant methods come first: the analyst reads while the rest runs.
-    Raises InputError where the threats cannot be drawn on this graph.
+    known: the second graph that the spec names, if any. Raises InputError where the threats
+    cannot be drawn on this graph.
     """
     spec = spec.normalized()
-    draw_repeat(spec, graph, 0)
+    draw_repeat(spec, graph, 0, known)
     base = {
         "version": RESULTS_VERSION,
         "graph": prepare_graph(spec, graph).content_hash,
@@ -128,16 +132,12 @@ def plan_audit(spec: AuditSpec, graph: Graph) -> list[Cell]:
                 )
                 cost = _COST_RANK[attack.info.cost]
                 ranked.append(((tier, 0 if tier else cost, repeat, 1, cost), cell))
-            key = _compute_key(
-                "measure",
-                release,
-                RELEASE,
-                repeat,
-                None,
-                {**everything, "upstream": upstream},
-            )
-            cell = Cell(key, "measure", release, RELEASE, repeat, upstream=upstream)
-            ranked.append(((tier, 0 if tier else 1, repeat, 1, 1), cell))
+            for name, part in list_parts(spec).items():
+                facts = {**everything, "upstream": upstream}
+                key = _compute_key("measure", release, name, repeat, None, facts)
+                cell = Cell(key, "measure", release, name, repeat, upstream=upstream)
+                cost = _COST_RANK[part.cost]
+                ranked.append(((tier, 0 if tier else cost, repeat, 1, cost), cell))
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
 
 
@@ -149,12 +149,16 @@ def prepare_graph(spec: AuditSpec, graph: Graph) -> Graph:
     return graph
 
 
-def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int) -> Threats:
-    """The threats of one repeat: a fresh split from the audit's root seed."""
+def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None = None) -> Threats:
+    """The threats of one repeat: a fresh split from the audit's root seed.
+
+    known: the second graph that the spec names, if any.
+    """
     given = spec.sensitive_links
-    return draw_threats(
+    seed = Seed(spec.root_seed).child("repeat", repeat)
+    threats = draw_threats(
         graph,
-        Seed(spec.root_seed).child("repeat", repeat),
+        seed,
         private=spec.private,
         utility=spec.utility,
         known=spec.known,
@@ -163,6 +167,25 @@ def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int) -> Threats:
         test_links=spec.test_links,
         utility_train=spec.utility_train,
     )
+    if spec.identity is None:
+        return threats
+    choice = spec.identity
+    identity = draw_identity_threat(
+        threats.visible,
+        seed.child("identity"),
+        choice.overlap,
+        choice.noise,
+        choice.seeds_known,
+        known,
+    )
+    return replace(threats, identity=identity)
+
+
+def load_known_graph(spec: AuditSpec, load: Callable[[str], Graph]) -> Graph | None:
+    """The second graph that the spec names, by the given way of loading graphs."""
+    if spec.identity is None or spec.identity.known_graph is None:
+        return None
+    return load(spec.identity.known_graph)
 
 
 def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
@@ -177,7 +200,8 @@ def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
 
 def make_cell_seed(spec: AuditSpec, cell: Cell) -> Seed:
     """The stream of one cell, independent of which other cells the audit has."""
-    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, cell.release, cell.method)
+    method = RELEASE if cell.kind == "measure" else cell.method
+    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, cell.release, method)
 
 
 def make_shared_seed(spec: AuditSpec, cell: Cell) -> Seed:
@@ -190,6 +214,8 @@ def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[
     if case.threat == "attribute":
         attribute = [spec.private, spec.known] if spec.private else None
         return {**base, "attribute": attribute}
+    if case.threat == "identity" and spec.identity is not None:
+        return {**base, "identity": spec.identity.model_dump()}
     return base
 
 
@@ -198,6 +224,8 @@ def _find_skip_reason(spec: AuditSpec, attack: Method) -> str:
         return "no links are hidden in this audit"
     if attack.kind == "attribute_attack" and spec.private is None:
         return "no private column is named in this audit"
+    if attack.kind == "identity_attack" and spec.identity is None:
+        return "identity is not audited; use --identity"
     return ""
 
 

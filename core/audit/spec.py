@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.errors import InputError
-from core.methods import Kind, Method
+from core.methods import ATTACK_KINDS, Kind, Method
 from core.registry import make_method, parse_method
 
 
@@ -44,6 +44,22 @@ class MethodChoice(BaseModel):
         return f"{self.key}:{','.join(changed)}" if changed else self.key
 
 
+class IdentityChoice(BaseModel):
+    """What an attacker on identities holds: a second graph of the same people, and seeds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    overlap: float = Field(
+        0.9, gt=0, le=1, description="Share of the links in the simulated second graph."
+    )
+    noise: float = Field(
+        0.0, ge=0, le=1, description="Links added to it at random, as a share of the links."
+    )
+    seeds_known: int = Field(20, ge=0, description="People whom the attacker has found already.")
+    known_graph: str | None = Field(
+        None, description="SHA-256 of a second graph that is used instead of a simulated one."
+    )
+
+
 class AuditSpec(BaseModel):
     """Names the graph by its content, the threats, the methods and the repeats.
 
@@ -71,10 +87,20 @@ class AuditSpec(BaseModel):
     utility_train: float = Field(
         0.3, gt=0, lt=1, description="Share of the nodes with a known utility label."
     )
+    identity: IdentityChoice | None = Field(
+        None, description="What an attacker on identities holds; none: not audited."
+    )
     attacks: tuple[MethodChoice, ...] = ()
     defenses: tuple[MethodChoice, ...] = ()
     seeds: int = Field(5, ge=1, le=100, description="Repeats; each draws new splits and noise.")
     root_seed: int = Field(0, ge=0, description="Repeats with the same root seed are identical.")
+    policy: dict[str, Any] | None = Field(
+        None, description="Release policy that the verdict goes by; it changes no result."
+    )
+    purpose: dict[str, str] = Field(
+        default_factory=dict,
+        description="What was said of the release: recipient, knowledge, use, legal basis.",
+    )
 
     @staticmethod
     def check_spec(fields: dict[str, Any]) -> AuditSpec:
@@ -88,10 +114,10 @@ class AuditSpec(BaseModel):
                 f"spec field '{name}'", first["msg"].lower(), first.get("input")
             ) from None
         for choice in spec.attacks:
-            choice.make("link_attack", "attribute_attack")
+            choice.make(*ATTACK_KINDS)
         for choice in spec.defenses:
             choice.make("defense")
-        if not spec.has_link_threat and spec.private is None:
+        if not spec.has_link_threat and spec.private is None and spec.identity is None:
             raise InputError(
                 "audit", "must have a threat", remedy="name a private column or hide some links"
             )
@@ -99,10 +125,9 @@ class AuditSpec(BaseModel):
 
     def normalized(self) -> AuditSpec:
         """The same audit with all settings written out and methods named once each."""
-        kinds: tuple[Kind, Kind] = ("link_attack", "attribute_attack")
         return self.model_copy(
             update={
-                "attacks": _normalize(self.attacks, *kinds),
+                "attacks": _normalize(self.attacks, *ATTACK_KINDS),
                 "defenses": _normalize(self.defenses, "defense"),
             }
         )

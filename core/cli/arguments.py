@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.cli.identity import add_identity_attacks, needs_links, read_identity
 from core.errors import InputError
+from core.methods import ATTACK_KINDS
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
@@ -32,11 +34,14 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     fields = _load_spec(options.spec) if options.spec else {}
     names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
-    if not fields.get("private") and not fields.get("sensitive_links"):
+    read_identity(options, fields, service, say)
+    if needs_links(options, fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
     if options.attack:
         attacks = _parse_attacks(options.attack, fields)
         fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
+    if options.identity:
+        fields["attacks"] = add_identity_attacks(fields.get("attacks", []))
     if options.defense:
         defenses = _parse_choices(options.defense, "defense")
         if not options.no_twins:
@@ -55,16 +60,28 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
+    fields["policy"] = _choose_policy(getattr(options, "policy", None), fields.get("policy"))
     spec = AuditSpec.check_spec(fields)
     if not spec.attacks:
         raise InputError("audit", "must have an attack", remedy="use --attack KEY or --attack all")
     return spec
 
 
+def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
+    """The policy of the option, else that of the spec, written out."""
+    from core.findings.policy import check_policy, load_policy
+
+    if text is None and given is None:
+        return None
+    policy = load_policy(text) if text is not None else check_policy(given)
+    fields: dict[str, Any] = policy.model_dump(mode="json")
+    return fields
+
+
 def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
     """The graph of the catalogue or of a file; what loading dropped is said."""
     from core.data.catalogue import list_datasets, load_dataset
-    from core.data.readers import load_graph
+    from core.data.safely import load_safely
 
     names = {info.name for info in list_datasets()}
     unknown = [value for text in options.unknown for value in text.split(",")]
@@ -79,7 +96,7 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
             options.graph,
             "names: " + ", ".join(sorted(names)),
         )
-    loaded = load_graph(
+    loaded = load_safely(
         path,
         nodes_path=options.nodes,
         id_column=options.id,
@@ -87,6 +104,8 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
         utility=options.utility,
         ignore=ignore,
         unknown=unknown,
+        missing_nodes="add" if options.add_undeclared_nodes else "error",
+        ignore_weights=options.ignore_weights,
     )
     report = loaded.report
     say(
@@ -100,12 +119,11 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
 
 
 def _warn_of_markers(options: argparse.Namespace, say: Say) -> None:
-    from core.data.columns import guess_unknown_markers
-    from core.data.node_table import load_node_table
+    from core.data.safely import find_markers_safely
 
     if ".json" in options.nodes.suffixes:
         return
-    found = guess_unknown_markers(load_node_table(options.nodes))
+    found = find_markers_safely(options.nodes)
     for column in (options.private, options.utility):
         if column in found:
             values = ",".join(found[column])
@@ -128,18 +146,27 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
     """'all' lists attacks without a threat as skipped; one that was named is an error."""
     from core.registry import find_method
 
-    kinds = ("link_attack", "attribute_attack")
-    choices = _parse_choices(texts, *kinds)
+    choices = _parse_choices(texts, *ATTACK_KINDS)
+    if not fields.get("identity"):
+        choices = [c for c in choices if EVERY not in texts or not _is_identity(c)]
     has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
     for choice in choices:
         if EVERY in texts:
             break
-        kind = find_method(choice.key, *kinds).kind  # type: ignore[arg-type]
+        kind = find_method(choice.key, *ATTACK_KINDS).kind
         if kind == "attribute_attack" and not fields.get("private"):
             raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
         if kind == "link_attack" and not has_links:
             raise InputError(choice.key, "needs hidden links", remedy="use --hide-links")
+        if kind == "identity_attack" and not fields.get("identity"):
+            raise InputError(choice.key, "needs the threat to identities", remedy="use --identity")
     return choices
+
+
+def _is_identity(choice: MethodChoice) -> bool:
+    from core.registry import find_method
+
+    return find_method(choice.key, *ATTACK_KINDS).kind == "identity_attack"
 
 
 def _add_null_attackers(choices: list[MethodChoice], fields: dict[str, Any]) -> list[MethodChoice]:

@@ -31,6 +31,7 @@ from core.results import RELEASE
 AIMS: dict[Threat, str] = {
     "link": "find hidden links",
     "attribute": "infer the private attribute",
+    "identity": "find people by their links",
 }
 
 

@@ -12,7 +12,7 @@ from core.methods import Method
 from core.registry import parse_method
 from core.release import ORIGINAL
 
-MAIN_ATTACK_METRICS = ("auc", "accuracy")
+MAIN_ATTACK_METRICS = ("auc", "accuracy", "expected_found", "hits_at_1")
 """Headline metric of an attack, the first that was computed."""
 
 MAIN_UTILITY_METRICS = (

@@ -171,6 +171,61 @@ def _attack_metrics() -> list[MetricInfo]:
     ]
 
 
+def _identity_metrics() -> list[MetricInfo]:
+    rows = [
+        (
+            "expected_found",
+            "Expected share found",
+            "Share of the people whom an attacker finds who guesses among all that fit what is "
+            "known of a person.",
+        ),
+        (
+            "share_unique",
+            "Unique people",
+            "Share of the people with links whom what is known fits alone: whoever knows it "
+            "has found them.",
+        ),
+        (
+            "share_below_5",
+            "Hidden among fewer than five",
+            "Share of the people with links whom what is known fits together with at most "
+            "three others.",
+        ),
+        (
+            "hits_at_1",
+            "Found by a second graph",
+            "Share of the people whom the attacker, holding a second graph of them, takes for "
+            "the right node of the release.",
+        ),
+        (
+            "hits_at_10",
+            "Among ten candidates",
+            "Share of the people who are among the ten nodes that the attacker thinks likeliest.",
+        ),
+        (
+            "mrr",
+            "Mean reciprocal rank",
+            "One over the place of the right node in the attacker's list of ten, 0 where it is "
+            "not in it, averaged over the people.",
+        ),
+        (
+            "precision_at_0.9_confidence",
+            "Right when sure",
+            "Share of the attacker's matches that are right, among those of which he is at least "
+            "90 % sure.",
+        ),
+        (
+            "named_at_0.9_confidence",
+            "Named for sure",
+            "Share of the people of whose node the attacker is at least 90 % sure.",
+        ),
+    ]
+    return [
+        MetricInfo(key, title, text, better_for_privacy="lower", range=SHARE)
+        for key, title, text in rows
+    ]
+
+
 def _homophily_metrics() -> list[MetricInfo]:
     sets = {
         "proximity": ("Proximity homophily", "neighbours"),
@@ -346,6 +401,7 @@ METRICS: dict[str, MetricInfo] = {
     info.key: info
     for info in (
         *_attack_metrics(),
+        *_identity_metrics(),
         *_homophily_metrics(),
         *_utility_metrics(),
         *_structure_metrics(),

@@ -13,6 +13,7 @@ from core.errors import RunCancelled, UnsupportedError
 from core.progress import RecordingProgress
 from core.registry import list_methods, make_method, parse_method
 from core.release import Release
+from core.results import AnonymitySets
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
 
@@ -43,6 +44,16 @@ def run(method, graph, threats, context):
         scores = method.score(release, threats.link, context).scores
         assert scores.shape == (len(threats.link.pairs),)
         return [scores]
+    if method.kind == "identity_attack":
+        if method.supports(release, threats.identity):
+            return None
+        found = method.find(release, threats.identity, context)
+        if isinstance(found, AnonymitySets):
+            assert found.sizes.shape == (graph.num_nodes,)
+            return [found.sizes, found.contains]
+        assert found.candidates.shape[0] == threats.identity.known.num_nodes
+        assert found.candidates.max() < graph.num_nodes
+        return [found.candidates, found.confidence]
     if method.supports(release, threats.attribute):
         return None
     probabilities = method.infer(release, threats.attribute, context).probabilities

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
 from core.graph import Attribute, Graph
 from core.seeding import Seed
@@ -112,8 +115,8 @@ GRAPHS = {
 
 
 def make_threats(graph: Graph, seed: int = 0) -> Threats:
-    """Both threats with generous shares, as tiny graphs need."""
-    return draw_threats(
+    """All threats with generous shares, as tiny graphs need."""
+    threats = draw_threats(
         graph,
         Seed(seed),
         private="private",
@@ -122,3 +125,5 @@ def make_threats(graph: Graph, seed: int = 0) -> Threats:
         hide_links=0.15,
         test_links=0.1,
     )
+    identity = draw_identity_threat(threats.visible, Seed(seed).child("identity"), num_seeds=2)
+    return replace(threats, identity=identity)

@@ -1,0 +1,243 @@
+"""Structural fingerprints: what someone who knows a person's surroundings can look for.
+
+Five depths, each telling apart at least what those before it tell apart, but for
+`neighbor_degrees`, which does not see triangles:
+
+    degree             number of links
+    degree_triangles   that, and the links among the neighbours
+    neighbor_degrees   own and sorted neighbours' numbers of links (Hay et al., VLDB 2008, H_2)
+    ego                the ego network: the neighbours' numbers of links and who of them are linked
+    colour_refinement  1-dimensional Weisfeiler-Leman, started from the ego networks
+
+A fingerprint is 128 bits wide: two sums of independently mixed 64-bit words, which depend on a
+multiset and not on its order. Different fingerprints coincide by chance with probability below
+n² / 2^129, so that equal rows mean equal fingerprints; fingerprints compare across graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numba
+import numpy as np
+
+from core.algorithms.kernels import count_triangles
+from core.graph import Graph
+
+Depth = Literal["degree", "degree_triangles", "neighbor_degrees", "ego", "colour_refinement"]
+
+DEPTHS: tuple[Depth, ...] = get_args(Depth)
+
+EGO_ROUNDS = 3
+"""Rounds of colour refinement within an ego network; its centre is marked."""
+
+
+def compute_fingerprints(graph: Graph, depth: Depth) -> np.ndarray:
+    """(n, 2) uint64; two people have the same fingerprint where their rows are equal."""
+    return compute_joint_fingerprints([graph], depth)[0]
+
+
+def compute_joint_fingerprints(graphs: Sequence[Graph], depth: Depth) -> list[np.ndarray]:
+    """Fingerprints (n, 2) uint64 of several graphs that compare with each other.
+
+    Links of weight 0 are no links. Colours are refined in all graphs for as many rounds as the
+    slowest of them needs to become stable.
+    """
+    patterns = [list_neighbors(graph) for graph in graphs]
+    found = [_mix_shallow(*pattern, depth) for pattern in patterns]
+    if depth != "colour_refinement":
+        return found
+    counts = [count_distinct(colours) for colours in found]
+    while True:
+        finer = [
+            _refine(*pattern, colours) for pattern, colours in zip(patterns, found, strict=True)
+        ]
+        finer_counts = [count_distinct(colours) for colours in finer]
+        if finer_counts == counts:
+            return found
+        found, counts = finer, finer_counts
+
+
+def compute_class_sizes(fingerprints: np.ndarray) -> np.ndarray:
+    """(n,) int64 number of people who share each person's fingerprint, oneself included."""
+    _, inverse, counts = _group(fingerprints)
+    sizes: np.ndarray = counts[inverse]
+    return sizes
+
+
+def count_matches(wanted: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """(k,) int64 how many of the rows `present` (n, 2) equal each row `wanted` (k, 2)."""
+    _, inverse, _ = _group(np.concatenate([wanted, present]))
+    counts = np.bincount(inverse[len(wanted) :], minlength=int(inverse.max(initial=-1)) + 1)
+    found: np.ndarray = counts[inverse[: len(wanted)]]
+    return found
+
+
+def count_distinct(fingerprints: np.ndarray) -> int:
+    return len(_group(fingerprints)[2])
+
+
+def count_links_and_triangles(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) int64 links at each person, and links among the neighbours."""
+    indptr, indices = list_neighbors(graph)
+    triangles = np.zeros(graph.num_nodes, np.int64)
+    count_triangles(indptr, indices, 0, graph.num_nodes, triangles)
+    return np.diff(indptr), triangles
+
+
+def list_neighbors(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """`indptr` (n+1,) int64 and `indices` (2m,) int32, ascending, without links of weight 0.
+
+    Each node's neighbours of lower number are written before those of higher number, in the
+    order of the sorted edges, so that nothing needs to be sorted.
+    """
+    edges = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+    degrees = np.bincount(edges.ravel(), minlength=graph.num_nodes)
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    indices = np.empty(2 * len(edges), np.int32)
+    _fill_neighbors(edges, indptr[:-1].copy(), indices)
+    return indptr, indices
+
+
+def _mix_shallow(indptr: np.ndarray, indices: np.ndarray, depth: Depth) -> np.ndarray:
+    n = len(indptr) - 1
+    degrees = np.diff(indptr).astype(np.uint64)
+    plain = np.stack([degrees, degrees], axis=1)
+    own = _mix_words(plain)
+    if depth == "degree":
+        return own
+    if depth == "neighbor_degrees":
+        return _refine(indptr, indices, own)
+    triangles = np.zeros(n, np.int64)
+    count_triangles(indptr, indices, 0, n, triangles)
+    if depth == "degree_triangles":
+        return _mix_words(own + np.uint64(2) * triangles.astype(np.uint64)[:, None])
+    result = np.empty((n, 2), np.uint64)
+    _mix_ego(indptr, indices, own, result)
+    return result
+
+
+def _mix_words(words: np.ndarray) -> np.ndarray:
+    result = np.empty_like(words)
+    _mix_rows(words, result)
+    return result
+
+
+def _refine(indptr: np.ndarray, indices: np.ndarray, colours: np.ndarray) -> np.ndarray:
+    result = np.empty_like(colours)
+    _refine_colours(indptr, indices, colours, result)
+    return result
+
+
+def _group(fingerprints: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct rows as one value each, the row's index of them, and their counts."""
+    rows = np.ascontiguousarray(fingerprints).view([("a", "<u8"), ("b", "<u8")]).ravel()
+    order = np.lexsort((rows["b"], rows["a"]))
+    ordered = rows[order]
+    is_first = np.ones(len(rows), bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    inverse = np.empty(len(rows), np.int64)
+    inverse[order] = np.cumsum(is_first) - 1
+    return ordered[is_first], inverse, np.bincount(inverse, minlength=int(is_first.sum()))
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _mix(word: np.uint64, lane: np.uint64) -> np.uint64:
+    """SplitMix64's finaliser (Steele et al. 2014), one stream a lane."""
+    z = word + np.uint64(0x9E3779B97F4A7C15) * (np.uint64(2) * lane + np.uint64(1))
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    z = (z ^ (z >> np.uint64(32))) * (np.uint64(0xD6E8FEB86659FD93) + np.uint64(2) * lane)
+    return z ^ (z >> np.uint64(29))
+
+
+@numba.njit(nogil=True, cache=True)
+def _mix_rows(words: np.ndarray, result: np.ndarray) -> None:
+    for u in range(len(words)):
+        result[u, 0] = _mix(words[u, 0], np.uint64(1))
+        result[u, 1] = _mix(words[u, 1], np.uint64(2))
+
+
+@numba.njit(nogil=True, cache=True)
+def _refine_colours(
+    indptr: np.ndarray, indices: np.ndarray, colours: np.ndarray, result: np.ndarray
+) -> None:
+    """Own colour and the multiset of the neighbours' colours → new colour."""
+    for u in range(len(indptr) - 1):
+        a, b = np.uint64(0), np.uint64(0)
+        for k in range(indptr[u], indptr[u + 1]):
+            v = indices[k]
+            a += _mix(colours[v, 0], np.uint64(3))
+            b += _mix(colours[v, 1], np.uint64(4))
+        result[u, 0] = _mix(_mix(colours[u, 0], np.uint64(5)) + a, np.uint64(7))
+        result[u, 1] = _mix(_mix(colours[u, 1], np.uint64(6)) + b, np.uint64(8))
+
+
+@numba.njit(nogil=True, cache=True)
+def _mix_ego(indptr: np.ndarray, indices: np.ndarray, own: np.ndarray, result: np.ndarray) -> None:
+    """Colour refinement among each node's neighbours, from their colours `own` (n, 2)."""
+    n = len(indptr) - 1
+    widest = 0
+    for u in range(n):
+        widest = max(widest, indptr[u + 1] - indptr[u])
+    place = np.full(n, -1, np.int64)
+    colours, finer = np.empty((widest, 2), np.uint64), np.empty((widest, 2), np.uint64)
+    starts = np.empty(widest + 1, np.int64)
+    inside = np.empty(1024, np.int64)
+    for u in range(n):
+        first, count = indptr[u], indptr[u + 1] - indptr[u]
+        for k in range(count):
+            v = indices[first + k]
+            place[v] = k
+            colours[k, 0], colours[k, 1] = own[v, 0], own[v, 1]
+        used = 0
+        for k in range(count):  # the links among the neighbours, once for all rounds
+            starts[k] = used
+            v = indices[first + k]
+            if indptr[v + 1] - indptr[v] + used > len(inside):
+                larger = np.empty(2 * (indptr[v + 1] - indptr[v] + used), np.int64)
+                larger[:used] = inside[:used]
+                inside = larger
+            if indptr[v + 1] - indptr[v] <= 8 * count:
+                for e in range(indptr[v], indptr[v + 1]):
+                    if place[indices[e]] >= 0:
+                        inside[used] = place[indices[e]]
+                        used += 1
+            else:  # a hub: look its few fellow neighbours up instead of reading all its links
+                row = indices[indptr[v] : indptr[v + 1]]
+                for other in range(count):
+                    w = indices[first + other]
+                    at = np.searchsorted(row, w)
+                    if at < len(row) and row[at] == w:
+                        inside[used] = other
+                        used += 1
+        starts[count] = used
+        for _ in range(EGO_ROUNDS):
+            for k in range(count):
+                a, b = np.uint64(0), np.uint64(0)
+                for e in range(starts[k], starts[k + 1]):
+                    a += _mix(colours[inside[e], 0], np.uint64(9))
+                    b += _mix(colours[inside[e], 1], np.uint64(10))
+                finer[k, 0] = _mix(_mix(colours[k, 0], np.uint64(11)) + a, np.uint64(13))
+                finer[k, 1] = _mix(_mix(colours[k, 1], np.uint64(12)) + b, np.uint64(14))
+            colours[:count] = finer[:count]
+        a, b = np.uint64(0), np.uint64(0)
+        for k in range(count):
+            a += _mix(colours[k, 0], np.uint64(15))
+            b += _mix(colours[k, 1], np.uint64(16))
+            place[indices[first + k]] = -1
+        result[u, 0], result[u, 1] = _mix(a, np.uint64(17)), _mix(b, np.uint64(18))
+
+
+@numba.njit(nogil=True, cache=True)
+def _fill_neighbors(edges: np.ndarray, place: np.ndarray, indices: np.ndarray) -> None:
+    for k in range(len(edges)):  # lower neighbours: edges (i, j) come in order of i
+        i, j = edges[k, 0], edges[k, 1]
+        indices[place[j]] = i
+        place[j] += 1
+    for k in range(len(edges)):
+        i, j = edges[k, 0], edges[k, 1]
+        indices[place[i]] = j
+        place[i] += 1

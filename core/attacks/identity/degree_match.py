@@ -1,0 +1,42 @@
+"""Degree match: the null attacker who compares numbers of links only."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from core.algorithms.matching import NUM_CANDIDATES
+from core.context import Context
+from core.methods import IdentityAttack, MethodInfo
+from core.release import Release
+from core.results import Matches
+from core.threats import IdentityThreat
+
+
+class DegreeMatch(IdentityAttack):
+    """People at the same place in the order of both graphs' numbers of links; ties at random."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="degree_match",
+        title="Degree match",
+        summary="Null attacker: takes people for those with about as many links.",
+        source="Hay et al., Resisting structural re-identification, VLDB 2008, knowledge H_1",
+        group="null attackers",
+        is_null=True,
+    )
+
+    def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
+        rng = context.rng("ties")
+        there = release.graph.degrees
+        here = threat.known.degrees
+        order = np.lexsort((rng.random(len(there)), there))
+        place = np.empty(len(here), np.int64)
+        place[np.lexsort((rng.random(len(here)), here))] = np.arange(len(here))
+        middle = place * max(len(there) - 1, 0) // max(len(here) - 1, 1)
+        width = min(NUM_CANDIDATES, len(there))
+        steps = np.arange(1, width + 1) // 2 * np.where(np.arange(width) % 2, 1, -1)
+        low = np.clip(middle, (width - 1) // 2, len(there) - 1 - width // 2)
+        candidates = order[np.clip(low[:, None] + steps, 0, len(there) - 1)]
+        sharing = np.bincount(there)[there[candidates[:, 0]]]
+        return Matches(candidates, 1.0 / sharing)

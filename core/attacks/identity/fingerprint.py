@@ -1,0 +1,58 @@
+"""What the attackers who know a person's surroundings share: sets of those who look the same."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy.spatial import cKDTree
+
+from core.algorithms.fingerprints import Depth, compute_joint_fingerprints, count_matches
+from core.algorithms.surroundings import describe_surroundings
+from core.context import Context
+from core.methods import IdentityAttack
+from core.release import Release
+from core.results import AnonymitySets
+from core.threats import IdentityThreat
+
+
+class FingerprintAttack(IdentityAttack):
+    """Knows each person's fingerprint on the original and looks for it in the release."""
+
+    depth: ClassVar[Depth]
+
+    def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
+        context.progress.update(0, 1, "fingerprints")
+        known, published = compute_joint_fingerprints([threat.original, release.graph], self.depth)
+        sizes = count_matches(known, published)
+        return AnonymitySets(sizes, (known == published).all(axis=1))
+
+
+class CountedAttack(FingerprintAttack):
+    """The same where the counts may be a little off, in what is known or in the release."""
+
+    error: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        title="Error of the counts",
+        description="0: knows every count exactly. Else each is off by up to this share, and "
+        "everybody within it is taken into account.",
+    )
+
+    def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
+        if self.error == 0:
+            return super().find(release, threat, context)
+        tolerance = np.log1p(self.error)
+        known = describe_surroundings(threat.original, self.depth)
+        published = describe_surroundings(release.graph, self.depth)
+        known = known + context.rng("error").uniform(-tolerance, tolerance, known.shape)
+        # A hair wider than the error, which may be hit exactly.
+        tolerance += 1e-9
+        tree = cKDTree(published)
+        sizes = np.empty(len(known), np.int64)
+        for rows in np.array_split(np.arange(len(known)), len(known) // 4096 + 1):
+            context.progress.check()
+            sizes[rows] = tree.query_ball_point(known[rows], tolerance, np.inf, return_length=True)
+        return AnonymitySets(sizes, (np.abs(known - published) <= tolerance).all(axis=1))

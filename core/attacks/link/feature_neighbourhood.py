@@ -1,0 +1,122 @@
+"""Feature neighbourhood: does a node resemble the other one and those that it is linked to?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from core.context import Context
+from core.graph import Graph
+from core.methods import LinkAttack, MethodInfo
+from core.release import Release
+from core.results import PairScores
+from core.threats import LinkThreat
+
+COMMON = 0.5
+"""Share of filled entries from which features are read as measurements, not as marks."""
+
+
+class FeatureNeighbourhood(LinkAttack):
+    """Score cos(x_i, s_j) + cos(x_j, s_i), where s_j = x_j + Σ x_z over j's neighbours but i.
+
+    Nothing is trained, so that no simulated attacker stands in for it, and a defense that only
+    moves links leaves one half of each product as it was. Rare marks weigh more.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="feature_neighbourhood",
+        title="Feature neighbourhood",
+        summary="Compares each node's own features with those of the other node's neighbourhood.",
+        source="Mean aggregation of Hamilton, Ying and Leskovec, Inductive representation "
+        "learning on large graphs, NeurIPS 2017, untrained; Spärck Jones, 1972 (weights of marks)",
+        group="features",
+    )
+
+    def supports(self, release: Release, threat: LinkThreat) -> str | None:
+        return "the graph has no features" if release.graph.features is None else None
+
+    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
+        found = compute_neighbourhood_cosines(release.graph, threat.pairs, context)
+        return PairScores(found.across)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourhoodCosines:
+    """Cosines of pairs (i, j), each (k,) float64; 0 where a side has no features.
+
+    own     cos(x_i, x_j)
+    across  cos(x_i, s_j) + cos(x_j, s_i)
+    both    cos(s_i, s_j)
+    """
+
+    own: np.ndarray
+    across: np.ndarray
+    both: np.ndarray
+
+
+def compute_neighbourhood_cosines(
+    graph: Graph, pairs: np.ndarray, context: Context
+) -> NeighbourhoodCosines:
+    """Features of the ends and of their closed neighbourhoods s, tile by tile.
+
+    Neither end is in the other's neighbourhood: a link between the two says nothing here, so
+    that links of the release can be judged as well.
+    """
+    x = weigh_features(graph)
+    links = sparse.csr_array(graph.adjacency, dtype=np.float64)
+    s = sparse.csr_array(links @ x + x)
+    x_norms, s_norms = (np.asarray(m.multiply(m).sum(axis=1)).ravel() for m in (x, s))
+    joined = np.asarray(links[pairs[:, 0], pairs[:, 1]]).ravel()
+    own, across, both = np.zeros((3, len(pairs)))
+    width = (x.nnz + s.nnz) / max(graph.num_nodes, 1) + 1
+    tile = int(max(1, min(100_000, context.memory_budget / (120 * width))))
+    for start in range(0, len(pairs), tile):
+        part = slice(start, start + tile)
+        (i, j), w = pairs[part].T, joined[part]
+        xx, xs, sx, ss = (
+            np.asarray(left[i].multiply(right[j]).sum(axis=1)).ravel()
+            for left, right in ((x, x), (x, s), (s, x), (s, s))
+        )
+        xi, xj, xis, xjs = x_norms[i], x_norms[j], _dot(x, s, i), _dot(x, s, j)
+        own[part] = _divide(xx, xi * xj)
+        # s without the other end: s_j − w x_i and s_i − w x_j
+        j_norm = s_norms[j] - 2 * w * xs + w**2 * xi
+        i_norm = s_norms[i] - 2 * w * sx + w**2 * xj
+        across[part] = _divide(xs - w * xi, xi * j_norm) + _divide(sx - w * xj, xj * i_norm)
+        both[part] = _divide(ss - w * xis - w * xjs + w**2 * xx, i_norm * j_norm)
+        context.progress.update(start, len(pairs), "neighbours' features")
+    return NeighbourhoodCosines(own, across, both)
+
+
+def weigh_features(graph: Graph) -> sparse.csr_array:
+    """(n, d) rows of unit length or zero; each column counts by how much it singles out.
+
+    Marks, mostly empty, weigh log(n / number of nodes with the mark); measurements are brought
+    to mean 0 and deviation 1.
+    """
+    features = sparse.csr_array(graph.features, dtype=np.float64)
+    n, d = features.shape
+    if features.nnz > COMMON * n * d:
+        dense = features.toarray()
+        spread = dense.std(axis=0)
+        rows = sparse.csr_array((dense - dense.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    else:
+        counts = np.bincount(features.indices[features.data != 0], minlength=d)
+        rows = sparse.csr_array(features @ sparse.diags_array(np.log(n / np.maximum(counts, 1))))
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return sparse.csr_array(sparse.diags_array(scale) @ rows)
+
+
+def _dot(left: sparse.csr_array, right: sparse.csr_array, nodes: np.ndarray) -> np.ndarray:
+    return np.asarray(left[nodes].multiply(right[nodes]).sum(axis=1)).ravel()
+
+
+def _divide(dots: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """dots / √squares; 0 where one side has nothing but rounding errors."""
+    lengths = np.sqrt(np.maximum(squares, 0.0))
+    cosines: np.ndarray = np.divide(dots, lengths, out=np.zeros_like(dots), where=squares > 1e-9)
+    return cosines

@@ -1,0 +1,109 @@
+"""Everything at hand on a pair of nodes, as columns for attackers that learn."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from scipy import sparse
+
+from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
+from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
+from core.attacks.link.katz import compute_katz
+from core.attacks.link.personalized_pagerank import compute_pagerank_scores
+from core.attacks.link.similarity import compute_cosines
+from core.context import Context
+from core.graph import Graph
+
+RANK = 32
+"""Dimensions of the spectral embedding."""
+
+RESTART, TOLERANCE = 0.15, 1e-4
+DECAY, LENGTH = 0.5, 3
+
+STRUCTURE_COLUMNS = (
+    "lower degree",
+    "higher degree",
+    "common neighbours",
+    "Adamic–Adar",
+    "resource allocation",
+    "Jaccard",
+    "Katz",
+    "PageRank",
+    "spectral cosine",
+)
+FEATURE_COLUMNS = ("feature cosine", "feature neighbourhood", "neighbourhoods' cosine")
+EMBEDDING_COLUMN = "auto-encoder cosine"
+
+
+def list_columns(graph: Graph, has_embedding: bool = True) -> tuple[str, ...]:
+    """Names of the columns of `describe_pairs` on this graph."""
+    features = FEATURE_COLUMNS if graph.features is not None else ()
+    return STRUCTURE_COLUMNS + features + ((EMBEDDING_COLUMN,) if has_embedding else ())
+
+
+def describe_pairs(
+    graph: Graph, pairs: np.ndarray, context: Context, has_embedding: bool = True
+) -> np.ndarray:
+    """(k, c) float64 columns of (k, 2) pairs, symmetric in the ends; counts as logarithms.
+
+    Heuristics, degrees, truncated Katz, PageRank, a spectral and an auto-encoder's embedding,
+    and, where the graph has features, cosines of the ends and of their neighbourhoods.
+    Computed once for all attacks on the same graph and pairs.
+    """
+    digest = hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
+    return context.share(
+        ("pair_features", graph.content_hash, digest, has_embedding),
+        lambda shared: _describe(graph, pairs, shared, has_embedding),
+    )
+
+
+def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: bool) -> np.ndarray:
+    if not len(pairs):
+        return np.zeros((0, len(list_columns(graph, has_embedding))))
+    strengths = compute_strengths(graph)
+    ends = np.sort(strengths[pairs], axis=1)
+    sums = share_neighbor_sums(graph, pairs, context)
+    union = ends.sum(axis=1) - sums.overlap
+    jaccard = np.divide(sums.overlap, union, out=np.zeros(len(pairs)), where=union > 0)
+    katz = compute_katz(graph, pairs, DECAY, LENGTH, context)
+    pagerank = compute_pagerank_scores(graph, pairs, RESTART, TOLERANCE, context)
+    columns = [
+        *np.log1p(ends).T,
+        *(np.log1p(values) for values in (sums.count, sums.log, sums.inverse)),
+        jaccard,
+        np.log(katz + 1e-8),
+        np.log(pagerank + 1e-6),
+        compute_cosines(share_spectrum(graph, context), pairs),
+    ]
+    if graph.features is not None:
+        found = compute_neighbourhood_cosines(graph, pairs, context)
+        columns += [found.own, found.across, found.both]
+    if has_embedding:
+        from core.models.gae import share_gae
+
+        columns.append(share_gae(graph, context).score(pairs))
+    return np.stack(columns, axis=1)
+
+
+def share_spectrum(graph: Graph, context: Context) -> np.ndarray:
+    """(n, r) leading eigenvectors of D^-½ (A + I) D^-½, each times its eigenvalue."""
+    return context.share(
+        ("spectrum", graph.content_hash), lambda shared: compute_spectrum(graph, shared)
+    )
+
+
+def compute_spectrum(graph: Graph, context: Context) -> np.ndarray:
+    """Randomised subspace iteration (Halko, Martinsson and Tropp, 2011); O(r · m) time."""
+    n = graph.num_nodes
+    closed = sparse.csr_array(graph.adjacency, dtype=np.float64) + sparse.eye_array(n)
+    scale = sparse.diags_array(1.0 / np.sqrt(np.asarray(closed.sum(axis=1)).ravel()))
+    matrix = sparse.csr_array(scale @ closed @ scale)
+    block = context.rng("spectrum").normal(size=(n, min(RANK + 8, n)))
+    for _ in range(8):
+        context.progress.check()
+        block, _ = np.linalg.qr(matrix @ block)
+    values, vectors = np.linalg.eigh(block.T @ (matrix @ block))
+    order = np.argsort(-np.abs(values))[:RANK]
+    spectrum: np.ndarray = (block @ vectors[:, order]) * values[order]
+    return spectrum

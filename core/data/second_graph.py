@@ -1,0 +1,81 @@
+"""The second graph of the same people that an attacker holds: given, or simulated by sampling."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.algorithms.pairs import sample_non_links
+from core.errors import InputError
+from core.graph import Graph
+from core.seeding import Seed
+from core.threats import IdentityThreat
+
+
+def draw_identity_threat(
+    original: Graph,
+    seed: Seed,
+    overlap: float = 0.9,
+    noise: float = 0.0,
+    num_seeds: int = 20,
+    known: Graph | None = None,
+) -> IdentityThreat:
+    """The re-identification of one repeat.
+
+    overlap  share of the original's links that the simulated second graph holds, each link kept
+             on its own (Pedarsani and Grossglauser, KDD 2011)
+    noise    links added to it at random, as a share of the original's links
+    num_seeds  people whom the attacker has found already, drawn among those with links in both
+    known    a second graph that was given; its people are told by their ids
+
+    Raises InputError where the graphs have nobody in common, or fewer people than seeds.
+    """
+    if known is None:
+        known, source = sample_second_graph(original, seed, overlap, noise), "sampled"
+    else:
+        source = known.name
+        known = replace(known, attributes={}, features=None, feature_names=())
+        known = _reorder(known, seed.rng("order").permutation(known.num_nodes))
+    index = {node: number for number, node in enumerate(original.node_ids)}
+    people = np.array([index.get(node, -1) for node in known.node_ids], np.int64)
+    common = np.flatnonzero(people >= 0)
+    if not len(common):
+        raise InputError(
+            "second graph",
+            "must have people in common with the graph",
+            f"ids such as {known.node_ids[0]}",
+            f"the graph's ids are such as {original.node_ids[0]}",
+        )
+    linked = common[(known.degrees[common] > 0) & (original.degrees[people[common]] > 0)]
+    if num_seeds > len(linked):
+        raise InputError(
+            "known seeds",
+            f"must be at most the {len(linked)} people with links in both graphs",
+            num_seeds,
+            "lower --seeds-known",
+        )
+    chosen = seed.rng("seeds").choice(linked, num_seeds, replace=False)
+    seeds = np.stack([chosen, people[chosen]], axis=1)
+    return IdentityThreat(original, known, people, seeds, source)
+
+
+def sample_second_graph(original: Graph, seed: Seed, overlap: float, noise: float) -> Graph:
+    """The original's people in a random order, with a sample of their links and some others."""
+    rng = seed.rng("second graph")
+    kept = original.edges[rng.random(original.num_edges) < overlap]
+    wanted = round(noise * original.num_edges)
+    free = original.num_pairs - original.num_edges
+    added = sample_non_links(original, min(wanted, free), rng)
+    second = Graph.from_pairs(
+        np.concatenate([kept, added]), original.num_nodes, node_ids=original.node_ids
+    )
+    return _reorder(second, rng.permutation(original.num_nodes))
+
+
+def _reorder(graph: Graph, order: np.ndarray) -> Graph:
+    """Node order[i] becomes node i: nothing can be read off the numbers."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    ids = tuple(graph.node_ids[i] for i in order)
+    return Graph.from_pairs(place[graph.edges], len(order), graph.weights, node_ids=ids)

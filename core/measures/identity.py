@@ -1,0 +1,103 @@
+"""How many people a re-identification finds, and how surely."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.measures.node_risk import NodeRisk, calibrate
+from core.results import AnonymitySets, Matches, Measurement
+from core.threats import IdentityThreat
+
+SURE = 0.9
+"""Confidence from which on an attacker would act."""
+
+SMALL = 5
+"""Anonymity sets below this are usually not let out."""
+
+
+def measure_anonymity(sets: AnonymitySets, threat: IdentityThreat) -> list[Measurement]:
+    """share_unique, share_below_5 and expected_found, over the people with a link.
+
+    A person whom the release has changed so that what is known fits others only is not found,
+    whatever the size of the set. Exact counts of the graph at hand: no sampling variance.
+    """
+    at_stake = threat.original.degrees > 0
+    sizes, contains = sets.sizes[at_stake], sets.contains[at_stake]
+    count = len(sizes)
+    found = compute_chances(sets)[at_stake]
+    shares = {
+        "share_unique": contains & (sizes == 1),
+        "share_below_5": contains & (sizes < SMALL),
+        "expected_found": found,
+    }
+    return [
+        Measurement(name, float(np.mean(values)) if count else None, 0.0, count, _nobody(count))
+        for name, values in shares.items()
+    ]
+
+
+def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measurement]:
+    """hits_at_1, hits_at_10, mrr, precision_at_0.9_confidence and the share named so surely.
+
+    expected_found is hits_at_1 under the name that all attacks on identities have in common.
+    Over the people of the second graph who are in the release, have links and are no seeds. The
+    reciprocal rank of a person who is not among the ten candidates is 0.
+    """
+    wanted = threat.wanted
+    count = int(wanted.sum())
+    is_right = (matches.candidates == threat.people[:, None])[wanted]
+    first = is_right[:, 0] if count else np.zeros(0, bool)
+    ranks = is_right.argmax(axis=1) + 1.0
+    sure = matches.confidence[wanted] >= SURE
+    rows = {
+        "expected_found": first.astype(float),
+        "hits_at_1": first.astype(float),
+        "hits_at_10": is_right.any(axis=1).astype(float),
+        "mrr": np.where(is_right.any(axis=1), 1.0 / ranks, 0.0),
+        "named_at_0.9_confidence": sure.astype(float),
+    }
+    measured = [
+        Measurement(
+            name,
+            float(values.mean()) if count else None,
+            float(values.var(ddof=1)) / count if count > 1 else 0.0,
+            count,
+            _nobody(count),
+        )
+        for name, values in rows.items()
+    ]
+    named = int(sure.sum())
+    right = float(first[sure].mean()) if named else None
+    variance = 0.0 if right is None else right * (1 - right) / named
+    reason = "" if named else "nobody is named with a confidence of 0.9"
+    measured.append(Measurement("precision_at_0.9_confidence", right, variance, named, reason))
+    return measured
+
+
+def compute_anonymity_risk(sets: AnonymitySets, threat: IdentityThreat) -> NodeRisk:
+    """Per person with a link: one over the anonymity set, 0 where it lacks the person."""
+    nodes = np.flatnonzero(threat.original.degrees > 0)
+    base = np.full(len(nodes), 1.0 / len(sets.sizes))
+    return NodeRisk(nodes, compute_chances(sets)[nodes], base)
+
+
+def compute_match_risk(matches: Matches, threat: IdentityThreat, num_nodes: int) -> NodeRisk:
+    """Per person looked for: the calibrated confidence where the first candidate is right, else
+    0: whoever acts on the match acts against somebody else."""
+    wanted = np.flatnonzero(threat.wanted)
+    people = threat.people[wanted]
+    is_right = matches.candidates[wanted, 0] == people
+    chance = calibrate(matches.confidence[wanted], is_right, people, False)
+    order = np.argsort(people)
+    base = np.full(len(people), 1.0 / num_nodes)
+    return NodeRisk(people[order], np.where(is_right, chance, 0.0)[order], base)
+
+
+def compute_chances(sets: AnonymitySets) -> np.ndarray:
+    """(n,) chance that a guess within the set is the person."""
+    chances: np.ndarray = np.where(sets.contains, 1.0 / np.maximum(sets.sizes, 1), 0.0)
+    return chances
+
+
+def _nobody(count: int) -> str:
+    return "" if count else "nobody has links to be found by"

@@ -1,0 +1,122 @@
+"""The supervised pair attacker: its columns, its judge, and the links that it hides itself."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from core.algorithms.pairs import hide_links
+from core.attacks.link.pair_features import compute_spectrum, describe_pairs, list_columns
+from core.attacks.link.pair_judge import LEAST, fit_judge
+from core.context import Context
+from core.measures.ranking import compute_auc
+from core.registry import make_method
+from core.release import Release
+from core.seeding import Seed
+from core.threats import LinkThreat
+from tests.oracles.graphs import GRAPHS, two_communities
+
+
+def test_columns_equal_networkx_where_it_has_them():
+    graph = GRAPHS["two_communities"]()
+    pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)[::5]
+    table = describe_pairs(graph, pairs, Context(Seed(0)), has_embedding=False)
+    columns = dict(zip(list_columns(graph, False), table.T, strict=True))
+    reference, ends = graph.to_networkx(), pairs.tolist()
+    for name, oracle in {
+        "Adamic–Adar": nx.adamic_adar_index,
+        "resource allocation": nx.resource_allocation_index,
+    }.items():
+        expected = np.log1p([score for _, _, score in oracle(reference, ends)])
+        np.testing.assert_allclose(columns[name], expected)
+    jaccard = [score for _, _, score in nx.jaccard_coefficient(reference, ends)]
+    np.testing.assert_allclose(columns["Jaccard"], jaccard)
+    degrees = np.sort([[reference.degree[i], reference.degree[j]] for i, j in ends], axis=1)
+    np.testing.assert_allclose(columns["lower degree"], np.log1p(degrees[:, 0]))
+    np.testing.assert_allclose(columns["higher degree"], np.log1p(degrees[:, 1]))
+
+
+def test_spectrum_equals_the_leading_eigenvectors():
+    graph = GRAPHS["two_communities"]()
+    closed = graph.adjacency.toarray().astype(float) + np.eye(graph.num_nodes)
+    scale = 1 / np.sqrt(closed.sum(axis=1))
+    values, vectors = np.linalg.eigh(closed * scale[:, None] * scale)
+    order = np.argsort(-np.abs(values))[:3]
+    found = compute_spectrum(graph, Context(Seed(0)))[:, :3]
+    for column, place in enumerate(order):
+        expected = vectors[:, place] * values[place]
+        cosine = expected @ found[:, column] / np.linalg.norm(expected) ** 2
+        assert abs(cosine) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_hidden_links_are_out_and_non_links_are_none_of_the_whole_graph(name):
+    graph = GRAPHS[name]()
+    rest, hidden, absent = hide_links(graph, 0.2, 1000, np.random.default_rng(0), ratio=2.0)
+    assert graph.contains_pairs(hidden).all()
+    assert not rest.contains_pairs(hidden).any()
+    assert rest.num_edges + len(hidden) == graph.num_edges
+    assert not graph.contains_pairs(absent).any()
+
+
+def test_the_judge_takes_trees_where_no_line_tells_the_sides_apart():
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(800, 3))
+    crossed = columns[:, 0] * columns[:, 1] > 0
+    straight = columns[:, 0] + 0.5 * rng.normal(size=800) > 0
+    new = rng.normal(size=(500, 3))
+    judge = fit_judge(columns, crossed, Context(Seed(0)))
+    assert "Boosting" in judge.name
+    assert compute_auc(judge.compute_logits(new), new[:, 0] * new[:, 1] > 0)[0] > 0.9
+    assert fit_judge(columns, straight, Context(Seed(0))).name == "LogisticRegression"
+
+
+def test_the_judge_is_calibrated_and_knows_nothing_of_noise():
+    rng = np.random.default_rng(1)
+    columns = rng.normal(size=(4000, 2))
+    truth = rng.random(4000) < 1 / (1 + np.exp(-2 * columns[:, 0]))
+    judge = fit_judge(columns, truth, Context(Seed(0)))
+    logits = judge.compute_logits(columns)
+    assert np.mean(1 / (1 + np.exp(-logits))) == pytest.approx(truth.mean(), abs=0.02)
+    assert np.corrcoef(logits, 2 * columns[:, 0])[0, 1] > 0.97
+    noise = fit_judge(columns, rng.random(4000) < 0.5, Context(Seed(0)))
+    assert noise.loss == pytest.approx(np.log(2), abs=0.01)
+
+
+def test_too_few_cases_teach_nothing():
+    judge = fit_judge(np.eye(6), np.arange(6) < LEAST - 4, Context(Seed(0)))
+    assert judge.name == "none"
+    assert not judge.compute_logits(np.eye(6)).any()
+
+
+def test_learned_from_its_own_secrets_it_beats_each_heuristic_on_a_planted_graph():
+    graph = two_communities(120, seed=5)
+    rng = np.random.default_rng(0)
+    hidden = graph.edges[rng.permutation(graph.num_edges)[:150]]
+    i, j = np.triu_indices(120, 1)
+    absent = np.stack([i, j], 1)[~graph.contains_pairs(np.stack([i, j], 1))]
+    threat = LinkThreat(hidden, absent[rng.permutation(len(absent))[:150]], 0.1)
+    release = Release(graph.without_edges(hidden))
+    found = {
+        key: compute_auc(
+            make_method(key, config).score(release, threat, Context(Seed(0))).scores, threat.truth
+        )[0]
+        for key, config in {"pair_classifier": {"embedding": False}, "feature_cosine": {}}.items()
+    }
+    assert found["pair_classifier"] > max(0.68, found["feature_cosine"])
+
+
+def test_training_never_sees_the_pairs_that_are_asked_about():
+    """Other questions, same answers: the pairs of the threat do not enter the training."""
+    graph = two_communities(60, seed=2)
+    method = make_method("pair_classifier", {"embedding": False})
+    pairs = np.array([[0, 5], [1, 50], [3, 9]])
+    answers = [
+        method.score(Release(graph), threat, Context(Seed(3))).scores
+        for threat in (
+            LinkThreat(pairs, np.zeros((0, 2), int), 0.1),
+            LinkThreat(pairs[:1], pairs[1:], 0.9),
+        )
+    ]
+    np.testing.assert_array_equal(answers[0], answers[1])
