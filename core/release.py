@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -77,3 +77,8 @@ class Release:
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     facts: dict[str, float] = field(default_factory=dict)
     link_scores: np.ndarray | None = None
+
+    def strip(self) -> Release:
+        """Less everything that a mechanism did not pay for: true counts, curves and scores would
+        undo the promise that they lie beside."""
+        return replace(self, curves={}, facts={}, link_scores=None)

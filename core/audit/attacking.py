@@ -52,7 +52,9 @@ def _attack_links(
     risk = node_risk.compute_link_node_risk(scores, threats.link, release.graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
-    return ranking.measure_link_scores(scores, threats.link), dict(scores.facts or {}), arrays
+    measured = [*ranking.measure_link_scores(scores, threats.link)]
+    measured.append(node_risk.measure_advantage(risk))
+    return measured, dict(scores.facts or {}), arrays
 
 
 def _attack_included(
@@ -60,6 +62,7 @@ def _attack_included(
 ) -> Attacked:
     from core.data.included import draw_included_threat
     from core.measures import included
+    from core.measures.node_risk import measure_advantage
 
     assert isinstance(attack, LinkAttack)
     name, _, value = case.knowledge.partition(":")
@@ -81,7 +84,8 @@ def _attack_included(
     risk = included.compute_included_risk(scores, threat, release.graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
-    return included.measure_included(scores, threat), dict(scores.facts or {}), arrays
+    measured = [*included.measure_included(scores, threat), measure_advantage(risk)]
+    return measured, dict(scores.facts or {}), arrays
 
 
 def _make_defense(release: Release) -> Defense:
@@ -114,7 +118,9 @@ def _attack_attribute(
     arrays = {"scores": found.probabilities, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
     arrays["margin"] = ranking.compute_node_margins(found.probabilities, threat)
-    return ranking.measure_class_probabilities(found, threat), dict(found.facts or {}), arrays
+    measured = ranking.measure_class_probabilities(found, threat)
+    facts = dict(found.facts or {})
+    return [*measured, node_risk.measure_advantage(risk)], facts, arrays
 
 
 def _attack_identities(

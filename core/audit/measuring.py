@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from core.algorithms import ghratio
@@ -15,37 +17,48 @@ from core.release import Release
 from core.results import Measurement
 from core.threats import Threats
 
-NUM_STEPS = 4
+Measured = tuple[list[Measurement], dict[str, np.ndarray]]
+"""Measurements, and arrays (n,) by name that pages show."""
+
+Measure = Callable[[Release, Threats, Context], Measured]
 
 
-def measure_release(
-    release: Release, threats: Threats, context: Context
-) -> tuple[list[Measurement], dict[str, np.ndarray]]:
-    """Measurements, and arrays (n,) by name: degree, community, GHRatios, margin of the label."""
-    visible, graph = threats.visible, release.graph
-    measurements: list[Measurement] = []
+def measure_release(part: str, release: Release, threats: Threats, context: Context) -> Measured:
+    """One of `MEASURES`, so that a slow statistic holds nothing else up."""
+    return MEASURES[part](release, threats, context)
+
+
+def _measure_homophily(release: Release, threats: Threats, context: Context) -> Measured:
+    """GHRatios, and what pages group people by: degree and community."""
+    graph, measurements = release.graph, []
     arrays = {"degree": graph.degrees}
     if threats.attribute is not None:
         attribute = threats.attribute.attribute
         ratios = ghratio.compute_ghratios(
-            graph, attribute.codes, attribute.num_classes, ghratio.choose_tolerance(visible)
+            graph, attribute.codes, attribute.num_classes, ghratio.choose_tolerance(threats.visible)
         )
         measurements += measure_ghratios(ratios, attribute.codes, attribute.shares)
         for name in ("proximity", "role", "combined"):
             arrays[f"ghratio_{name}"] = getattr(ratios, name)
-    context.progress.update(1, NUM_STEPS, "GHRatio")
-    measurements += measure_structure(visible, graph, context)
+    context.progress.update(1, 2, "GHRatio")
     arrays["community"] = find_communities(graph, context.rng("communities"))
-    context.progress.update(2, NUM_STEPS, "structure")
-    useful, margins = measure_utility(release, threats, context)
-    measurements += useful
-    if margins is not None:
-        arrays["label_margin"] = margins
-    if threats.link is not None:
-        context.progress.update(3, NUM_STEPS, "pair profile")
-        vectors = _find_vectors(graph, threats, context)
-        measurements += measure_pair_profile(graph, threats.link, context, vectors)
     return measurements, arrays
+
+
+def _measure_structure(release: Release, threats: Threats, context: Context) -> Measured:
+    return measure_structure(threats.visible, release.graph, context), {}
+
+
+def _measure_utility(release: Release, threats: Threats, context: Context) -> Measured:
+    """With the margins of the label, where there is one."""
+    measurements, margins = measure_utility(release, threats, context)
+    return measurements, {} if margins is None else {"label_margin": margins}
+
+
+def _measure_pairs(release: Release, threats: Threats, context: Context) -> Measured:
+    assert threats.link is not None
+    vectors = _find_vectors(release.graph, threats, context)
+    return measure_pair_profile(release.graph, threats.link, context, vectors), {}
 
 
 def _find_vectors(graph: Graph, threats: Threats, context: Context) -> np.ndarray | None:
@@ -55,3 +68,12 @@ def _find_vectors(graph: Graph, threats: Threats, context: Context) -> np.ndarra
     from core.models.gae import share_gae
 
     return share_gae(graph, context).vectors
+
+
+MEASURES: dict[str, Measure] = {
+    "homophily": _measure_homophily,
+    "structure": _measure_structure,
+    "utility": _measure_utility,
+    "pairs": _measure_pairs,
+}
+"""How each of `core.audit.parts.PARTS` is measured."""

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from core.audit.cases import Case, list_cases
+from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
@@ -29,7 +30,7 @@ from core.results import RELEASE
 from core.seeding import Seed
 from core.threats import Threats
 
-RESULTS_VERSION = 3
+RESULTS_VERSION = 4
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
 
 CellKind = Literal["publish", "attack", "measure"]
@@ -41,7 +42,7 @@ _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 class Cell:
     """One piece of an audit, small enough to be computed, stored and repeated alone.
 
-    method      id of the attack's case, defense id (publish) or "release" (measure)
+    method      id of the attack's case, defense id (publish), or part of the measures (measure)
     choice      key and settings of the attack or defense, as JSON text; "" for measure
     upstream    key of the publish cell that makes the release; "" on the original
     skip        why the cell is not computed at all; "" where it is
@@ -136,16 +137,12 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
                 )
                 cost = _COST_RANK[attack.info.cost]
                 ranked.append(((tier, 0 if tier else cost, repeat, 1, cost), cell))
-            key = _compute_key(
-                "measure",
-                release,
-                RELEASE,
-                repeat,
-                None,
-                {**everything, "upstream": upstream},
-            )
-            cell = Cell(key, "measure", release, RELEASE, repeat, upstream=upstream)
-            ranked.append(((tier, 0 if tier else 1, repeat, 1, 1), cell))
+            for name, part in list_parts(spec).items():
+                facts = {**everything, "upstream": upstream}
+                key = _compute_key("measure", release, name, repeat, None, facts)
+                cell = Cell(key, "measure", release, name, repeat, upstream=upstream)
+                cost = _COST_RANK[part.cost]
+                ranked.append(((tier, 0 if tier else cost, repeat, 1, cost), cell))
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
 
 
@@ -208,7 +205,8 @@ def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
 
 def make_cell_seed(spec: AuditSpec, cell: Cell) -> Seed:
     """The stream of one cell, independent of which other cells the audit has."""
-    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, cell.release, cell.method)
+    method = RELEASE if cell.kind == "measure" else cell.method
+    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, cell.release, method)
 
 
 def make_shared_seed(spec: AuditSpec, cell: Cell) -> Seed:

@@ -41,6 +41,8 @@ def read_identity(
     say: Callable[[str], object],
 ) -> None:
     """Fill in the spec's field `identity`; a given second graph is stored under its hash."""
+    from core.audit.spec import IdentityChoice
+
     given = {
         name: getattr(options, name)
         for name in ("overlap", "noise", "seeds_known")
@@ -54,7 +56,8 @@ def read_identity(
         given["known_graph"] = service.save_graph(second)
     options.identity = options.identity or bool(given)
     if options.identity:
-        fields["identity"] = {**(fields.get("identity") or {}), **given}
+        default = IdentityChoice.model_validate({}).model_dump()
+        fields["identity"] = default | (fields.get("identity") or {}) | given
 
 
 def needs_links(options: argparse.Namespace, fields: dict[str, Any]) -> bool:

@@ -14,18 +14,14 @@ from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.privacy.beta_model import fit_beta_model
+from core.privacy.budget import Account
+from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import (
     PairBand,
     draw_link_reports,
     iterate_pair_tiles,
-    make_local_release,
 )
-from core.privacy.mechanisms import (
-    BYTES_PER_LINK,
-    add_laplace,
-    check_release_fits,
-    compute_flip_probability,
-)
+from core.privacy.mechanisms import BYTES_PER_LINK, Bits, check_release_fits
 from core.release import Release
 from core.threats import Threats
 
@@ -84,34 +80,28 @@ class Blink(Defense):
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         delta = recommend_delta(self.epsilon) if self.delta is None else self.delta
-        budget = (1.0 - delta) * self.epsilon
-        beta = fit_beta_model(
-            self._draw_degrees(graph, delta * self.epsilon, context), context.progress
-        )
-        reports = draw_link_reports(
-            graph, compute_flip_probability(budget), context.rng("reports of links")
-        )
+        account = Account(LINK_TWICE, self.epsilon, context)
+        noisy = account.add_number_noise(graph.degrees, delta, 1.0, "degrees")
+        beta = fit_beta_model(np.clip(noisy, 1.0, graph.num_nodes - 2.0), context.progress)
+        bits = account.spend_bits(account.share_left, "rows")
+        reports = draw_link_reports(graph, bits.flip, context.rng("reports of links"))
         if self.variant == "hard":
-            published = graph.with_edges(draw_likely_pairs(graph, beta, reports, budget, context))
+            published = graph.with_edges(draw_likely_pairs(graph, beta, reports, bits, context))
             facts: dict[str, float] = {}
         else:
-            published, facts = self._weigh_pairs(graph, beta, reports, budget, context)
+            published, facts = self._weigh_pairs(graph, beta, reports, bits, context)
         accountant = f"basic composition, {1 - delta:.0%} rows + {delta:.0%} degrees"
-        return make_local_release(self, graph, published, 2, context, accountant, facts)
+        guarantee = account.make_guarantee(accountant)
+        return Release(published, self.info.key, self.config, guarantee, facts=facts)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         return None if graph.num_nodes >= 4 else "Blink needs at least four nodes."
 
-    def _draw_degrees(self, graph: Graph, epsilon: float, context: Context) -> np.ndarray:
-        noisy = add_laplace(graph.degrees, 1.0 / epsilon, context, "degrees")
-        degrees: np.ndarray = np.clip(noisy, 1.0, graph.num_nodes - 2.0)
-        return degrees
-
     def _weigh_pairs(
-        self, graph: Graph, beta: np.ndarray, reports: np.ndarray, budget: float, context: Context
+        self, graph: Graph, beta: np.ndarray, reports: np.ndarray, bits: Bits, context: Context
     ) -> tuple[Graph, dict[str, float]]:
         """The largest posteriors as weighted links, in two passes over the same drawn bits."""
-        scan = _PosteriorScan(graph, beta, reports, budget, context)
+        scan = _PosteriorScan(graph, beta, reports, bits, context)
         limit = int(context.memory_budget // BYTES_PER_LINK)
         wanted = graph.num_pairs if self.variant == "soft" else round(scan.total)
         if self.variant == "hybrid":
@@ -133,14 +123,14 @@ def recommend_delta(epsilon: float) -> float:
 
 
 def draw_likely_pairs(
-    graph: Graph, beta: np.ndarray, reports: np.ndarray, budget: float, context: Context
+    graph: Graph, beta: np.ndarray, reports: np.ndarray, bits: Bits, context: Context
 ) -> np.ndarray:
     """(k, 2) pairs with posterior above ½ under the protocol (Blink-Hard).
 
     Given c received ones, P > ½ iff β_i + β_j > 2ε_a(1 − c). So pairs between two thresholds
     are kept for c = 2 only, above for c ≥ 1, above that always.
     """
-    flip = compute_flip_probability(budget)
+    flip, budget = bits.flip, bits.epsilon
     sums = beta[graph.edges].sum(axis=1)
     kept = [graph.edges[sums > 2.0 * budget * (1 - reports)]]
     limits = (-2.0 * budget, 0.0, 2.0 * budget, np.inf)
@@ -160,10 +150,11 @@ class _PosteriorScan:
     """One pass over all pairs in tiles: ‖P‖₁/2, ‖P − A‖₁/2 and a histogram of the log-odds."""
 
     def __init__(
-        self, graph: Graph, beta: np.ndarray, reports: np.ndarray, budget: float, context: Context
+        self, graph: Graph, beta: np.ndarray, reports: np.ndarray, bits: Bits, context: Context
     ) -> None:
         self.graph, self.beta, self.reports = graph, beta.astype(np.float32), reports
-        self.budget, self.context = budget, context
+        self.bits, self.context = bits, context
+        budget = bits.epsilon
         low, high = float(beta.min()), float(beta.max())
         self.edges_of_bins = np.linspace(2 * low - 2 * budget, 2 * high + 2 * budget, _BINS + 1)
         self.total = self.error = 0.0
@@ -202,14 +193,14 @@ class _PosteriorScan:
         graph, total = self.graph, self.graph.num_pairs
         tiles = iterate_pair_tiles(
             graph,
-            compute_flip_probability(self.budget),
+            self.bits.flip,
             self.reports,
             lambda row: self.context.rng("reports of non-links", row),
             _TILE_PAIRS,
         )
         done = 0
         for i, j, ones, (positions, _numbers) in tiles:
-            evidence = np.float32(2.0 * self.budget) * (ones - np.int8(1)).astype(np.float32)
+            evidence = np.float32(2.0 * self.bits.epsilon) * (ones - np.int8(1)).astype(np.float32)
             yield self.beta[i] + self.beta[j] + evidence, i, j, positions
             done += len(i)
             self.context.progress.update(done, total, message)

@@ -58,7 +58,6 @@ class Dice(Defense):
             graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
             self.info.key,
             self.config,
-            facts={"links_removed": float(count), "links_added": float(len(added))},
         )
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
+from core.privacy.budget import Account
 from core.privacy.data_free import DESCRIPTION
 from core.privacy.mechanisms import check_release_fits
 from core.release import EMPIRICAL, Guarantee, Release
@@ -67,21 +68,23 @@ class Dpr(Defense):
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         from core.models.synthesis.deep_pagerank import train_vectors
         from core.models.synthesis.drawing import draw_links
+        from core.models.synthesis.noise import NoNoise
 
         data = graph.with_edges(np.empty((0, 2), np.int64)) if self.data_free else graph
-        wanted = self._choose_num_links(graph, context)
+        account = self.open_account(context)
+        wanted = self._choose_num_links(graph, account)
         check_release_fits(self.info.title, wanted, context, "set the number of links")
-        plan, multiplier = self.make_plan(graph.num_nodes), self.compute_noise_multiplier(graph)
-        vectors, facts = train_vectors(data, plan, multiplier, context)
+        plan = self.make_plan(graph.num_nodes)
+        noise = NoNoise() if account is None else account.spend_rest_on_sums(plan.steps)
+        vectors, facts = train_vectors(data, plan, noise, context)
         published = graph.with_edges(draw_links(vectors, wanted, context.child("links")))
         facts = {"layers": float(plan.num_layers), "steps": float(plan.steps), **facts}
         return Release(
             published,
             self.info.key,
             self.config,
-            self.make_guarantee(graph),
-            # Norms of the true gradient are not private.
-            facts={} if context.is_publishing else facts,
+            EMPIRICAL if account is None else self.make_guarantee(account, plan),
+            facts=facts,
         )
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
@@ -104,14 +107,14 @@ class Dpr(Defense):
         )
         return Plan(num_nodes, **{name: getattr(self, name) for name in names})
 
-    def compute_noise_multiplier(self, graph: Graph) -> float:
-        """Standard deviation of the noise per unit of sensitivity."""
-        return 0.0
+    def open_account(self, context: Context) -> Account | None:
+        """The budget; None: no privacy."""
+        return None
 
-    def make_guarantee(self, graph: Graph) -> Guarantee:
+    def make_guarantee(self, account: Account, plan: Plan) -> Guarantee:
         """What the training run promises."""
-        return EMPIRICAL
+        return account.make_guarantee()
 
-    def _choose_num_links(self, graph: Graph, context: Context) -> int:
+    def _choose_num_links(self, graph: Graph, account: Account | None) -> int:
         wanted = graph.num_edges if self.num_links is None else self.num_links
         return min(wanted, graph.num_pairs)

@@ -10,8 +10,10 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
-from core.privacy.link_local import draw_noisy_rows, make_local_release, merge_reports
-from core.privacy.mechanisms import add_laplace, check_release_fits, compute_flip_probability
+from core.privacy.budget import Account
+from core.privacy.guarantees import LINK_TWICE
+from core.privacy.link_local import draw_noisy_rows, merge_reports
+from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats
 
@@ -46,18 +48,13 @@ class DegreePreservingRR(Defense):
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         n = graph.num_nodes
-        noisy = add_laplace(graph.degrees, 1.0 / (self.delta * self.epsilon), context, "degrees")
+        account = Account(LINK_TWICE, self.epsilon, context)
+        noisy = account.add_number_noise(graph.degrees, self.delta, 1.0, "degrees")
         degrees = np.clip(noisy, 0.0, n - 1.0)
-        flip = compute_flip_probability((1.0 - self.delta) * self.epsilon)
+        flip = account.spend_bits(account.share_left, "rows").flip
         expected_ones = degrees * (1.0 - 2.0 * flip) + (n - 1) * flip
         thin = np.clip(degrees / np.maximum(expected_ones, 1e-12), 0.0, 1.0)
         check_release_fits("DPRR", float(degrees.sum()), context, "raise epsilon")
         ones = draw_noisy_rows(graph, (1.0 - flip) * thin, flip * thin, context.rng("rows"))
-        return make_local_release(
-            self,
-            graph,
-            merge_reports(graph, ones),
-            2,
-            context,
-            "basic composition, rows + degrees",
-        )
+        guarantee = account.make_guarantee("basic composition, rows + degrees")
+        return Release(merge_reports(graph, ones), self.info.key, self.config, guarantee)

@@ -10,8 +10,9 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
-from core.privacy.guarantees import make_edge_guarantee
-from core.privacy.mechanisms import check_release_fits, compute_flip_probability, draw_flips
+from core.privacy.budget import Account
+from core.privacy.guarantees import EDGE
+from core.privacy.mechanisms import check_release_fits, draw_flips
 from core.release import Release
 from core.threats import Threats
 
@@ -39,23 +40,14 @@ class EdgeRand(Defense):
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        flip = compute_flip_probability(self.epsilon)
+        account = Account(EDGE, self.epsilon, context)
+        flip = account.spend_bits().flip
         expected = graph.num_edges * (1 - flip) + (graph.num_pairs - graph.num_edges) * flip
         check_release_fits("EdgeRand", expected, context, "raise epsilon or use a smaller graph")
         kept, added = draw_flips(graph, flip, context.rng("flips"))
-        # The true counts are not private: they stay out of what a publishing run records.
-        facts = (
-            {}
-            if context.is_publishing
-            else {
-                "links_removed": float((~kept).sum()),
-                "links_added": float(len(added)),
-            }
-        )
         return Release(
             graph.with_edges(np.concatenate([graph.edges[kept], added])),
             self.info.key,
             self.config,
-            guarantee=make_edge_guarantee(self.epsilon),
-            facts=facts,
+            account.make_guarantee(),
         )

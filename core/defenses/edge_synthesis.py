@@ -11,10 +11,10 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense
-from core.privacy.accounting import calibrate_sampled, compute_sampled_epsilon
+from core.privacy.budget import NUMBER_OF_LINKS, Account
 from core.privacy.data_free import DESCRIPTION
-from core.privacy.guarantees import describe_data_use, make_edge_guarantee
-from core.privacy.mechanisms import add_discrete_laplace, check_release_fits
+from core.privacy.guarantees import EDGE, describe_data_use
+from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats
 
@@ -58,22 +58,18 @@ class EdgeSynthesis(Defense):
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         # Without weights, so that one link is worth one.
         data = graph.with_edges(np.empty((0, 2), np.int64) if self.data_free else graph.edges)
-        count_epsilon = self.epsilon * self.count_share if self.num_links is None else 0.0
+        account = Account(EDGE, self.epsilon, context, self.delta)
         wanted = self.num_links
         if wanted is None:
             count = np.array([graph.num_edges])
-            wanted = int(add_discrete_laplace(count, 1 / count_epsilon, context, "links")[0])
+            wanted = int(
+                account.add_count_noise(count, self.count_share, 1, "links", NUMBER_OF_LINKS)[0]
+            )
         wanted = int(np.clip(wanted, 0, graph.num_pairs))
         check_release_fits(self.info.title, wanted, context, "set the number of links")
-        links, accountant, naive = self._synthesize(
-            data, wanted, self.epsilon - count_epsilon, context
-        )
-        if self.num_links is None:
-            accountant += f" + Laplace for the number of links (ε = {count_epsilon:g})"
+        links, accountant = self._synthesize(data, wanted, account, context)
         note = describe_data_use(self.data_free, self.num_links is not None)
-        guarantee = make_edge_guarantee(
-            self.epsilon, accountant, self.delta, naive + count_epsilon, note
-        )
+        guarantee = account.make_guarantee(accountant, note)
         return Release(graph.with_edges(links), self.info.key, self.config, guarantee)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
@@ -81,10 +77,9 @@ class EdgeSynthesis(Defense):
 
     @abstractmethod
     def _synthesize(
-        self, data: Graph, wanted: int, epsilon: float, context: Context
-    ) -> tuple[np.ndarray, str, float]:
-        """New links (k, 2) with (`epsilon`, self.delta)-edge DP, the accountant in words, and
-        the total that naive composition would name."""
+        self, data: Graph, wanted: int, account: Account, context: Context
+    ) -> tuple[np.ndarray, str]:
+        """New links (k, 2), for what is left on the account, and the accountant in words."""
 
 
 class LinkSgdSynthesis(EdgeSynthesis):
@@ -102,18 +97,16 @@ class LinkSgdSynthesis(EdgeSynthesis):
     lr: float = Field(0.01, gt=0, title="Learning rate", description="Step size of Adam.")
 
     def _synthesize(
-        self, data: Graph, wanted: int, epsilon: float, context: Context
-    ) -> tuple[np.ndarray, str, float]:
+        self, data: Graph, wanted: int, account: Account, context: Context
+    ) -> tuple[np.ndarray, str]:
         from core.models.synthesis.drawing import take_top_links
         from core.models.synthesis.link_sgd import LinkSgd
 
         context.progress.check()
-        multiplier = calibrate_sampled(epsilon, self.delta, self.rate, self.steps)
-        plan = LinkSgd(self.steps, self.rate, multiplier, self.lr, self.dimensions)
+        noise = account.spend_rest_on_sums(self.steps, self.rate)
+        plan = LinkSgd(self.steps, self.rate, noise, self.lr, self.dimensions)
         links = take_top_links(self._train(data, plan, context), wanted, context)
-        one = compute_sampled_epsilon(multiplier, self.rate, 1, self.delta / self.steps)
-        accountant = f"{self.steps:,} sampled Gaussian steps, privacy loss distributions"
-        return links, accountant, self.steps * one
+        return links, f"{self.steps:,} sampled Gaussian steps, privacy loss distributions"
 
     @abstractmethod
     def _train(self, data: Graph, plan: LinkSgd, context: Context) -> np.ndarray:

@@ -12,7 +12,8 @@ from core.context import Context
 from core.defenses.edge_synthesis import EdgeSynthesis
 from core.graph import Graph
 from core.methods import MethodInfo
-from core.privacy.accounting import calibrate_gaussian, compute_naive_epsilon
+from core.privacy.budget import Account
+from core.privacy.gaussian import GaussianNoise
 
 
 class Gap(EdgeSynthesis):
@@ -40,23 +41,22 @@ class Gap(EdgeSynthesis):
     )
 
     def _synthesize(
-        self, data: Graph, wanted: int, epsilon: float, context: Context
-    ) -> tuple[np.ndarray, str, float]:
+        self, data: Graph, wanted: int, account: Account, context: Context
+    ) -> tuple[np.ndarray, str]:
         from core.models.synthesis.drawing import draw_links
 
-        multiplier = calibrate_gaussian(epsilon, self.delta, self.hops)
-        vectors = self.aggregate(data, multiplier, context) / math.sqrt(self.temperature)
-        naive = compute_naive_epsilon(multiplier, self.hops, self.delta)
+        noise = account.spend_rest_on_sums(self.hops)
+        vectors = self.aggregate(data, noise, context) / math.sqrt(self.temperature)
         links = draw_links(vectors, wanted, context.child("links"))
-        return links, f"{self.hops} Gaussian hops, composed exactly (μ-GDP)", naive
+        return links, f"{self.hops} Gaussian hops, composed exactly (μ-GDP)"
 
-    def aggregate(self, data: Graph, noise_multiplier: float, context: Context) -> np.ndarray:
+    def aggregate(self, data: Graph, noise: GaussianNoise, context: Context) -> np.ndarray:
         """(n, (hops + 1) · dimensions): the features and each hop's noisy sums, unit rows."""
-        rng, shape = context.rng("noise"), (data.num_nodes, self.dimensions)
+        shape = data.num_nodes, self.dimensions
         blocks = [_scale_rows(context.rng("features").standard_normal(shape))]
         for hop in range(self.hops):
-            noise = rng.standard_normal(shape) * noise_multiplier * math.sqrt(2.0)
-            blocks.append(_scale_rows(data.adjacency @ blocks[-1] + noise))
+            sums = data.adjacency @ blocks[-1]
+            blocks.append(_scale_rows(sums + noise.draw_for(sums, math.sqrt(2.0))))
             context.progress.update(hop + 1, self.hops, "noisy aggregation")
         return np.concatenate(blocks, axis=1)
 

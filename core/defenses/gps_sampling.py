@@ -136,8 +136,6 @@ class GpsSampling(Defense):
         release = draw_links(graph, choice.probabilities, context.rng("release"))
         kept = [float(share.mean()) for share in shares]
         facts = {
-            "links_removed": float(graph.num_edges - release.num_edges),
-            "links_added": 0.0,
             "estimated_attack_auc": choice.attack,
             **{f"estimated_auc_of_{key}": value for key, value in choice.by_attack.items()},
             "restarts": float(self.restarts),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,10 +11,10 @@ from scipy import sparse
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
+from core.privacy.budget import Account
 from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
-from core.privacy.guarantees import describe_data_use
-from core.privacy.link_local import make_local_release
-from core.privacy.mechanisms import add_laplace, check_release_fits
+from core.privacy.guarantees import LINK_TWICE, describe_data_use
+from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats
 
@@ -57,35 +56,32 @@ class LdpGen(Defense):
         from sklearn.cluster import KMeans
 
         data = draw_uniform_graph(graph, context) if self.data_free else graph
+        account = Account(LINK_TWICE, self.epsilon, context)
         rng = context.rng("groups")
         count = min(self.groups, graph.num_nodes)
         groups = rng.permutation(np.arange(graph.num_nodes) % count)
-        first = self._report(data, groups, count, context, "first round")
+        first = self._report(data, groups, count, account, "first round")
         context.progress.update(1, 3, "clustering nodes")
         means = KMeans(count, n_init=3, random_state=int(rng.integers(2**31)))
         groups = means.fit_predict(first)
-        vectors = np.maximum(self._report(data, groups, count, context, "second round"), 0.0)
+        vectors = np.maximum(self._report(data, groups, count, account, "second round"), 0.0)
         context.progress.update(2, 3, "drawing links")
         check_release_fits("LDPGen", vectors.sum() / 2, context, "raise epsilon, lower groups")
         published = graph.with_edges(draw_chung_lu(vectors, groups, context.rng("links")))
         context.progress.update(3, 3, "drawing links")
-        release = make_local_release(
-            self, graph, published, 2, context, "basic composition of two rounds"
-        )
-        if not self.data_free:
-            return release
-        note = describe_data_use(True, False)
-        return replace(release, guarantee=replace(release.guarantee, note=note))
+        note = describe_data_use(self.data_free, False)
+        guarantee = account.make_guarantee("basic composition of two rounds", note)
+        return Release(published, self.info.key, self.config, guarantee)
 
     def _report(
-        self, graph: Graph, groups: np.ndarray, count: int, context: Context, purpose: str
+        self, graph: Graph, groups: np.ndarray, count: int, account: Account, purpose: str
     ) -> np.ndarray:
-        """(n, count) noisy links of each node to each group, ε/2."""
+        """(n, count) noisy links of each node to each group, for half the budget."""
         n = graph.num_nodes
         member = sparse.csr_array((np.ones(n), (np.arange(n), groups)), shape=(n, count))
         pattern = graph.adjacency.copy()
         pattern.data[:] = 1.0
-        return add_laplace((pattern @ member).toarray(), 2.0 / self.epsilon, context, purpose)
+        return account.add_number_noise((pattern @ member).toarray(), 0.5, 1.0, purpose)
 
 
 def draw_chung_lu(vectors: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -196,10 +196,7 @@ def make_flipped_release(
 ) -> Release:
     """The release after the flips, with how many of them were made."""
     released = flipper.to_graph()
-    kept = int(released.contains_pairs(graph.edges).sum())
     facts = {
-        "links_removed": float(graph.num_edges - kept),
-        "links_added": float(released.num_edges - kept),
         "features_flipped": float(len(flipper.state.flipped_features)),
         "nodes_protected": float(num_targets),
     }

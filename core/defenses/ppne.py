@@ -60,7 +60,6 @@ class Ppne(Defense):
         exposed = _find_exposed(graph, threats.link.hidden)
         fresh = sample_candidates(graph, threats, max(4 * budget, half), rng)
         fresh = fresh[state.is_exposed[fresh].any(axis=1)]
-        removed, added = 0, 0
         for change in range(budget):
             if change % 16 == 0:
                 context.progress.update(change, budget, "choosing changes")
@@ -75,17 +74,8 @@ class Ppne(Defense):
             if best is None:
                 continue
             u, v = best
-            is_removal = v in state.neighbors[u]
-            is_back = is_removal != state.is_link(u, v)
-            removed += (is_removal and not is_back) - (not is_removal and is_back)
-            added += (not is_removal and not is_back) - (is_removal and is_back)
             state.flip(u, v)
-        return Release(
-            state.to_graph(),
-            self.info.key,
-            self.config,
-            facts={"links_removed": float(removed), "links_added": float(added)},
-        )
+        return Release(state.to_graph(), self.info.key, self.config)
 
 
 def _find_exposed(graph: Graph, hidden: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import ClassVar
 
 import networkx as nx
@@ -12,9 +13,11 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
+from core.privacy.budget import Account
 from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
-from core.privacy.guarantees import describe_data_use, make_edge_guarantee
-from core.privacy.mechanisms import add_discrete_laplace, add_laplace, check_release_fits
+from core.privacy.guarantees import EDGE, describe_data_use
+from core.privacy.mechanisms import add_laplace, check_release_fits
+from core.privacy.tables import add_noise_to_counts, draw_choices
 from core.release import Release
 from core.threats import Threats
 
@@ -66,19 +69,23 @@ class PrivGraph(Defense):
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         data = draw_uniform_graph(graph, context) if self.data_free else graph
-        third = self.epsilon / 3.0
+        account, third = Account(EDGE, self.epsilon, context), Fraction(1, 3)
         context.progress.update(0, 4, "communities")
-        community = self._guess_communities(data, third, context)
+        scale = account.spend(third, 1.0, "communities")
+        community = self._guess_communities(data, scale, context)
         context.progress.update(1, 4, "adjusting communities")
-        community = adjust_communities(data, community, third, context.rng("adjust"))
+        # A link raises one score of either end.
+        factor = account.spend_choice(third, 2.0, "adjusted communities")
+        community = draw_choices(data, community, factor, context.rng("adjust"))
         context.progress.update(2, 4, "noisy degrees and counts")
         inside = community[data.edges[:, 0]] == community[data.edges[:, 1]]
         degrees = np.bincount(data.edges[inside].ravel(), minlength=graph.num_nodes)
-        noisy = add_laplace(degrees, 2.0 / third, context, "degrees")
+        of_degrees, of_counts = account.spend_either(third, (2.0, 1.0), "degrees and counts")
+        noisy = add_laplace(degrees, of_degrees, context, "degrees")
         sizes = np.bincount(community)
         noisy = np.minimum(subtract_to_sum(noisy), sizes[community] - 1.0)
         cells, counts = add_noise_to_counts(
-            community[data.edges[~inside]], len(sizes), False, 1.0 / third, context, "between"
+            community[data.edges[~inside]], len(sizes), False, of_counts, context, "between"
         )
         counts = np.minimum(counts, sizes[cells[:, 0]] * sizes[cells[:, 1]])
         inner = np.floor(
@@ -88,32 +95,21 @@ class PrivGraph(Defense):
         check_release_fits("PrivGraph", total, context, "raise epsilon or use a smaller graph")
         edges = _draw_links(community, noisy, inner, cells, counts, context)
         release = graph.with_edges(edges)
-        facts = {"communities": float(len(sizes))}
-        if not context.is_publishing:
-            kept = float(graph.contains_pairs(release.edges).sum())
-            facts |= {
-                "links_removed": graph.num_edges - kept,
-                "links_added": release.num_edges - kept,
-            }
         return Release(
             release,
             self.info.key,
             self.config,
-            facts=facts,
-            guarantee=make_edge_guarantee(
-                self.epsilon,
-                "sequential composition",
-                note=describe_data_use(self.data_free, False),
-            ),
+            account.make_guarantee(note=describe_data_use(self.data_free, False)),
+            facts={"communities": float(len(sizes))},
         )
 
-    def _guess_communities(self, graph: Graph, epsilon: float, context: Context) -> np.ndarray:
+    def _guess_communities(self, graph: Graph, scale: float, context: Context) -> np.ndarray:
         """(n,) community of each node, from noisy counts between random groups."""
         n = graph.num_nodes
         size = max(self.group_size, math.ceil(n / MAX_GROUPS))
         group = context.rng("groups").permutation(n) // size
         cells, counts = add_noise_to_counts(
-            group[graph.edges], int(group.max()) + 1, True, 1.0 / epsilon, context, "groups"
+            group[graph.edges], int(group.max()) + 1, True, scale, context, "groups"
         )
         groups = nx.Graph()
         groups.add_nodes_from(range(int(group.max()) + 1))
@@ -129,61 +125,6 @@ class PrivGraph(Defense):
         return of_group[group]
 
 
-def adjust_communities(
-    graph: Graph, community: np.ndarray, epsilon: float, rng: np.random.Generator
-) -> np.ndarray:
-    """(n,) new communities, node i's drawn ∝ exp(ε/2 · number of its links into it).
-
-    O(m): communities that a node has no link into have weight 1 each, drawn as one. Empty
-    communities are dropped from the numbering.
-    """
-    n, num = graph.num_nodes, int(community.max()) + 1
-    both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
-    keys, counts = np.unique(both[:, 0] * num + community[both[:, 1]], return_counts=True)
-    node, choice = keys // num, keys % num
-    # Gumbel-max: the largest of log-weight + Gumbel noise is a draw from the weights.
-    scores = epsilon / 2.0 * counts + rng.gumbel(size=len(counts))
-    rest = num - np.bincount(node, minlength=n)
-    with np.errstate(divide="ignore"):
-        best = np.log(rest) + rng.gumbel(size=n)
-    order = np.lexsort((scores, node))
-    last = order[np.append(np.diff(node[order]) > 0, True)] if len(order) else order
-    chosen = np.full(n, -1)
-    wins = scores[last] > best[node[last]]
-    chosen[node[last[wins]]] = choice[last[wins]]
-    for i in np.flatnonzero(chosen < 0):  # any community without a link of i
-        while chosen[i] < 0:
-            draw = int(rng.integers(num))
-            place = np.searchsorted(keys, i * num + draw)
-            if place == len(keys) or keys[place] != i * num + draw:
-                chosen[i] = draw
-    return np.unique(chosen, return_inverse=True)[1]
-
-
-def add_noise_to_counts(
-    ends: np.ndarray, num: int, with_diagonal: bool, scale: float, context: Context, purpose: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Cells (c, 2) i ≤ j of a num × num symmetric table and their noisy counts, where positive.
-
-    ends (k, 2) are the cells of the k links. The threshold is public: about two zero cells a row
-    exceed it.
-    """
-    codes, counts = np.unique(pair_codes(ends, num), return_counts=True)
-    num_cells = num * (num + 1) // 2 if with_diagonal else num * (num - 1) // 2
-    threshold = max(round(scale * math.log(max(num_cells / (4.0 * num), 1.0))), 0)
-    counts = add_discrete_laplace(counts, scale, context, purpose)
-    decay = math.exp(-1.0 / scale)
-    rng = context.rng(purpose, "zeros")
-    # P(two-sided geometric > t) = decay^(t+1) / (1 + decay); above t it is t + geometric.
-    exceeding = rng.binomial(num_cells - len(codes), decay ** (threshold + 1) / (1.0 + decay))
-    zeros = _draw_empty_cells(codes, num, with_diagonal, int(exceeding), rng)
-    values = threshold + rng.geometric(max(1.0 - decay, 1e-12), len(zeros))
-    codes, counts = np.concatenate([codes, zeros]), np.concatenate([counts, values])
-    keep = counts > threshold
-    codes = codes[keep]
-    return np.stack([codes // num, codes % num], axis=1), counts[keep]
-
-
 def subtract_to_sum(values: np.ndarray) -> np.ndarray:
     """max(v − δ, 0) with δ such that the sum is that of `values` (or 0 if that is negative).
 
@@ -195,21 +136,6 @@ def subtract_to_sum(values: np.ndarray) -> np.ndarray:
     positive = np.flatnonzero(ordered > shifts)
     shift = shifts[positive[-1]] if target > 0 and len(positive) else np.inf
     return np.maximum(values - shift, 0.0) if np.isfinite(shift) else np.zeros(len(values))
-
-
-def _draw_empty_cells(
-    codes: np.ndarray, num: int, with_diagonal: bool, count: int, rng: np.random.Generator
-) -> np.ndarray:
-    """`count` distinct codes of cells outside `codes` (sorted), uniformly."""
-    found = np.empty(0, np.int64)
-    while len(found) < count:
-        ends = rng.integers(0, num, (2 * (count - len(found)) + 16, 2))
-        # A cell off the diagonal is hit from both sides: keep one of them.
-        ends = ends[(ends[:, 0] < ends[:, 1]) | (with_diagonal & (ends[:, 0] == ends[:, 1]))]
-        drawn = pair_codes(ends, num)
-        merged = np.concatenate([found, drawn[~np.isin(drawn, codes)]])
-        found = merged[np.sort(np.unique(merged, return_index=True)[1])]
-    return found[:count]
 
 
 def _draw_links(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -10,10 +10,13 @@ from core.context import Context
 from core.defenses.dpr import Dpr
 from core.graph import Graph
 from core.methods import MethodInfo
-from core.privacy.accounting import calibrate_gaussian, compute_naive_epsilon
+from core.privacy.budget import Account
 from core.privacy.edge_count import estimate_num_links
-from core.privacy.guarantees import describe_data_use, make_node_guarantee
+from core.privacy.guarantees import NODE, describe_data_use
 from core.release import Guarantee
+
+if TYPE_CHECKING:
+    from core.models.synthesis.deep_pagerank import Plan
 
 
 class PrivDpr(Dpr):
@@ -77,31 +80,20 @@ class PrivDpr(Dpr):
         description="Links to publish, if that number is public; empty: estimated with noise.",
     )
 
-    def compute_noise_multiplier(self, graph: Graph) -> float:
-        steps = self.make_plan(graph.num_nodes).steps
-        return calibrate_gaussian(self.epsilon - self._count_epsilon, self.delta, steps)
+    def open_account(self, context: Context) -> Account:
+        return Account(NODE, self.epsilon, context, self.delta)
 
-    def make_guarantee(self, graph: Graph) -> Guarantee:
-        steps = self.make_plan(graph.num_nodes).steps
-        naive = compute_naive_epsilon(self.compute_noise_multiplier(graph), steps, self.delta)
-        counted = self.num_links is None
-        accountant = f"{steps:,} Gaussian steps, composed exactly (μ-GDP)"
-        if counted:
-            accountant += f" + Laplace for the number of links (ε = {self._count_epsilon:g})"
+    def make_guarantee(self, account: Account, plan: Plan) -> Guarantee:
         note = describe_data_use(
             self.data_free,
-            not counted,
+            self.num_links is not None,
             "The noise is far above the signal: compare with the data-free twin.",
         )
-        return make_node_guarantee(
-            self.epsilon, accountant, self.delta, naive + self._count_epsilon, note
-        )
+        accountant = f"{plan.steps:,} Gaussian steps, composed exactly (μ-GDP)"
+        return account.make_guarantee(accountant, note)
 
-    @property
-    def _count_epsilon(self) -> float:
-        return self.epsilon * self.count_share if self.num_links is None else 0.0
-
-    def _choose_num_links(self, graph: Graph, context: Context) -> int:
+    def _choose_num_links(self, graph: Graph, account: Account | None) -> int:
         if self.num_links is not None:
             return min(self.num_links, graph.num_pairs)
-        return estimate_num_links(graph, self._count_epsilon, self.degree_cap, context)
+        assert account is not None
+        return estimate_num_links(graph, account, self.count_share, self.degree_cap)

@@ -42,5 +42,4 @@ class RandomDeletion(Defense):
             graph.with_edges(graph.edges[keep], weights),
             self.info.key,
             self.config,
-            facts={"links_removed": float(removed), "links_added": 0.0},
         )

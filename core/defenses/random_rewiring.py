@@ -50,5 +50,4 @@ class RandomRewiring(Defense):
             graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
             self.info.key,
             self.config,
-            facts={"links_removed": float(count), "links_added": float(len(added))},
         )

@@ -10,8 +10,10 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
-from core.privacy.link_local import draw_noisy_rows, make_local_release, merge_reports
-from core.privacy.mechanisms import check_release_fits, compute_flip_probability
+from core.privacy.budget import Account
+from core.privacy.guarantees import LINK_TWICE
+from core.privacy.link_local import draw_noisy_rows, merge_reports
+from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats
 
@@ -36,11 +38,13 @@ class RandomizedResponse(Defense):
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        flip = compute_flip_probability(self.epsilon)
+        account = Account(LINK_TWICE, self.epsilon, context)
+        flip = account.spend_bits().flip
         expected = 2.0 * (graph.num_edges + graph.num_pairs * flip)
         check_release_fits("randomised response", expected, context, "raise epsilon")
         everywhere = np.ones(graph.num_nodes)
         ones = draw_noisy_rows(
             graph, (1.0 - flip) * everywhere, flip * everywhere, context.rng("rows")
         )
-        return make_local_release(self, graph, merge_reports(graph, ones), 2, context)
+        published = merge_reports(graph, ones)
+        return Release(published, self.info.key, self.config, account.make_guarantee())

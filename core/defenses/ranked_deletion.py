@@ -19,9 +19,4 @@ def make_ranked_release(
     keep = np.ones(graph.num_edges, bool)
     keep[order[:removed]] = False
     weights = None if graph.weights is None else graph.weights[keep]
-    return Release(
-        graph.with_edges(graph.edges[keep], weights),
-        defense.info.key,
-        defense.config,
-        facts={"links_removed": float(removed), "links_added": 0.0},
-    )
+    return Release(graph.with_edges(graph.edges[keep], weights), defense.info.key, defense.config)

@@ -77,15 +77,10 @@ class RwLp(Defense):
         weights = None
         if graph.weights is not None:
             weights = np.concatenate([graph.weights[keep], graph.weights[chosen[found]]])
-        is_new = ~graph.contains_pairs(added)
         return Release(
             graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
             self.info.key,
             self.config,
-            facts={
-                "links_removed": float(count - (~is_new).sum()),
-                "links_added": float(is_new.sum()),
-            },
         )
 
     def _walk(self, graph: Graph, nodes: np.ndarray, rng: np.random.Generator) -> np.ndarray:

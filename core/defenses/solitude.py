@@ -12,7 +12,6 @@ from core.context import Context
 from core.defenses.randomized_response import RandomizedResponse
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
-from core.privacy.link_local import make_local_release
 from core.release import Release
 from core.threats import Threats
 
@@ -66,13 +65,14 @@ class Solitude(Defense):
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         response = RandomizedResponse(epsilon=self.epsilon)
-        received = response.publish(graph, threats, context.child("reports")).graph
+        reported = response.publish(graph, threats, context.child("reports"))
+        received = reported.graph
         weights = self._learn_weights(received, threats, context)
         keep = weights > 0
         published = replace(received, edges=received.edges[keep], weights=weights[keep])
-        return make_local_release(
-            self, graph, published, 2, context, "randomised response; the rest post-processes it"
-        )
+        accountant = "randomised response; the rest post-processes it"
+        guarantee = replace(reported.guarantee, accountant=accountant)
+        return Release(published, self.info.key, self.config, guarantee)
 
     def _learn_weights(self, received: Graph, threats: Threats, context: Context) -> np.ndarray:
         """(m̃,) learned weights of the received links."""

@@ -10,8 +10,9 @@ from pydantic import Field
 from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
-from core.privacy.link_local import make_local_release
-from core.privacy.mechanisms import check_release_fits, compute_flip_probability, draw_flips
+from core.privacy.budget import Account
+from core.privacy.guarantees import LINK_ONCE
+from core.privacy.mechanisms import check_release_fits, draw_flips
 from core.release import Release
 from core.threats import Threats
 
@@ -35,10 +36,11 @@ class SymRR(Defense):
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        flip = compute_flip_probability(self.epsilon)
+        account = Account(LINK_ONCE, self.epsilon, context)
+        flip = account.spend_bits().flip
         check_release_fits(
             self.info.title, graph.num_edges + graph.num_pairs * flip, context, "raise epsilon"
         )
         kept, added = draw_flips(graph, flip, context.rng("flips"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
-        return make_local_release(self, graph, published, 1, context)
+        return Release(published, self.info.key, self.config, account.make_guarantee())

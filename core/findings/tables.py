@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from core.audit.cases import Threat
+from core.audit.states import State
 from core.findings.labels import (
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
@@ -19,7 +20,7 @@ from core.findings.turned import turn_round
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-UNITS: dict[str, str] = {"link": "pair", "attribute": "node"}
+UNITS: dict[str, str] = {"link": "pair", "attribute": "node", "identity": "person"}
 """What an attack of a threat names, one by one."""
 
 
@@ -30,7 +31,7 @@ def select_results(
     method: str | None = None,
 ) -> pd.DataFrame:
     """The finished rows with value, low and high as float64 (NaN where there is no interval)."""
-    rows = results[results.status == "done"]
+    rows = results[results.status == State.DONE]
     if metric is not None:
         rows = rows[rows.metric == metric]
     if releases is not None:
@@ -68,7 +69,7 @@ def list_metrics(results: pd.DataFrame, of: str, threat: Threat | None = None) -
 def list_threats(results: pd.DataFrame) -> list[Threat]:
     """The threats that the results have rows of, in their usual order."""
     found = {attack_threat(method) for method in results.method.unique()}
-    threats: list[Threat] = ["link", "attribute"]
+    threats: list[Threat] = ["link", "attribute", "identity"]
     return [threat for threat in threats if threat in found]
 
 
@@ -117,7 +118,7 @@ def describe_sample(rows: pd.DataFrame, unit: str) -> str:
 
 def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = None) -> pd.DataFrame:
     """What failed, was skipped or cancelled: release, method, metrics, status, reason."""
-    rows = results[~results.status.isin(["done"])]
+    rows = results[~results.status.isin([State.DONE])]
     if releases is not None:
         rows = rows[rows.release.isin(list(releases))]
     columns = ["release", "method", "status", "reason"]

@@ -39,6 +39,7 @@ def measure_anonymity(sets: AnonymitySets, threat: IdentityThreat) -> list[Measu
 def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measurement]:
     """hits_at_1, hits_at_10, mrr, precision_at_0.9_confidence and the share named so surely.
 
+    expected_found is hits_at_1 under the name that all attacks on identities have in common.
     Over the people of the second graph who are in the release, have links and are no seeds. The
     reciprocal rank of a person who is not among the ten candidates is 0.
     """
@@ -49,6 +50,7 @@ def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measuremen
     ranks = is_right.argmax(axis=1) + 1.0
     sure = matches.confidence[wanted] >= SURE
     rows = {
+        "expected_found": first.astype(float),
         "hits_at_1": first.astype(float),
         "hits_at_10": is_right.any(axis=1).astype(float),
         "mrr": np.where(is_right.any(axis=1), 1.0 / ranks, 0.0),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from core.context import Context
 from core.graph import Graph
-from core.privacy.mechanisms import add_discrete_laplace
+from core.privacy.budget import NUMBER_OF_LINKS, Account, Share
 
 
 def count_capped_links(graph: Graph, degree_cap: int) -> int:
@@ -21,10 +20,11 @@ def count_capped_links(graph: Graph, degree_cap: int) -> int:
     return int(_count(graph.edges, graph.num_nodes, degree_cap))
 
 
-def estimate_num_links(graph: Graph, epsilon: float, degree_cap: int, context: Context) -> int:
-    """ε-node DP number of links, between 0 and all pairs; too low by what the cap cuts off."""
+def estimate_num_links(graph: Graph, account: Account, share: Share, degree_cap: int) -> int:
+    """Number of links for a share of a budget of nodes, between 0 and all pairs; too low by what
+    the cap cuts off."""
     count = np.array([count_capped_links(graph, degree_cap)])
-    noisy = add_discrete_laplace(count, degree_cap / epsilon, context, "number of links")[0]
+    noisy = account.add_count_noise(count, share, degree_cap, NUMBER_OF_LINKS)[0]
     return int(np.clip(noisy, 0, graph.num_pairs))
 
 

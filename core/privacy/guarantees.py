@@ -1,59 +1,75 @@
-"""Guarantees that several mechanisms share, in one wording."""
+"""What a promise is about: the kinds that mechanisms share, in one wording."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
 
 from core.release import Guarantee
 
 EDGE_RELATION = "graphs on the same node set that differ in one undirected link"
 NODE_RELATION = "graphs on the same node set in which one node has any other links"
-NOT_COVERED = (
-    "node set",
-    "node features",
-    "labels and other attributes",
-    "links withheld from the release",
-)
+LIST_RELATION = "adjacency lists of one node that differ in one bit"
+LOCAL_NOT_COVERED = ("node set", "node features", "labels and other attributes")
+NOT_COVERED = (*LOCAL_NOT_COVERED, "links withheld from the release")
 
 
-def make_edge_guarantee(
-    epsilon: float,
-    accountant: str = "single mechanism",
-    delta: float = 0.0,
-    epsilon_naive: float | None = None,
-    note: str = "",
-) -> Guarantee:
-    """(ε, δ)-edge DP under a trusted curator."""
-    return Guarantee(
-        unit="edge",
-        relation=EDGE_RELATION,
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        trust="central",
-        epsilon_naive=epsilon_naive,
-        not_covered=NOT_COVERED,
-        note=note,
-    )
+@dataclass(frozen=True)
+class Kind:
+    """What is protected, between which neighbours, from whom.
+
+    unit, relation, trust, not_covered  as in `Guarantee`
+    reports  how many ends of a link report it: with both, whoever holds the reports gets 2ε
+    """
+
+    unit: Literal["edge", "link", "node"]
+    relation: str
+    trust: Literal["central", "local"]
+    not_covered: tuple[str, ...]
+    reports: int = 1
+
+    def promise(
+        self,
+        epsilon: float,
+        accountant: str = "single mechanism",
+        delta: float = 0.0,
+        epsilon_naive: float | None = None,
+        note: str = "",
+    ) -> Guarantee:
+        """The guarantee of a total (ε, δ); an account states it, from what was spent."""
+        is_twice = self.reports == 2
+        if self.trust == "local" and not note:
+            note = (
+                "Both ends of a link report it: against an observer of all reports the budget of "
+                f"that link is 2ε = {2 * epsilon:g}."
+                if is_twice
+                else "Each pair is reported by one end only."
+            )
+        return Guarantee(
+            unit=self.unit,
+            relation=self.relation,
+            epsilon=epsilon,
+            delta=delta,
+            accountant=accountant,
+            trust=self.trust,
+            epsilon_transcript=2.0 * epsilon if is_twice else None,
+            epsilon_naive=epsilon_naive,
+            not_covered=self.not_covered,
+            note=note,
+        )
 
 
-def make_node_guarantee(
-    epsilon: float,
-    accountant: str,
-    delta: float = 0.0,
-    epsilon_naive: float | None = None,
-    note: str = "",
-) -> Guarantee:
-    """(ε, δ)-node DP, bounded: the node set is public, all links of one node may differ."""
-    return Guarantee(
-        unit="node",
-        relation=NODE_RELATION,
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        trust="central",
-        epsilon_naive=epsilon_naive,
-        not_covered=NOT_COVERED,
-        note=note,
-    )
+EDGE = Kind("edge", EDGE_RELATION, "central", NOT_COVERED)
+"""One link, under a trusted curator."""
+
+NODE = Kind("node", NODE_RELATION, "central", NOT_COVERED)
+"""All links of one node, bounded: the node set is public."""
+
+LINK_ONCE = Kind("link", LIST_RELATION, "local", LOCAL_NOT_COVERED)
+"""One bit of a node's own list; each pair is reported by one end."""
+
+LINK_TWICE = Kind("link", LIST_RELATION, "local", LOCAL_NOT_COVERED, reports=2)
+"""One bit of a node's own list; both ends report the pair."""
 
 
 def describe_data_use(data_free: bool, is_count_public: bool, otherwise: str = "") -> str:

@@ -14,33 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.context import Context
 from core.graph import Graph, pair_codes
-from core.methods import Defense
-from core.release import Guarantee, Release
 
-LIST_RELATION = "adjacency lists of one node that differ in one bit"
 Tile = tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]
-LOCAL_NOT_COVERED = ("node set", "node features", "labels and other attributes")
-
-
-def make_local_guarantee(epsilon: float, reports: int, accountant: str = "") -> Guarantee:
-    """ε-link local DP; with two reports the transcript of both ends spends 2ε on a link."""
-    return Guarantee(
-        unit="link",
-        relation=LIST_RELATION,
-        epsilon=epsilon,
-        trust="local",
-        accountant=accountant or "single mechanism",
-        epsilon_transcript=2.0 * epsilon if reports == 2 else None,
-        not_covered=LOCAL_NOT_COVERED,
-        note=(
-            "Both ends of a link report it: against an observer of all reports the budget of "
-            f"that link is 2ε = {2 * epsilon:g}."
-            if reports == 2
-            else "Each pair is reported by one end only."
-        ),
-    )
 
 
 def draw_link_reports(graph: Graph, flip: float, rng: np.random.Generator) -> np.ndarray:
@@ -168,22 +144,3 @@ def merge_reports(graph: Graph, ones: np.ndarray) -> Graph:
     n = graph.num_nodes
     codes, counts = np.unique(pair_codes(ones, n), return_counts=True)
     return replace(graph, edges=np.stack([codes // n, codes % n], axis=1), weights=counts / 2.0)
-
-
-def make_local_release(
-    defense: Defense,
-    graph: Graph,
-    published: Graph,
-    reports: int,
-    context: Context,
-    accountant: str = "",
-    facts: dict[str, float] | None = None,
-) -> Release:
-    """A release with its guarantee; true link counts stay out of a publishing run's record."""
-    facts = dict(facts or {}) if not context.is_publishing else {}
-    if not context.is_publishing:
-        kept = int(published.contains_pairs(graph.edges).sum())
-        facts["links_removed"] = float(graph.num_edges - kept)
-        facts["links_added"] = float(published.num_edges - kept)
-    guarantee = make_local_guarantee(defense.config["epsilon"], reports, accountant)
-    return Release(published, defense.info.key, defense.config, guarantee, facts=facts)

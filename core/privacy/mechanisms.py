@@ -9,6 +9,7 @@ bits of a noisy number ever leave.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +25,18 @@ BYTES_PER_LINK = 128
 def compute_flip_probability(epsilon: float) -> float:
     """1/(1+e^ε): the flip probability of ε-DP binary randomised response (Warner, 1965)."""
     return 1.0 / (1.0 + math.exp(epsilon)) if epsilon < 700 else 0.0
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Randomised response on bits: chance to flip one, and ε = ln((1 − flip) / flip)."""
+
+    flip: float
+    epsilon: float
+
+    @staticmethod
+    def of(epsilon: float) -> Bits:
+        return Bits(compute_flip_probability(epsilon), epsilon)
 
 
 def check_release_fits(method: str, expected_links: float, context: Context, remedy: str) -> None:

@@ -86,8 +86,7 @@ def _describe_missing_rows(material: Material) -> list[list[str]]:
             if len(where) == len(material.ids) > 1
             else ", ".join(map(release_title, where))
         )
-        what = who if metrics == "measures" else f"{who}: {names}"
-        rows.append([what, place, str(status), str(reason) or "no reason recorded"])
+        rows.append([f"{who}: {names}", place, str(status), str(reason) or "no reason recorded"])
     return rows
 
 

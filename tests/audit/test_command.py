@@ -15,6 +15,7 @@ import pytest
 
 import core.cli.main as command
 from core.audit.export import CASE_COLUMNS
+from core.audit.parts import PARTS
 from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
@@ -155,7 +156,7 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
     ]
     code, out, err = run(*arguments, tmp_path / "a", capsys=capsys)
     assert (code, out) == (0, "")
-    assert "40 cells, 0 failed" in err  # null attackers joined
+    assert f"{2 * (2 + 3 * (5 + len(PARTS)))} cells, 0 failed" in err  # null attackers joined
     started = time.process_time()
     assert run(*arguments, tmp_path / "b", capsys=capsys)[0] == 0
     assert time.process_time() - started < 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.audit.parts import PARTS
 from core.audit.plan import plan_audit
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
@@ -23,7 +24,7 @@ def test_each_repeat_has_each_release_attack_and_measure_once(make_spec, graph):
         defenses=[{"key": "random_deletion"}, {"key": "edge_rand"}],
     )
     cells = plan_audit(spec, graph)
-    assert len(cells) == 3 * (2 + 3 * (2 + 1))
+    assert len(cells) == 3 * (2 + 3 * (2 + len(PARTS)))
     assert len({cell.key for cell in cells}) == len(cells)
     seen = set()
     for cell in cells:  # a release comes before what needs it
@@ -67,10 +68,10 @@ def test_a_defense_setting_renews_only_its_release(make_spec, graph):
 @pytest.mark.parametrize(
     ("change", "renewed"),
     [
-        ({"known": 0.4}, {"class_prior", "release"}),
-        ({"utility": "label"}, {"release"}),
-        ({"hide_links": 0.2}, {"common_neighbors", "class_prior", "release"}),
-        ({"root_seed": 1}, {"common_neighbors", "class_prior", "release"}),
+        ({"known": 0.4}, {"class_prior", *PARTS}),
+        ({"utility": "label"}, {*PARTS}),
+        ({"hide_links": 0.2}, {"common_neighbors", "class_prior", *PARTS}),
+        ({"root_seed": 1}, {"common_neighbors", "class_prior", *PARTS}),
         ({"graph_name": "another"}, set()),
     ],
 )

@@ -27,7 +27,6 @@ def test_links_leave_sensitive_nodes_and_join_the_others(name, strength):
     assert sensitive[removed].any(axis=1).all()
     assert not sensitive[added].any()
     assert len(added) <= len(removed)
-    assert release.facts == {"links_removed": len(removed), "links_added": len(added)}
 
 
 def test_needs_sensitive_links():

@@ -8,6 +8,7 @@ import pytest
 from core.context import Context
 from core.defenses.gap import Gap
 from core.privacy.accounting import calibrate_gaussian
+from core.privacy.gaussian import GaussianNoise
 from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats
@@ -55,7 +56,9 @@ def test_one_link_changes_a_hop_s_sum_by_at_most_root_two():
     first, second = publish("gap", graph, **config), publish("gap", heavy, **config)
     np.testing.assert_array_equal(first.graph.edges, second.graph.edges)
     bare = graph.with_edges(graph.edges)
-    rows = Gap(dimensions=16).aggregate(bare, 0.0, Context(Seed(0)))[:, :16]
+    rows = Gap(dimensions=16).aggregate(
+        bare, GaussianNoise(0.0, Context(Seed(0))), Context(Seed(0))
+    )[:, :16]
     assert (np.linalg.norm(rows, axis=1) <= 1).all()
     for k in range(bare.num_edges):
         other = bare.without_edges(bare.edges[k : k + 1])
@@ -69,7 +72,8 @@ def test_gap_s_noise_has_the_calibrated_size():
     method = Gap(dimensions=16, hops=1)
     z = calibrate_gaussian(1.0, 1e-5)
     noise = Context(Seed(0)).rng("noise").standard_normal((40, 16)) * z * np.sqrt(2)
-    found = method.aggregate(graph, z, Context(Seed(0)))[:, 16:]
+    context = Context(Seed(0))
+    found = method.aggregate(graph, GaussianNoise(z, context), context)[:, 16:]
     np.testing.assert_allclose(found, noise / np.linalg.norm(noise, axis=1, keepdims=True))
 
 

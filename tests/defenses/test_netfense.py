@@ -147,8 +147,8 @@ def test_flips_close_the_gap_between_private_classes(what):
     release = publish(NetFense(members=2, what=what, budget=4), threats)
     before, after = compute_private_gaps(threats, [threats.visible, release.graph])
     assert after < 0.7 * before
-    changed = release.facts["links_removed"] + release.facts["links_added"]
-    assert (changed > 0) == (what != "features")
+    changed = not np.array_equal(threats.visible.edges, release.graph.edges)
+    assert changed == (what != "features")
     assert (release.facts["features_flipped"] > 0) == (what != "structure") or what == "both"
 
 
@@ -184,7 +184,8 @@ def test_a_tolerance_trades_the_gap_for_the_label(classifier):
 def test_no_more_flips_than_the_budget_and_none_at_nodes_of_degree_one():
     threats = draw_case()
     release = publish(NetFense(members=2, targets=1, budget=3), threats)
-    assert 0 < release.facts["links_removed"] + release.facts["links_added"] <= 3
+    changed = np.setxor1d(threats.visible.edge_codes, release.graph.edge_codes)
+    assert 0 < len(changed) <= 3
     ends = threats.visible.edges[threats.visible.degrees[threats.visible.edges].min(axis=1) == 1]
     full = publish(NetFense(members=2, budget=5), threats)
     assert full.graph.contains_pairs(ends).all()
@@ -201,7 +202,7 @@ def test_random_flips_keep_the_degree_distribution():
     threats = draw_case()
     release = publish(NetFense(members=2, choice="random", budget=3), threats)
     before, after = threats.visible.degrees, release.graph.degrees
-    assert release.facts["links_added"] > 0
+    assert not threats.visible.contains_pairs(release.graph.edges).all()
     zero = np.zeros(len(before), int)
     assert passes_degree_test(before, after, 0, zero).all()
 

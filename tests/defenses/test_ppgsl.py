@@ -25,15 +25,14 @@ def test_without_candidates_links_are_only_removed():
     threats = make_threats(two_communities())
     release = publish(threats.visible, threats, k=0, alpha=0.0)
     assert threats.visible.contains_pairs(release.graph.edges).all()
-    assert release.facts["links_removed"] > 0
-    assert release.facts["links_added"] == 0
+    assert release.graph.num_edges < threats.visible.num_edges
 
 
 def test_candidates_become_links_but_sensitive_links_never_do():
     threats = make_threats(two_communities())
     release = publish(threats.visible, threats, full=True, alpha=0.0)
     added = ~threats.visible.contains_pairs(release.graph.edges)
-    assert added.sum() == release.facts["links_added"] > 0
+    assert added.sum() > 0
     assert not release.graph.contains_pairs(threats.link.hidden).any()
 
 
@@ -48,7 +47,7 @@ def test_a_lower_price_changes_more_and_hides_more():
     changes, privacy = [], []
     for alpha in (10.0, 0.05, 0.0):
         release = publish(threats.visible, threats, alpha=alpha)
-        changes.append(release.facts["links_removed"] + release.facts["links_added"])
+        changes.append(len(np.setxor1d(threats.visible.edge_codes, release.graph.edge_codes)))
         privacy.append(release.curves["privacy loss"][-1][1])
     assert changes == sorted(changes)
     assert changes[2] > changes[0]

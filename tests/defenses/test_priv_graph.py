@@ -7,13 +7,9 @@ import pytest
 from scipy import stats
 
 from core.context import Context
-from core.defenses.priv_graph import (
-    PrivGraph,
-    add_noise_to_counts,
-    adjust_communities,
-    subtract_to_sum,
-)
+from core.defenses.priv_graph import PrivGraph, subtract_to_sum
 from core.graph import Graph
+from core.privacy.tables import add_noise_to_counts, draw_choices
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, two_communities
@@ -27,7 +23,7 @@ def test_a_node_moves_by_the_exponential_mechanism():
     shared = np.zeros(2)
     for _ in range(runs):
         # Communities are renumbered, so only who shares one with whom can be seen.
-        new = adjust_communities(graph, community, epsilon, rng)
+        new = draw_choices(graph, community, epsilon / 2, rng)
         shared += [new[0] == new[4], new[0] == new[1]]
     weights = np.exp(epsilon / 2 * np.array([[2, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]))
     of_0, of_1, of_4 = weights / weights.sum(axis=1, keepdims=True)
@@ -91,10 +87,3 @@ def test_any_graph_and_budget_gives_a_release_with_its_guarantee(name, epsilon):
     assert release.guarantee.epsilon == epsilon
     assert release.guarantee.unit == "edge"
     assert release.graph.weights is None
-
-
-def test_publishing_keeps_true_counts_out():
-    graph = two_communities()
-    context = Context(Seed.from_entropy(), is_publishing=True)
-    facts = PrivGraph().publish(graph, Threats(graph), context).facts
-    assert set(facts) == {"communities"}

@@ -13,7 +13,7 @@ from core.defenses.privdpr import PrivDpr
 from core.privacy.accounting import compute_gaussian_delta
 from core.seeding import Seed
 from core.threats import Threats
-from tests.oracles.graphs import two_communities, two_components
+from tests.oracles.graphs import two_communities
 
 QUICK = {"epochs": 1, "dimensions": 8, "hidden": 4, "walk_length": 4}
 
@@ -29,7 +29,9 @@ def test_noise_covers_twice_the_gradient_bound_at_the_stated_budget():
     assert plan.pairs == 16 * 2 * 4
     assert plan.steps == 3
     assert plan.step_sensitivity == 2 * plan.gradient_bound
-    z = method.compute_noise_multiplier(graph)
+    account = method.open_account(Context(Seed(3)))
+    account.spend(method.count_share, method.degree_cap)
+    z = account.spend_rest_on_sums(plan.steps).multiplier
     assert compute_gaussian_delta(2.0 * 0.9, math.sqrt(3) / z) <= method.delta * (1 + 1e-9)
     facts = publish(method, graph).facts
     expected = z * plan.step_sensitivity * math.sqrt(graph.num_nodes * 8)
@@ -83,13 +85,3 @@ def test_without_noise_the_release_depends_on_the_graph_and_keeps_its_number_of_
     assert [r.graph.num_edges for r in releases] == [left.num_edges, right.num_edges]
     assert not np.array_equal(releases[0].graph.edges, releases[1].graph.edges)
     assert not releases[0].guarantee.is_private
-
-
-def test_publishing_records_no_norm_of_the_true_gradient():
-    release = publish(
-        PrivDpr(epsilon=1.0, **QUICK),
-        two_components(),
-        seed=Seed.from_entropy(),
-        is_publishing=True,
-    )
-    assert release.facts == {}

@@ -38,7 +38,7 @@ def test_the_links_of_highest_score_go(defense, strength):
     graph = two_communities()
     release = defense(strength=strength).publish(graph, Threats(graph), Context(Seed(0)))
     removed = ~release.graph.contains_pairs(graph.edges)
-    assert removed.sum() == round(strength * graph.num_edges) == release.facts["links_removed"]
+    assert removed.sum() == round(strength * graph.num_edges)
     if defense is DegreeDeletion:
         scores = graph.degrees[graph.edges].sum(axis=1)
     else:

@@ -25,7 +25,6 @@ def test_every_new_link_joins_the_ends_of_a_walk(name, length):
     assert (reachable[added[:, 0], added[:, 1]] > 0).all()
     removed = graph.num_edges - graph.contains_pairs(release.graph.edges).sum()
     assert removed <= round(0.6 * graph.num_edges)
-    assert release.facts == {"links_removed": removed, "links_added": len(added)}
     assert not release.graph.contains_pairs(threats.link.hidden).any()
 
 

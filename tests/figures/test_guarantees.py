@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from core.audit.states import State
 from core.audit.view import ClaimRun
 from core.figures.claim import draw_claim
 from core.findings.claim import compute_claim_region
@@ -21,8 +22,7 @@ from core.findings.guarantees import (
 )
 from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.privacy.claim_check import ClaimCheck
-from core.privacy.guarantees import make_edge_guarantee, make_node_guarantee
-from core.privacy.link_local import make_local_guarantee
+from core.privacy.guarantees import EDGE, LINK_ONCE, LINK_TWICE, NODE
 from core.release import Guarantee
 from core.results import Estimate
 from tests.figures.conftest import RELEASES, make_results, result_row
@@ -46,7 +46,7 @@ def make_check(**fields) -> ClaimCheck:
 
 
 def make_run(check: ClaimCheck, release: str = "edge_rand:epsilon=1.0") -> ClaimRun:
-    return ClaimRun("c", release, 500, "done", 1.0, "", "", 1.0, check)
+    return ClaimRun("c", State.DONE, 1.0, "", "", 1.0, release=release, trials=500, check=check)
 
 
 def test_bound_is_bayes_rule_for_the_worst_output():
@@ -57,7 +57,7 @@ def test_bound_is_bayes_rule_for_the_worst_output():
 
 
 def test_promise_is_told_as_what_may_still_be_learnt():
-    text = explain_promise(make_edge_guarantee(2.0, delta=1e-5), density=0.01)
+    text = explain_promise(EDGE.promise(2.0, delta=1e-5), density=0.01)
     for part in (
         "e^2 = 7.39",
         "chance of 1e-05",
@@ -67,14 +67,14 @@ def test_promise_is_told_as_what_may_still_be_learnt():
         "any one pair is linked",
     ):
         assert part in text, part
-    assert "next to nothing" in explain_promise(make_edge_guarantee(8.0))
-    assert "strong" in explain_promise(make_edge_guarantee(0.5))
-    assert "any one person" in explain_promise(make_node_guarantee(1.0, "exact"), density=0.01)
+    assert "next to nothing" in explain_promise(EDGE.promise(8.0))
+    assert "strong" in explain_promise(EDGE.promise(0.5))
+    assert "any one person" in explain_promise(NODE.promise(1.0, "exact"), density=0.01)
     assert "no better" in explain_promise(Guarantee())
 
 
 def test_two_reports_of_a_link_are_held_to_twice_the_budget():
-    twice, once = make_local_guarantee(2.0, 2), make_local_guarantee(2.0, 1)
+    twice, once = LINK_TWICE.promise(2.0), LINK_ONCE.promise(2.0)
     assert "e^4 = 55" in explain_promise(twice)
     assert "e^2 = 7.39" in explain_promise(once)
     budget = dict(list_promise_rows(twice))["Budget"]

@@ -17,6 +17,8 @@ from core.models.synthesis.deep_pagerank import (
     compute_pair_losses,
     train_vectors,
 )
+from core.models.synthesis.noise import NoNoise
+from core.privacy.gaussian import GaussianNoise
 from core.seeding import Seed
 from tests.oracles.graphs import star, two_communities
 
@@ -88,19 +90,23 @@ def test_no_batch_s_gradient_exceeds_its_bound(scale):
         assert 0 < float(vectors.grad.double().norm()) <= plan.gradient_bound
 
 
+def make_noise():
+    return GaussianNoise(10.0, Context(Seed(0)))
+
+
 def test_vectors_of_a_graph_without_links_owe_it_nothing():
     empty = two_communities().with_edges(np.empty((0, 2)))
-    vectors, facts = train_vectors(empty, PLAN, 10.0, Context(Seed(0)))
+    vectors, facts = train_vectors(empty, PLAN, make_noise(), Context(Seed(0)))
     assert facts["gradient_norm"] == 0.0
-    other, _ = train_vectors(two_communities(), PLAN, 10.0, Context(Seed(0)))
+    other, _ = train_vectors(two_communities(), PLAN, make_noise(), Context(Seed(0)))
     # The same noise and a gradient far below it: the same vectors but for a trace.
     np.testing.assert_allclose(vectors, other, atol=1e-2)
 
 
 def test_without_noise_the_vectors_follow_the_gradient():
     graph = two_communities()
-    still, _ = train_vectors(graph, replace(PLAN, lr=0.0), 0.0, Context(Seed(0)))
-    moved, facts = train_vectors(graph, PLAN, 0.0, Context(Seed(0)))
+    still, _ = train_vectors(graph, replace(PLAN, lr=0.0), NoNoise(), Context(Seed(0)))
+    moved, facts = train_vectors(graph, PLAN, NoNoise(), Context(Seed(0)))
     assert facts["noise_norm"] == 0.0
     assert facts["gradient_norm"] > 0.0
     assert np.abs(moved - still).max() > 1e-3

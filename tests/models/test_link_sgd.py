@@ -16,10 +16,12 @@ from core.models.synthesis.link_sgd import (
     train_gan,
     train_vae,
 )
+from core.models.synthesis.noise import NoNoise
+from core.privacy.gaussian import GaussianNoise
 from core.seeding import Seed
 from tests.oracles.graphs import two_communities
 
-PLAN = LinkSgd(steps=150, rate=0.3, noise_multiplier=0.0, lr=0.05, dimensions=6)
+PLAN = LinkSgd(steps=150, rate=0.3, noise=NoNoise(), lr=0.05, dimensions=6)
 
 
 def test_gradients_are_those_of_autograd():
@@ -75,8 +77,9 @@ def test_without_noise_vectors_score_links_above_other_pairs_and_noise_drowns_th
     is_link = graph.contains_pairs(np.stack([i, j], 1))
 
     def rank(noise):
-        plan = LinkSgd(150, 0.3, noise, 0.05, 6)
-        vectors = train(graph, plan, 40, Context(Seed(0)))
+        context = Context(Seed(0))
+        plan = LinkSgd(150, 0.3, GaussianNoise(noise, context), 0.05, 6)
+        vectors = train(graph, plan, 40, context)
         scores = (vectors @ vectors.T)[i, j]
         return (scores[is_link][:, None] > scores[~is_link]).mean()
 

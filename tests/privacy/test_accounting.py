@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
+from core.context import Context
 from core.defenses.privdpr import PrivDpr
 from core.privacy.accounting import (
     calibrate_gaussian,
@@ -22,6 +23,7 @@ from core.privacy.accounting import (
     compute_tight_epsilon,
 )
 from core.privacy.mechanisms import compute_flip_probability
+from core.seeding import Seed
 from tests.oracles.graphs import two_communities
 
 budgets = st.floats(0.05, 20.0)
@@ -116,10 +118,12 @@ def test_no_part_of_a_synthesis_overshoots_its_budget(epsilon, delta, share, rou
     graph = two_communities()
     method = PrivDpr(epsilon=epsilon, delta=delta, count_share=share, epochs=rounds)
     steps = method.make_plan(graph.num_nodes).steps
-    spent = compute_tight_epsilon(method.compute_noise_multiplier(graph), steps, delta)
+    account = method.open_account(Context(Seed(0)))
+    account.spend(share, method.degree_cap)
+    spent = compute_tight_epsilon(account.spend_rest_on_sums(steps).multiplier, steps, delta)
     assert spent + share * epsilon <= epsilon * (1 + 1e-8)
     # As the release states it: never less than the parts, and naive addition never less than it.
-    promise = method.make_guarantee(graph)
+    promise = account.make_guarantee()
     assert promise.epsilon == epsilon
     assert promise.epsilon_naive >= (spent + share * epsilon) * (1 - 1e-9)
     hops = calibrate_gaussian(epsilon * (1 - share), delta, rounds)

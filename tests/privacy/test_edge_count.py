@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from core.context import Context
 from core.graph import Graph
+from core.privacy.budget import Account
 from core.privacy.edge_count import count_capped_links, estimate_num_links
+from core.privacy.guarantees import NODE
 from core.seeding import Seed
 from tests.oracles.graphs import star, two_communities
 
@@ -37,7 +39,10 @@ def test_cap_cuts_hubs_only():
 
 def test_noise_has_the_scale_of_cap_over_epsilon():
     graph = two_communities()
-    draws = [estimate_num_links(graph, 2.0, 10, Context(Seed(r))) for r in range(3000)]
+    draws = [
+        estimate_num_links(graph, Account(NODE, 4.0, Context(Seed(r))), 0.5, 10)
+        for r in range(3000)
+    ]
     count = count_capped_links(graph, 10)
     # Clipping at 0 and at all pairs is far off: two-sided geometric noise of scale 5.
     assert np.mean(draws) == pytest.approx(count, abs=0.6)

@@ -8,7 +8,6 @@ from core.privacy.link_local import (
     PairBand,
     draw_noisy_rows,
     iterate_pair_tiles,
-    make_local_guarantee,
     merge_reports,
 )
 from tests.oracles.graphs import two_communities
@@ -85,8 +84,3 @@ def test_merged_reports_weigh_what_both_ends_say():
     merged = merge_reports(graph, np.array([[0, 1], [1, 0], [4, 2]]))
     assert merged.edges.tolist() == [[0, 1], [2, 4]]
     assert merged.weights.tolist() == [1.0, 0.5]
-
-
-def test_the_transcript_of_two_reports_spends_twice_the_budget():
-    assert make_local_guarantee(3.0, 2).epsilon_transcript == 6.0
-    assert make_local_guarantee(3.0, 1).epsilon_transcript is None

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 
 from core.audit.spec import MethodChoice
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.errors import InputError
 from core.graph import Graph
-from core.privacy.guarantees import make_edge_guarantee
+from core.privacy.guarantees import EDGE
 from core.release import Guarantee
 from core.report import SECTIONS, ReportOptions, render_preview, write_report
 from core.report.charts import draw_ranking
@@ -187,7 +188,7 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
 
 
 def test_checks_of_claims_are_told_with_bound_trials_and_what_they_do_not_prove(view):
-    promise = make_edge_guarantee(1.0)
+    promise = EDGE.promise(1.0)
     releases = tuple(replace(r, guarantee=promise) for r in view.releases)
     runs = (
         make_run(make_check(), RELEASES[1]),
@@ -247,8 +248,10 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
     graph = two_communities()
     names = (*hostile, *(f"v{i}" for i in range(30)))
     view = make_view(replace(name_nodes(graph, names), name="#set page(fill: red) 漢"))
+    is_other = ~view.nodes.node.isin(hostile)
     worst_first = view.nodes.assign(
-        risk=view.nodes.risk.where(~view.nodes.node.isin(hostile), 0.999)
+        risk=view.nodes.risk.where(is_other, 0.999),
+        advantage=view.nodes.advantage.where(is_other, 0.999),
     )
     view = replace(view, nodes=worst_first)
     path = write_report(
@@ -293,7 +296,7 @@ def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
         nodes=view.nodes.iloc[:0],
         profile=view.profile.iloc[:0],
         rocs={},
-        summary=replace(view.summary, state="running"),
+        summary=replace(view.summary, state=State.RUNNING),
     )
     content, _ = build_content(empty, ReportOptions())
     assert "This audit is running" in content["state"]
@@ -319,7 +322,7 @@ def test_charts_repeat_their_bytes_and_name_no_layout_font(view):
 def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
     twin = "gap:data_free=True"
     names = {RELEASES[1]: "gap", RELEASES[2]: twin}
-    promise = make_edge_guarantee(1.0)
+    promise = EDGE.promise(1.0)
     renamed = replace(
         view,
         results=view.results.replace({"release": names}),

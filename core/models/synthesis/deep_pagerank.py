@@ -17,6 +17,7 @@ import torch
 from core.algorithms.walks import STOP, make_state, walk
 from core.context import Context
 from core.graph import Graph
+from core.models.synthesis.noise import Noise
 
 SIGMOID_SLOPE = 0.25
 """Largest derivative of the sigmoid. Lemma 4.3 bounds it by 1; the noise need not."""
@@ -136,11 +137,11 @@ def compute_pair_losses(
 
 
 def train_vectors(
-    graph: Graph, plan: Plan, noise_multiplier: float, context: Context
+    graph: Graph, plan: Plan, noise: Noise, context: Context
 ) -> tuple[np.ndarray, dict[str, float]]:
     """Node vectors (n, r) float32, and the mean norms of clean gradient and noise.
 
-    noise_multiplier  noise per step over `plan.step_sensitivity`; 0 trains without noise
+    noise  has sensitivity `plan.step_sensitivity` a step; `NoNoise` trains without privacy
 
     The noisy gradient is divided by a public constant (without noise: by its own norm) before
     Adam, which cares for no scale but would lose numbers this small in its own constant of 1e-8.
@@ -148,13 +149,13 @@ def train_vectors(
     """
     device = context.device.torch_name
     seed = context.seed
-    noise_of, shape = seed.torch("noise", device=device), (plan.num_nodes, plan.dimensions)
+    shape = plan.num_nodes, plan.dimensions
     start = torch.randn(shape, generator=seed.torch("vectors")) / math.sqrt(plan.dimensions)
     vectors = torch.nn.Parameter(start.to(device))
     network = RankNetwork(plan, seed.torch("network")).to(device)
     optimizer = torch.optim.Adam([vectors, *network.parameters()], lr=plan.lr)
     degrees = torch.from_numpy(graph.degrees.astype(np.float32)).to(device)
-    deviation = noise_multiplier * plan.step_sensitivity
+    deviation = noise.multiplier * plan.step_sensitivity
     state, norms = make_state(seed.child("walks")), []
     for step in range(plan.steps):
         batch = _list_nodes(plan, step, seed.rng("order", step // plan.steps_per_epoch))
@@ -168,11 +169,11 @@ def train_vectors(
             loss.backward()
             context.progress.record("deep_pagerank_loss", step, float(loss.detach()) / len(ends))
         clean = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad
-        noise = torch.randn(shape, generator=noise_of, device=device) * deviation
+        added = noise.draw_for(clean, plan.step_sensitivity)
         # In float64: squares of gradients this small are 0 in float32.
-        norms.append([float(part.double().norm()) for part in (clean, noise)])
+        norms.append([float(part.double().norm()) for part in (clean, added)])
         unit = deviation or max(norms[-1][0] / math.sqrt(vectors.numel()), 1e-300)
-        vectors.grad = ((clean.double() + noise) / unit).float()
+        vectors.grad = ((clean.double() + added) / unit).float()
         optimizer.step()
         context.progress.update(step + 1, plan.steps, "deep PageRank")
     gradient, noise_norm = np.mean(norms, axis=0)

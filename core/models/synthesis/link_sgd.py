@@ -16,6 +16,7 @@ import torch
 
 from core.context import Context
 from core.graph import Graph
+from core.models.synthesis.noise import Noise
 
 CLIP = 1.0
 """Largest norm of one link's gradient."""
@@ -26,11 +27,11 @@ CANDIDATES = 8
 
 @dataclass(frozen=True)
 class LinkSgd:
-    """steps, rate (chance of a link to be in a step's sample), noise multiplier, learning rate"""
+    """steps, rate (chance of a link to be in a step's sample), noise, learning rate"""
 
     steps: int
     rate: float
-    noise_multiplier: float
+    noise: Noise
     lr: float
     dimensions: int
 
@@ -58,7 +59,6 @@ class PrivateSteps:
         self.device = context.device.torch_name
         self.num_nodes = graph.num_nodes
         self._rng = context.rng("samples")
-        self._noise = context.seed.torch("noise", device=self.device)
 
     def draw_links(self) -> torch.Tensor:
         """(k, 2) Poisson sample of the links, either end first."""
@@ -80,10 +80,9 @@ class PrivateSteps:
             total.index_add_(0, ends[:, column], part)
         return total
 
-    def draw_noise(self, *shape: int) -> torch.Tensor:
-        """Gaussian noise of one step, in this shape."""
-        deviation = self.plan.noise_multiplier * CLIP
-        return torch.randn(*shape, generator=self._noise, device=self.device) * deviation
+    def add_noise(self, total: torch.Tensor) -> torch.Tensor:
+        """A sum of clipped gradients, private."""
+        return total + self.plan.noise.draw_for(total, CLIP)
 
     def run(self, step: Callable[[int], None], message: str) -> None:
         """Call `step` as often as planned and report progress."""
@@ -128,14 +127,13 @@ def train_vae(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
 
     @torch.no_grad()
     def take(step: int) -> None:
-        shape = tuple(means.shape)
         positive = collect(steps.draw_links(), 1.0)
         negative = collect(steps.draw_pairs(negatives), 0.0)
         prior = means / plan.steps, (torch.exp(2 * spreads) - 1) / plan.steps
         for parameter, yes, no, pull in zip(
             (means, spreads), positive, negative, prior, strict=True
         ):
-            parameter.grad = yes + steps.draw_noise(*shape) + no + pull
+            parameter.grad = steps.add_noise(yes) + no + pull
         optimizer.step()
 
     steps.run(take, "private variational auto-encoder")
@@ -166,15 +164,16 @@ def train_gan(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
         ends = torch.stack([start, others.gather(1, chosen)[:, 0]], dim=1)
         return ends, torch.log_softmax(logits, 1).gather(1, chosen)[:, 0]
 
+    def collect(pairs: torch.Tensor, target: float) -> torch.Tensor:
+        left, right = judge[pairs[:, 0]], judge[pairs[:, 1]]
+        return steps.sum_over_ends(
+            pairs, *clip_jointly(*compute_link_gradients(left, right, target))
+        )
+
     def take(step: int) -> None:
         ends, log_chance = generate()
         with torch.no_grad():
-            total = steps.draw_noise(*judge.shape)
-            for pairs, target in ((steps.draw_links(), 1.0), (ends, 0.0)):
-                left, right = judge[pairs[:, 0]], judge[pairs[:, 1]]
-                parts = clip_jointly(*compute_link_gradients(left, right, target))
-                total += steps.sum_over_ends(pairs, *parts)
-            judge.grad = total
+            judge.grad = steps.add_noise(collect(steps.draw_links(), 1.0)) + collect(ends, 0.0)
             reward = (judge[ends[:, 0]] * judge[ends[:, 1]]).sum(dim=1)
             reward -= reward.mean()
         optimizers[0].step()

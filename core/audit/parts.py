@@ -1,0 +1,35 @@
+"""The parts in which a release is measured, each a cell of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.audit.spec import AuditSpec
+
+
+@dataclass(frozen=True)
+class Part:
+    """A group of measures of a release; `cost` as in `MethodInfo`."""
+
+    cost: Literal["instant", "seconds", "minutes"]
+    needs_link_threat: bool = False
+
+
+PARTS = {
+    "homophily": Part("instant"),
+    "structure": Part("seconds"),
+    "utility": Part("minutes"),
+    "pairs": Part("minutes", needs_link_threat=True),
+}
+"""In the order of the results. The dear ones come after the attacks: they say what a release is
+good for, not who is exposed."""
+
+
+def list_parts(spec: AuditSpec) -> dict[str, Part]:
+    """The parts that an audit has; nearness of pairs needs hidden links."""
+    return {
+        name: part
+        for name, part in PARTS.items()
+        if spec.has_link_threat or not part.needs_link_threat
+    }

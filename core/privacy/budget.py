@@ -1,0 +1,161 @@
+"""The budget of one release: every mechanism takes its noise from an account, and the guarantee
+is what the account recorded.
+
+A defense opens an `Account` with its ε (and δ), spends shares of it, and gets in return a noise
+scale, a flip probability or noise itself. Nothing else in a defense knows ε, so that what is
+promised cannot differ from what was spent. The accounting itself is pure: `core.privacy.
+accounting` for Gaussians, basic composition for all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from core.context import Context
+from core.privacy.accounting import (
+    calibrate_gaussian,
+    calibrate_sampled,
+    compute_naive_epsilon,
+    compute_sampled_epsilon,
+)
+from core.privacy.gaussian import GaussianNoise
+from core.privacy.guarantees import Kind
+from core.privacy.mechanisms import (
+    Bits,
+    add_discrete_laplace,
+    add_laplace,
+)
+from core.release import Guarantee
+
+_ROUNDING = 1e-9
+"""By how much shares may exceed 1, as they are added up in floating point."""
+
+Share = float | Fraction
+
+NUMBER_OF_LINKS = "number of links"
+
+
+@dataclass(frozen=True)
+class Spending:
+    """One entry of an account.
+
+    what     what the budget was spent on
+    share    part of the whole budget;  epsilon, delta  what that is
+    naive    ε that naive composition would name for the same noise
+    """
+
+    what: str
+    share: Share
+    epsilon: float
+    delta: float = 0.0
+    naive: float | None = None
+
+
+class Account:
+    """A budget (ε, δ) of one unit, and what has been spent of it.
+
+    kind     what is protected: EDGE, NODE, LINK_ONCE, LINK_TWICE
+    epsilon  for a local kind: the budget of one report; both ends of a link may spend it
+    """
+
+    def __init__(self, kind: Kind, epsilon: float, context: Context, delta: float = 0.0) -> None:
+        self.kind, self.epsilon, self.delta = kind, epsilon, delta
+        self.spendings: list[Spending] = []
+        self._context = context
+
+    @property
+    def share_left(self) -> Share:
+        return 1 - sum(spending.share for spending in self.spendings)
+
+    def spend(self, share: Share = 1, sensitivity: float = 1.0, what: str = "noise") -> float:
+        """Scale b of Laplace noise, of either kind, on values that one unit changes by at most
+        `sensitivity` in sum: ε = sensitivity / b (Dwork et al., 2006)."""
+        return sensitivity / self._take(share, what)
+
+    def spend_bits(self, share: Share = 1, what: str = "bits") -> Bits:
+        """Randomised response on bits of which one unit changes one."""
+        return Bits.of(self._take(share, what))
+
+    def spend_choice(self, share: Share, sensitivity: float, what: str = "choices") -> float:
+        """Factor c of an exponential mechanism that draws ∝ e^(c · score).
+
+        One unit raises scores by at most `sensitivity` in sum over all draws, and lowers none:
+        for such monotone scores ε = c · sensitivity (McSherry and Talwar, 2007; no factor 2).
+        """
+        return self._take(share, what) / sensitivity
+
+    def spend_either(
+        self, share: Share, sensitivities: tuple[float, ...], what: str
+    ) -> tuple[float, ...]:
+        """Laplace scales of tables of which any unit is in one only, so that each may spend the
+        same share (parallel composition, McSherry, 2009)."""
+        amount = self._take(share, what)
+        return tuple(sensitivity / amount for sensitivity in sensitivities)
+
+    def spend_rest_on_sums(self, steps: int, rate: float | None = None) -> GaussianNoise:
+        """Gaussian noise for `steps` sums, for all that is left of ε and all of δ.
+
+        rate  chance of each record to be in a step's Poisson sample; None: all are
+        """
+        share = self.share_left
+        amount = self.epsilon - sum(spending.epsilon for spending in self.spendings)
+        if rate is not None:
+            multiplier = calibrate_sampled(amount, self.delta, rate, steps)
+            one = compute_sampled_epsilon(multiplier, rate, 1, self.delta / steps)
+            naive = steps * one
+        else:
+            multiplier = calibrate_gaussian(amount, self.delta, steps)
+            naive = compute_naive_epsilon(multiplier, steps, self.delta)
+        self._record(Spending(f"{steps:,} Gaussian steps", share, amount, self.delta, naive))
+        return GaussianNoise(multiplier, self._context)
+
+    def add_count_noise(
+        self, values: np.ndarray, share: Share, sensitivity: float, purpose: str, what: str = ""
+    ) -> np.ndarray:
+        """Integers (k,) with discrete Laplace noise that spends `share`."""
+        scale = self.spend(share, sensitivity, what or purpose)
+        return add_discrete_laplace(values, scale, self._context, purpose)
+
+    def add_number_noise(
+        self, values: np.ndarray, share: Share, sensitivity: float, purpose: str
+    ) -> np.ndarray:
+        """Numbers (k,) with Laplace noise that spends `share`."""
+        scale = self.spend(share, sensitivity, purpose)
+        return add_laplace(values, scale, self._context, purpose)
+
+    def make_guarantee(self, accountant: str = "", note: str = "") -> Guarantee:
+        """The promise of what was spent; basic composition, the Gaussians' total exact.
+
+        accountant  in words; by default from the number of mechanisms
+        """
+        spendings = self.spendings
+        # In shares, whose sum is exact where the sum of their ε is not.
+        total = self.epsilon * float(sum(spending.share for spending in spendings))
+        naive = None
+        if any(spending.naive is not None for spending in spendings):
+            naive = sum(s.epsilon if s.naive is None else s.naive for s in spendings)
+            for spending in spendings:
+                if spending.naive is None:
+                    accountant += f" + Laplace for the {spending.what} (ε = {spending.epsilon:g})"
+        if not accountant:
+            accountant = "single mechanism" if len(spendings) == 1 else "sequential composition"
+        delta = sum(spending.delta for spending in spendings)
+        return self.kind.promise(total, accountant, delta, naive, note)
+
+    def _take(self, share: Share, what: str) -> float:
+        amount = self.epsilon * share
+        if isinstance(share, Fraction):
+            amount = self.epsilon * share.numerator / share.denominator
+        self._record(Spending(what, share, amount))
+        return amount
+
+    def _record(self, spending: Spending) -> None:
+        if not 0 < spending.share <= self.share_left + _ROUNDING:
+            raise ValueError(
+                f"'{spending.what}' asks for {float(spending.share):g} of a budget of which "
+                f"{float(self.share_left):g} is left"
+            )
+        self.spendings.append(spending)

@@ -1,0 +1,83 @@
+"""Noisy tables of a graph without their empty cells: counts between groups, choices of groups."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.context import Context
+from core.graph import Graph, pair_codes
+from core.privacy.mechanisms import add_discrete_laplace
+
+
+def draw_choices(
+    graph: Graph, community: np.ndarray, factor: float, rng: np.random.Generator
+) -> np.ndarray:
+    """(n,) new communities, node i's drawn ∝ exp(factor · number of its links into it).
+
+    An exponential mechanism (McSherry and Talwar, 2007): a link raises one score of either end.
+
+    O(m): communities that a node has no link into have weight 1 each, drawn as one. Empty
+    communities are dropped from the numbering.
+    """
+    n, num = graph.num_nodes, int(community.max()) + 1
+    both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
+    keys, counts = np.unique(both[:, 0] * num + community[both[:, 1]], return_counts=True)
+    node, choice = keys // num, keys % num
+    # Gumbel-max: the largest of log-weight + Gumbel noise is a draw from the weights.
+    scores = factor * counts + rng.gumbel(size=len(counts))
+    rest = num - np.bincount(node, minlength=n)
+    with np.errstate(divide="ignore"):
+        best = np.log(rest) + rng.gumbel(size=n)
+    order = np.lexsort((scores, node))
+    last = order[np.append(np.diff(node[order]) > 0, True)] if len(order) else order
+    chosen = np.full(n, -1)
+    wins = scores[last] > best[node[last]]
+    chosen[node[last[wins]]] = choice[last[wins]]
+    for i in np.flatnonzero(chosen < 0):  # any community without a link of i
+        while chosen[i] < 0:
+            draw = int(rng.integers(num))
+            place = np.searchsorted(keys, i * num + draw)
+            if place == len(keys) or keys[place] != i * num + draw:
+                chosen[i] = draw
+    return np.unique(chosen, return_inverse=True)[1]
+
+
+def add_noise_to_counts(
+    ends: np.ndarray, num: int, with_diagonal: bool, scale: float, context: Context, purpose: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cells (c, 2) i ≤ j of a num × num symmetric table and their noisy counts, where positive.
+
+    ends (k, 2) are the cells of the k links. The threshold is public: about two zero cells a row
+    exceed it.
+    """
+    codes, counts = np.unique(pair_codes(ends, num), return_counts=True)
+    num_cells = num * (num + 1) // 2 if with_diagonal else num * (num - 1) // 2
+    threshold = max(round(scale * math.log(max(num_cells / (4.0 * num), 1.0))), 0)
+    counts = add_discrete_laplace(counts, scale, context, purpose)
+    decay = math.exp(-1.0 / scale)
+    rng = context.rng(purpose, "zeros")
+    # P(two-sided geometric > t) = decay^(t+1) / (1 + decay); above t it is t + geometric.
+    exceeding = rng.binomial(num_cells - len(codes), decay ** (threshold + 1) / (1.0 + decay))
+    zeros = _draw_empty_cells(codes, num, with_diagonal, int(exceeding), rng)
+    values = threshold + rng.geometric(max(1.0 - decay, 1e-12), len(zeros))
+    codes, counts = np.concatenate([codes, zeros]), np.concatenate([counts, values])
+    keep = counts > threshold
+    codes = codes[keep]
+    return np.stack([codes // num, codes % num], axis=1), counts[keep]
+
+
+def _draw_empty_cells(
+    codes: np.ndarray, num: int, with_diagonal: bool, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """`count` distinct codes of cells outside `codes` (sorted), uniformly."""
+    found = np.empty(0, np.int64)
+    while len(found) < count:
+        ends = rng.integers(0, num, (2 * (count - len(found)) + 16, 2))
+        # A cell off the diagonal is hit from both sides: keep one of them.
+        ends = ends[(ends[:, 0] < ends[:, 1]) | (with_diagonal & (ends[:, 0] == ends[:, 1]))]
+        drawn = pair_codes(ends, num)
+        merged = np.concatenate([found, drawn[~np.isin(drawn, codes)]])
+        found = merged[np.sort(np.unique(merged, return_index=True)[1])]
+    return found[:count]

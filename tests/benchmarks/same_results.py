@@ -1,0 +1,81 @@
+"""Whether two audits found the same: compares the `results` of two audit.json, row by row.
+
+    python tests/benchmarks/same_results.py OLD/audit.json NEW/audit.json [--rtol 1e-9]
+
+A row is named by release, method, threat, target, knowledge and metric; its value, interval, n,
+number of repeats, status and reason must be equal. Rows of an audit.json from before threats had
+names belong to the plain case. `RENAMES` lists the rows that were renamed since, with the reason.
+Prints what differs; the exit code is 1 if a row changed or is missing, or a new one came.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = Mapping[str, Any]
+Name = tuple[str, ...]
+
+RENAMES: dict[tuple[str, str], tuple[str, str]] = {}
+"""Old (method, metric) → new (method, metric)."""
+
+_FACTS = ("n", "seeds", "status", "reason")
+_NUMBERS = ("value", "low", "high")
+
+
+def name_row(row: Row) -> Name:
+    """(release, method, metric, …), then what is not plain of threat, target and knowledge."""
+    method, metric = RENAMES.get((row["method"], row["metric"]), (row["method"], row["metric"]))
+    case = (
+        row.get("threat", "") not in ("", "link", "attribute") and row["threat"],
+        row.get("target", ""),
+        row.get("knowledge", "") not in ("", "unaware", "assumed") and row["knowledge"],
+    )
+    return (row["release"], method, metric, *(part for part in case if part))
+
+
+def _same_number(old: float | None, new: float | None, rtol: float) -> bool:
+    if old is None or new is None:
+        return old is new
+    return old == new or math.isclose(old, new, rel_tol=rtol, abs_tol=rtol)
+
+
+def compare_results(old: Sequence[Row], new: Sequence[Row], rtol: float = 0.0) -> list[str]:
+    """One line a difference; an empty list says that the results are the same.
+
+    rtol  0: equal to the last bit; another processor may need 1e-9
+    """
+    before = {name_row(row): row for row in old}
+    after = {name_row(row): row for row in new}
+    lines = [f"missing: {' '.join(name)}" for name in before if name not in after]
+    lines += [f"new: {' '.join(name)}" for name in after if name not in before]
+    for name in before.keys() & after.keys():
+        a, b = before[name], after[name]
+        fields = [f for f in _NUMBERS if not _same_number(a[f], b[f], rtol)]
+        fields += [f for f in _FACTS if a[f] != b[f]]
+        if fields:
+            what = ", ".join(f"{f} {a[f]!r} → {b[f]!r}" for f in fields)
+            lines.append(f"changed: {' '.join(name)}: {what}")
+    return sorted(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("--rtol", type=float, default=0.0)
+    options = parser.parse_args()
+    old, new = (json.loads(path.read_text())["results"] for path in (options.old, options.new))
+    lines = compare_results(old, new, options.rtol)
+    print("\n".join(lines[:50]))
+    print(f"{len(old)} rows before, {len(new)} after, {len(lines)} differences")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
