@@ -10,13 +10,15 @@ from core.registry import list_methods
 
 @dataclass(frozen=True)
 class Preset:
-    """costs: which attacks are run, by what they cost; seeds: repeats."""
+    """costs: which attacks are run, by what they cost; seeds: repeats; aware: each attack also
+    by one who knows the defense."""
 
     key: str
     title: str
     summary: str
     costs: tuple[str, ...]
     seeds: int
+    aware: bool = False
 
     def choose_attacks(self, has_link_threat: bool, has_attribute_threat: bool) -> list[str]:
         """Keys of the attacks that fit the threats; null attackers are always among them."""
@@ -33,7 +35,12 @@ PRESETS = (
         "standard", "Standard", "attacks that take seconds, 5 repeats", ("instant", "seconds"), 5
     ),
     Preset(
-        "thorough", "Thorough", "every attack, 10 repeats", ("instant", "seconds", "minutes"), 10
+        "thorough",
+        "Thorough",
+        "every attack, knowing the defense too, 10 repeats",
+        ("instant", "seconds", "minutes"),
+        10,
+        aware=True,
     ),
 )
 
