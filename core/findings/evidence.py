@@ -22,7 +22,11 @@ from core.results import RELEASE
 ADVANTAGE = 0.2
 """Advantage over the base rate above which a person counts in `advantage_share`."""
 
-KINDS: dict[str, Kind] = {"link": "link_attack", "attribute": "attribute_attack"}
+KINDS: dict[str, Kind] = {
+    "link": "link_attack",
+    "attribute": "attribute_attack",
+    "identity": "identity_attack",
+}
 """Threats whose attacks a policy can ask for by their cost."""
 
 
@@ -46,6 +50,7 @@ def list_asked(spec: AuditSpec) -> set[str]:
     asked = {str(case.threat) for _, _, case in list_cases(spec)} - {"link", "attribute"}
     asked |= {"link"} if spec.has_link_threat else set()
     asked |= {"attribute"} if spec.private is not None else set()
+    asked |= {"identity"} if spec.identity is not None else set()
     return asked | {"release"}
 
 
