@@ -14,8 +14,9 @@ import sqlalchemy as sa
 from core.audit.cases import split_id
 from core.audit.parts import PARTS
 from core.audit.plan import Cell
-from core.audit.store.database import KEPT, Store
-from core.audit.store.schema import AuditCellRow, AuditRow, CellRow, GraphRow
+from core.audit.states import KEPT, State
+from core.audit.store.database import Store
+from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
 from core.errors import AuditError
 from core.registry import find_method
 
@@ -125,15 +126,15 @@ def load_past(store: Store) -> list[Past]:
     """The latest finished cells of all audits, with the size of their graph."""
     query = (
         sa.select(
-            CellRow.kind,
-            CellRow.method,
-            CellRow.seconds,
+            JobRow.kind,
+            JobRow.method,
+            JobRow.seconds,
             (GraphRow.num_nodes + GraphRow.num_edges).label("size"),
         )
-        .join(AuditCellRow, AuditCellRow.cell_key == CellRow.key)
+        .join(AuditCellRow, AuditCellRow.cell_key == JobRow.key)
         .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
         .join(GraphRow, GraphRow.hash == AuditRow.graph_hash)
-        .where(CellRow.state == "done", CellRow.seconds > 0)
+        .where(JobRow.state == State.DONE, JobRow.seconds > 0)
         .order_by(AuditRow.created.desc())
         .limit(MAX_PAST)
     )
@@ -155,7 +156,7 @@ def find_kept(store: Store, keys: Sequence[str]) -> set[str]:
     with store.read() as connection:
         for start in range(0, len(keys), _CHUNK):
             part = keys[start : start + _CHUNK]
-            query = sa.select(CellRow.key).where(CellRow.key.in_(part), CellRow.state.in_(KEPT))
+            query = sa.select(JobRow.key).where(JobRow.key.in_(part), JobRow.state.in_(KEPT))
             found.update(connection.execute(query).scalars())
     return found
 
