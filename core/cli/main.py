@@ -188,6 +188,14 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
     parser.add_argument(
+        "--ignore-weights", action="store_true", help="leave out the links' weights"
+    )
+    parser.add_argument(
+        "--add-undeclared-nodes",
+        action="store_true",
+        help="links to ids that the file or node table lacks add these nodes",
+    )
+    parser.add_argument(
         "--hide-links",
         type=float,
         nargs="?",
