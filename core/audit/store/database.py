@@ -20,6 +20,7 @@ from typing import Any
 
 import psutil
 import sqlalchemy as sa
+from pydantic import ValidationError
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine, Row
 
@@ -137,7 +138,8 @@ class Store:
             .order_by(AuditRow.created.desc())
         )
         with self.read() as connection:
-            return next((row.id for row in connection.execute(query) if row.spec == wanted), None)
+            rows = connection.execute(query)
+            return next((row.id for row in rows if _complete(row.spec) == wanted), None)
 
     def update_audit(self, audit_id: str, **values: Any) -> None:
         """Set columns of an audit's row."""
@@ -452,3 +454,11 @@ def _delete_orphans(connection: Connection) -> list[str]:
 def make_timestamp() -> str:
     """Now in UTC, ISO 8601 to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _complete(fields: dict[str, Any]) -> dict[str, Any]:
+    """A stored spec with the names and defaults of today; as it is where it cannot be read."""
+    try:
+        return AuditSpec.model_validate(fields).model_dump(mode="json")
+    except ValidationError:
+        return fields
