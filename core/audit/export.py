@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from core.audit.cases import Case
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
@@ -78,10 +80,11 @@ def describe_nodes(nodes: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def write_audit(view: AuditView, folder: Path) -> None:
-    """audit.json, nodes.parquet and releases/ below `folder`."""
+def write_audit(view: AuditView, folder: Path, more: Mapping[str, Any] | None = None) -> None:
+    """audit.json with `more` on top, nodes.parquet and releases/ below `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(describe_audit(view), indent=1, ensure_ascii=False, allow_nan=False)
+    content = {**(more or {}), **describe_audit(view)}
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     (folder / "audit.json").write_text(text + "\n", encoding="utf-8")
     describe_nodes(view.nodes).to_parquet(folder / "nodes.parquet", index=False)
     write_releases(view, folder / "releases")
@@ -96,7 +99,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
     from core.data.writers import write_release
 
     folder.mkdir(parents=True, exist_ok=True)
-    done = view.cells[(view.cells.kind == "publish") & (view.cells.state == "done")]
+    done = view.cells[(view.cells.kind == "publish") & (view.cells.state == State.DONE)]
     repeats = done.groupby("release").seed.min()
     for summary in view.releases:
         if summary.id == ORIGINAL or summary.id not in repeats.index:

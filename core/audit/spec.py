@@ -104,6 +104,13 @@ class AuditSpec(BaseModel):
         5, ge=1, le=100, description="Repeats; each draws new splits and noise."
     )
     root_seed: int = Field(0, ge=0, description="Repeats with the same root seed are identical.")
+    policy: dict[str, Any] | None = Field(
+        None, description="Release policy that the verdict goes by; it changes no result."
+    )
+    purpose: dict[str, str] = Field(
+        default_factory=dict,
+        description="What was said of the release: recipient, knowledge, use, legal basis.",
+    )
 
     @model_validator(mode="before")
     @classmethod

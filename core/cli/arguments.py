@@ -60,16 +60,28 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
+    fields["policy"] = _choose_policy(getattr(options, "policy", None), fields.get("policy"))
     spec = AuditSpec.check_spec(fields)
     if not spec.attacks:
         raise InputError("audit", "must have an attack", remedy="use --attack KEY or --attack all")
     return spec
 
 
+def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
+    """The policy of the option, else that of the spec, written out."""
+    from core.findings.policy import check_policy, load_policy
+
+    if text is None and given is None:
+        return None
+    policy = load_policy(text) if text is not None else check_policy(given)
+    fields: dict[str, Any] = policy.model_dump(mode="json")
+    return fields
+
+
 def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
     """The graph of the catalogue or of a file; what loading dropped is said."""
     from core.data.catalogue import list_datasets, load_dataset
-    from core.data.readers import load_graph
+    from core.data.safely import load_safely
 
     names = {info.name for info in list_datasets()}
     unknown = [value for text in options.unknown for value in text.split(",")]
@@ -84,7 +96,7 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
             options.graph,
             "names: " + ", ".join(sorted(names)),
         )
-    loaded = load_graph(
+    loaded = load_safely(
         path,
         nodes_path=options.nodes,
         id_column=options.id,
@@ -92,6 +104,8 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
         utility=options.utility,
         ignore=ignore,
         unknown=unknown,
+        missing_nodes="add" if options.add_undeclared_nodes else "error",
+        ignore_weights=options.ignore_weights,
     )
     report = loaded.report
     say(
@@ -105,12 +119,11 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
 
 
 def _warn_of_markers(options: argparse.Namespace, say: Say) -> None:
-    from core.data.columns import guess_unknown_markers
-    from core.data.node_table import load_node_table
+    from core.data.safely import find_markers_safely
 
     if ".json" in options.nodes.suffixes:
         return
-    found = guess_unknown_markers(load_node_table(options.nodes))
+    found = find_markers_safely(options.nodes)
     for column in (options.private, options.utility):
         if column in found:
             values = ",".join(found[column])

@@ -1,7 +1,8 @@
 """The command line: `python -m core methods | audit | advise | check-claim | publish`.
 
 Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
-differential privacy was refuted; 2 bad input, with one line `error: …`; 130 cancelled.
+differential privacy was refuted; 2 bad input, with one line `error: …`; 3 done, but the policy lets
+no release leave; 130 cancelled.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.cli.identity import add_identity
+from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
 
@@ -38,7 +40,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code: 0, 1 failed or refuted, 2 wrong input, 130 cancelled."""
+    """Run one command; its exit code: 0, 1 failed or refuted, 2 wrong input, 3 nothing may
+    leave, 130 cancelled.
+    """
     try:
         options = build_parser().parse_args(arguments)
         code: int = options.run(options)
@@ -135,6 +139,7 @@ def build_parser() -> Parser:
     )
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
+    add_policy(audit)
     audit.add_argument("--report", action="store_true", help="write report.pdf as well")
     audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     audit.set_defaults(run=run_audit)
@@ -185,6 +190,14 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
     parser.add_argument(
+        "--ignore-weights", action="store_true", help="leave out the links' weights"
+    )
+    parser.add_argument(
+        "--add-undeclared-nodes",
+        action="store_true",
+        help="links to ids that the file or node table lacks add these nodes",
+    )
+    parser.add_argument(
         "--hide-links",
         type=float,
         nargs="?",
@@ -210,6 +223,7 @@ def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
     from core.audit.export import write_audit
     from core.audit.service import AuditService
+    from core.audit.states import State
 
     service = AuditService()
     try:
@@ -222,24 +236,25 @@ def run_audit(options: argparse.Namespace) -> int:
             service.resume_audit(audit_id)
         _watch(service, audit_id)
         view = service.get_view(audit_id)
-        if view.summary.state != "done":
+        if view.summary.state is not State.DONE:
             note = service.get_progress(audit_id).note
             return say(
                 f"{view.summary.state}: {note}; run the same command again to resume",
-                code=130 if view.summary.state == "cancelled" else 1,
+                code=130 if view.summary.state is State.CANCELLED else 1,
             )
         refuted = 0
         if options.check_claims is not None:
             refuted = _check_claims(service, view, options.check_claims)
             view = service.get_view(audit_id)
-        write_audit(view, options.out)
+        verdict, code = judge_audit(view, say)
+        write_audit(view, options.out, verdict)
         if options.report:
             from core.report import write_report
 
             write_report(view, options.out / "report.pdf")
         failed = view.summary.cells_failed
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
-        return 1 if failed or refuted else 0
+        return 1 if failed or refuted else code
     finally:
         service.close()
 
@@ -262,6 +277,7 @@ def run_check_claim(options: argparse.Namespace) -> int:
 def run_publish(options: argparse.Namespace) -> int:
     """Draw and write a release with fresh noise."""
     from core.audit.jobs.publish import describe_publishing, publish_release
+    from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
     from core.data.writers import write_release
 
@@ -273,7 +289,8 @@ def run_publish(options: argparse.Namespace) -> int:
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
     _check_folder(options.out.parent)
-    release = publish_release(graph, choice, fields)
+    spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
+    release = publish_release(graph, spec)
     shown = (options.utility,) if options.utility else ()
     provenance = describe_publishing(release)
     paths = write_release(

@@ -7,6 +7,9 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
+from core.algorithms.pairs import sample_non_links
+from core.graph import Graph
+
 
 def compute_laplace_sum_tail(threshold: float, scale: float) -> float:
     """P(X + Y > threshold) for independent X, Y ~ Laplace(0, scale) and a threshold ≥ 0 or −∞."""
@@ -40,6 +43,27 @@ def draw_laplace_sums(low: float, scale: float, count: int, rng: np.random.Gener
     return scale * (ratio + excess + np.where(is_double, rng.exponential(1.0, count), 0.0))
 
 
-def draw_total(count: int, scale: float, rng: np.random.Generator) -> float:
-    """The sum of `count` such sums, from its normal limit."""
-    return rng.normal(0.0, 2.0 * scale * math.sqrt(count))
+def draw_total_degree(graph: Graph, scale: float, rng: np.random.Generator) -> float:
+    """Sum of all degrees, each with Laplace noise.
+
+    The sum of n Laplace variables is the difference of two Gamma(n) ones.
+    """
+    n = graph.num_nodes
+    return 2.0 * graph.num_edges + scale * float(rng.standard_gamma(n) - rng.standard_gamma(n))
+
+
+def draw_top_sums(graph: Graph, wanted: int, scale: float, rng: np.random.Generator) -> np.ndarray:
+    """(wanted, 2) pairs with the largest ã_ij + ã_ji, each entry with Laplace noise.
+
+    Of the pairs that are no link only those above a cut can be among them: their number is
+    Binomial, and they are drawn above the cut, which lies eight standard deviations low.
+    """
+    on_links = 2.0 + draw_laplace_sums(-math.inf, scale, graph.num_edges, rng)
+    others = graph.num_pairs - graph.num_edges
+    share = min(1.0, (wanted + 8.0 * math.sqrt(wanted + 1.0) + 8.0) / max(others, 1))
+    cut = find_laplace_sum_cut(share, scale)
+    count = int(rng.binomial(others, compute_laplace_sum_tail(cut, scale))) if others else 0
+    noise = draw_laplace_sums(cut, scale, count, rng)
+    pairs = np.concatenate([graph.edges, sample_non_links(graph, count, rng)])
+    top = np.argsort(-np.concatenate([on_links, noise]), kind="stable")[:wanted]
+    return pairs[top]

@@ -50,11 +50,11 @@ def test_dprr_keeps_the_expected_number_of_reports():
 
 
 def run_l_dpgcn_plainly(epsilon: float, rng) -> np.ndarray:
-    """(pairs,) kept pairs of the definition: noise on all entries, the ‖Ã‖₁/2 largest sums."""
-    entries = GRAPH.adjacency.toarray() + rng.laplace(0, 1 / epsilon, (30, 30))
-    np.fill_diagonal(entries, 0.0)
+    """(pairs,) kept pairs of the definition: noise on all degrees (5 % of ε) and all entries."""
+    entries = GRAPH.adjacency.toarray() + rng.laplace(0, 1 / (0.95 * epsilon), (30, 30))
+    degrees = GRAPH.degrees + rng.laplace(0, 1 / (0.05 * epsilon), 30)
     sums = (entries + entries.T)[np.triu_indices(30, 1)]
-    wanted = int(np.clip(round(entries.sum() / 2), 0, len(sums)))
+    wanted = int(np.clip(round(degrees.sum() / 2), 0, len(sums)))
     kept = np.zeros(len(sums), bool)
     kept[np.argsort(-sums)[:wanted]] = True
     return kept

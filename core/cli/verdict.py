@@ -1,0 +1,36 @@
+"""What `audit --policy` adds: the verdict in audit.json, said in a line, and its exit code."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.audit.view import AuditView
+
+NOTHING_MAY_LEAVE = 3
+
+
+def add_policy(parser: argparse.ArgumentParser) -> None:
+    """The option."""
+    parser.add_argument(
+        "--policy",
+        metavar="public|partner|internal|FILE",
+        help="limits that a release must keep; exit code 3 where none may be published",
+    )
+
+
+def judge_audit(view: AuditView, say: Callable[[str], object]) -> tuple[dict[str, Any], int]:
+    """What audit.json says of the audit's policy, and the exit code; ({}, 0) without one."""
+    from core.findings.labels import release_title
+    from core.findings.policy import check_policy
+    from core.findings.verdict import judge
+
+    if view.spec.policy is None:
+        return {}, 0
+    verdict = judge(view, check_policy(view.spec.policy))
+    for release in verdict.releases:
+        decision = release.decision.replace("_", " ")
+        say(f"{decision}: {release_title(release.release)}")
+    return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

@@ -1,0 +1,137 @@
+"""What an audit knows of one limit on one release, and what it has not tried there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from core.audit.cases import list_cases
+from core.audit.spec import AuditSpec
+from core.audit.view import AuditView, ReleaseSummary
+from core.findings.guarantees import find_spent
+from core.findings.labels import attack_threat, method_title
+from core.findings.policy import Limit, Policy
+from core.findings.tables import select_results
+from core.findings.turned import turn_round
+from core.measures.intervals import wilson_interval
+from core.methods import Kind
+from core.registry import list_methods
+from core.results import RELEASE
+
+ADVANTAGE = 0.2
+"""Advantage over the base rate above which a person counts in `advantage_share`."""
+
+KINDS: dict[str, Kind] = {"link": "link_attack", "attribute": "attribute_attack"}
+"""Threats whose attacks a policy can ask for by their cost."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The worst value over all attacks; all None where nothing was measured.
+
+    high    highest upper end over the attacks, not only that of the worst one
+    attack  case that reached `value`;  n  pairs or people counted
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    attack: str = ""
+    n: int = 0
+
+
+def list_asked(spec: AuditSpec) -> set[str]:
+    """Threats that the audit was asked about; a release always is."""
+    asked = {str(case.threat) for _, _, case in list_cases(spec)} - {"link", "attribute"}
+    asked |= {"link"} if spec.has_link_threat else set()
+    asked |= {"attribute"} if spec.private is not None else set()
+    return asked | {"release"}
+
+
+def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
+    """The worst value that any attack, null attackers included, reached on the release."""
+    if limit.threat == "release":
+        return _find_release_figure(view, release, limit.metric)
+    rows = turn_round(select_results(view.results, limit.metric, [release]))
+    rows = rows[rows.method.map(attack_threat) == limit.threat]
+    if limit.methods:
+        rows = rows[rows.method.isin(limit.methods)]
+    if rows.empty and limit.metric == "advantage_share":
+        return _count_advantages(view.nodes, release, limit)
+    if rows.empty:
+        return Evidence()
+    worst = rows.loc[rows.value.idxmax()]
+    unsure = bool(rows.high.isna().any())
+    low = None if pd.isna(worst.low) else float(worst.low)
+    high = None if unsure else float(rows.high.max())
+    return Evidence(float(worst.value), low, high, str(worst.method), int(worst.n))
+
+
+def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Evidence:
+    """Share of the people at stake whom the strongest attack knows by more than chance."""
+    rows = nodes[(nodes.release == release) & nodes.advantage.notna()]
+    rows = rows[rows.attack.map(attack_threat) == limit.threat]
+    if limit.methods:
+        rows = rows[rows.attack.isin(limit.methods)]
+    if rows.empty:
+        return Evidence()
+    hits = (rows.advantage > ADVANTAGE).groupby(rows.attack, sort=False)
+    counts = pd.DataFrame({"sum": hits.sum(), "size": hits.size()})
+    ends = [wilson_interval(int(c.sum), int(c.size)) for c in counts.itertuples()]
+    shares = (counts["sum"] / counts["size"]).to_numpy(float)
+    best = int(shares.argmax())
+    high = float(max(end for _, end in ends))
+    attack, n = str(counts.index[best]), int(counts["size"].iloc[best])
+    return Evidence(float(shares[best]), float(ends[best][0]), high, attack, n)
+
+
+def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence:
+    name, _, unit = metric.partition("_")
+    if name == "epsilon" and unit:
+        summary = _find_summary(view, release)
+        if summary is None or summary.guarantee.unit != unit:
+            return Evidence()
+        spent = find_spent(summary.guarantee)
+        return Evidence() if spent is None else Evidence(spent, spent, spent)
+    estimate = view.estimate(release, RELEASE, metric)
+    return Evidence(estimate.value, estimate.low, estimate.high, RELEASE, estimate.n)
+
+
+def _find_summary(view: AuditView, release: str) -> ReleaseSummary | None:
+    return next((summary for summary in view.releases if summary.id == release), None)
+
+
+def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
+    """What has to be tried on a release before it may be cleared, a sentence each.
+
+    Planned attacks that did not finish, attacks that the policy asks for and nobody planned,
+    and too few repeats. An attack that cannot run on such a release is not held against it.
+    """
+    cases = list_cases(view.spec)
+    rows = view.results[view.results.release == release]
+    found: list[str] = []
+    states = {case: group for case, group in rows.groupby("method", sort=False)}
+    for _, _, case in cases:
+        known = states.get(case.id)
+        done = None if known is None else known[known.status == "done"]
+        if known is None or done is None:
+            found.append(f"{method_title(case.id)} has no result yet")
+        elif done.empty and not (known.status == "skipped").all():
+            found.append(f"{method_title(case.id)} did not finish: {known.reason.iloc[0]}")
+        elif len(done) and int(done.seeds.max()) < policy.repeats:
+            repeats = int(done.seeds.max())
+            found.append(
+                f"{method_title(case.id)} ran on {repeats} split{'s' * (repeats > 1)}; the policy "
+                f"asks for {policy.repeats}"
+            )
+    planned = {case.method.partition(":")[0] for _, _, case in cases}
+    for threat in list_asked(view.spec) & set(KINDS):
+        missing = [
+            method.info.title
+            for method in list_methods(KINDS[threat])
+            if method.info.cost in policy.allowed_costs and method.info.key not in planned
+        ]
+        if missing:
+            found.append("Not part of this audit: " + ", ".join(missing))
+    return found

@@ -1,0 +1,180 @@
+"""May it leave? A pure function of a policy and of what an audit found, all threats together.
+
+A release is published only when the whole interval of every limit is inside and enough was
+tried; it is refused as soon as one value that stops it is above its limit; everything between is
+referred to a person. A tighter limit never makes a verdict milder, and an attack that the policy
+asks for and that is left out never turns "do not publish" into "publish".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from core.audit.view import AuditView
+from core.findings.evidence import Evidence, find_evidence, list_asked, list_untried
+from core.findings.labels import MAIN_UTILITY_METRICS, is_higher_useful, is_twin
+from core.findings.policy import Limit, Policy
+from core.findings.tables import list_metrics, select_results
+from core.release import ORIGINAL
+from core.results import RELEASE
+
+Decision = Literal["publish", "refer", "do_not_publish"]
+SEVERITY: dict[Decision, int] = {"publish": 0, "refer": 1, "do_not_publish": 2}
+
+
+class Check(BaseModel):
+    """One limit on one release.
+
+    met  True: the whole interval is inside; False: it is not; None: not measured
+    """
+
+    model_config = ConfigDict(frozen=True)
+    limit: Limit
+    evidence: Evidence
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the whole interval is inside; None where nothing was measured."""
+        if self.evidence.value is None:
+            return None
+        return self.evidence.high is not None and self.evidence.high <= self.limit.limit
+
+    @property
+    def decision(self) -> Decision:
+        """What this limit alone says of the release."""
+        value = self.evidence.value
+        if value is None:
+            return "publish" if self.limit.optional else "refer"
+        if value > self.limit.limit:
+            return "do_not_publish" if self.limit.weight == "stop" else "refer"
+        return "publish" if self.met else "refer"
+
+    def describe(self) -> dict[str, Any]:
+        """As audit.json has it."""
+        found = self.evidence
+        return {
+            "name": self.limit.name,
+            "limit": self.limit.limit,
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+            "met": self.met,
+        }
+
+
+class ReleaseVerdict(BaseModel):
+    """untried: what has to be tried before anything is cleared; refuted: claims that failed."""
+
+    model_config = ConfigDict(frozen=True)
+    release: str
+    checks: tuple[Check, ...]
+    untried: tuple[str, ...] = ()
+    refuted: tuple[str, ...] = ()
+
+    @property
+    def decision(self) -> Decision:
+        """The gravest of what limits, missing evidence and refuted claims say."""
+        found: list[Decision] = [check.decision for check in self.checks]
+        if self.untried or not any(c.evidence.value is not None for c in self.checks):
+            found.append("refer")
+        if self.refuted:
+            found.append("do_not_publish")
+        return max(found, key=SEVERITY.__getitem__)
+
+
+class Verdict(BaseModel):
+    """All releases under one policy; recommended: None where nothing may be published."""
+
+    model_config = ConfigDict(frozen=True)
+    policy: Policy
+    releases: tuple[ReleaseVerdict, ...]
+    recommended: str | None
+
+    def find(self, release: str) -> ReleaseVerdict | None:
+        """The verdict of one release."""
+        return next((v for v in self.releases if v.release == release), None)
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether any release may be published without asking anybody."""
+        return any(verdict.decision == "publish" for verdict in self.releases)
+
+    def describe(self) -> dict[str, Any]:
+        """`verdict` of audit.json; its schema: assets/schemas/verdict.json."""
+        return {
+            "policy": self.policy.key,
+            "recommended": self.recommended,
+            "releases": {
+                verdict.release: {
+                    "decision": verdict.decision,
+                    "limits": [check.describe() for check in verdict.checks],
+                }
+                for verdict in self.releases
+            },
+        }
+
+
+def judge(view: AuditView, policy: Policy) -> Verdict:
+    """The verdict on every release of an audit."""
+    asked = list_asked(view.spec)
+    releases = [summary.id for summary in view.releases]
+    verdicts = tuple(
+        ReleaseVerdict(
+            release=release,
+            checks=tuple(_check_limits(view, release, policy, asked)),
+            untried=tuple(list_untried(view, release, policy)),
+            refuted=tuple(_list_refuted(view, release)),
+        )
+        for release in releases
+    )
+    return Verdict(policy=policy, releases=verdicts, recommended=_recommend(view.results, verdicts))
+
+
+def _check_limits(view: AuditView, release: str, policy: Policy, asked: set[str]) -> list[Check]:
+    """A row a limit of the threats that were asked about; ε only where it is promised."""
+    checks = []
+    for limit in policy.limits:
+        if limit.threat not in asked:
+            continue
+        evidence = find_evidence(view, release, limit)
+        if evidence.value is None and limit.threat == "release" and limit.optional:
+            continue
+        checks.append(Check(limit=limit, evidence=evidence))
+    return checks
+
+
+def _list_refuted(view: AuditView, release: str) -> list[str]:
+    return [
+        run.check.verdict
+        for run in view.claims
+        if run.release == release and run.check is not None and run.check.is_refuted
+    ]
+
+
+def _recommend(results: pd.DataFrame, verdicts: tuple[ReleaseVerdict, ...]) -> str | None:
+    """The most useful release that may be published; never the original or a data-free twin."""
+    allowed = [
+        verdict.release
+        for verdict in verdicts
+        if verdict.decision == "publish"
+        and verdict.release != ORIGINAL
+        and not is_twin(verdict.release)
+    ]
+    return rank_by_use(results, allowed)[0] if allowed else None
+
+
+def rank_by_use(results: pd.DataFrame, releases: list[str]) -> list[str]:
+    """Releases from the most useful to the least, by the first utility that they all have."""
+    metrics = list_metrics(results, "release")
+    known = [m for m in MAIN_UTILITY_METRICS if m in metrics]
+    for metric in [*known, "links_kept"]:
+        rows = select_results(results, metric, releases, RELEASE).set_index("release").value
+        if set(releases) <= set(rows.index):
+            sign = 1.0 if metric == "links_kept" or is_higher_useful(metric) else -1.0
+            values = sign * rows.reindex(releases).to_numpy(float)
+            return [releases[i] for i in np.argsort(-values, kind="stable")]
+    return list(releases)

@@ -1,0 +1,82 @@
+"""`audit --policy`: what audit.json says, and when the exit code is 3."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+import core.cli.main as command
+from core.audit.export import write_audit
+from core.cli.arguments import _choose_policy
+from core.cli.verdict import NOTHING_MAY_LEAVE, judge_audit
+from core.errors import InputError
+from core.findings.policy import find_policy
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+
+ROOT = Path(__file__).parents[2]
+ATTACKS = list_attack_keys()
+NAMES = ("original", "random_deletion")
+
+
+def under(policy, view):
+    spec = view.spec.model_copy(update={"policy": find_policy(policy).model_dump(mode="json")})
+    object.__setattr__(view, "spec", spec)
+    return view
+
+
+def test_noise_may_leave_and_a_leak_may_not():
+    said: list[str] = []
+    scores = make_noise(NAMES, ATTACKS)
+    content, code = judge_audit(under("public", make_audit(scores, ATTACKS)), said.append)
+    assert code == 0
+    assert content["verdict"]["recommended"] == "random_deletion"
+    assert said[0] == "publish: Original"
+    for release in NAMES:
+        scores[release, "katz", "auc"] = 0.9
+    content, code = judge_audit(under("public", make_audit(scores, ATTACKS)), said.append)
+    assert code == NOTHING_MAY_LEAVE == 3
+    assert content["verdict"]["recommended"] is None
+
+
+def test_without_a_policy_there_is_no_verdict():
+    assert judge_audit(make_audit({}, ATTACKS), print) == ({}, 0)
+
+
+def test_audit_json_holds_the_verdict_as_its_schema_says(tmp_path):
+    view = under("partner", make_audit(make_noise(NAMES, ATTACKS), ATTACKS, ()))
+    verdict, _ = judge_audit(view, lambda _text: None)
+    write_audit(view, tmp_path, verdict)
+    found = json.loads((tmp_path / "audit.json").read_text())["verdict"]
+    schema = json.loads((ROOT / "assets" / "schemas" / "verdict.json").read_text())
+    assert set(found) == set(schema["properties"]) == set(schema["required"])
+    release = schema["properties"]["releases"]["additionalProperties"]
+    for item in found["releases"].values():
+        assert set(item) == set(release["properties"])
+        assert item["decision"] in release["properties"]["decision"]["enum"]
+        for limit in item["limits"]:
+            assert set(limit) == set(schema["$defs"]["limit"]["properties"])
+
+
+def test_the_option_goes_before_the_spec_and_both_are_checked():
+    public = find_policy("public").model_dump(mode="json")
+    assert _choose_policy(None, None) is None
+    assert _choose_policy("partner", public)["key"] == "partner"
+    assert _choose_policy(None, public) == public
+    with pytest.raises(InputError, match="policy field"):
+        _choose_policy(None, {"key": "x"})
+
+
+def test_a_wrong_policy_is_one_line(tmp_path, capsys):
+    arguments = ["audit", "--graph", "karate", "--attack", "common_neighbors", "--out", "o"]
+    code = command.main([*arguments, "--policy", "nobody"])
+    assert code == 2
+    assert capsys.readouterr().err.startswith("error: policy must be a file or one of public")
+
+
+def test_the_option_is_there():
+    options = command.build_parser().parse_args(["audit", "--out", "o", "--policy", "public"])
+    assert isinstance(options, argparse.Namespace)
+    assert options.policy == "public"

@@ -1,0 +1,215 @@
+"""May it leave? All threats together; missing evidence never clears anything."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.audit.view import NODE_COLUMNS
+from core.findings.policy import Limit, Policy, find_policy, list_policies
+from core.findings.verdict import SEVERITY, judge
+from core.release import ORIGINAL, Guarantee
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+
+ATTACKS = list_attack_keys()
+RELEASE = "random_deletion"
+NAMES = (ORIGINAL, RELEASE)
+PUBLIC = find_policy("public")
+METRICS = ("auc", "tpr_at_fpr_0.01", "advantage_share")
+
+
+def decide(view, release=RELEASE, policy=PUBLIC):
+    return judge(view, policy).find(release).decision
+
+
+def make_house(limit, name="links", threat="link", metric="auc", **more):
+    one = Limit(
+        name=name, threat=threat, metric=metric, limit=limit, title="x", source="set by", **more
+    )
+    return Policy(key="house", version=1, title="House", effort="instant", limits=(one,))
+
+
+def test_noise_attackers_on_a_graph_without_leak_publish():
+    verdict = judge(make_audit(make_noise(NAMES, ATTACKS), ATTACKS), PUBLIC)
+    assert [release.decision for release in verdict.releases] == ["publish", "publish"]
+    assert verdict.recommended == RELEASE
+    assert verdict.may_leave
+
+
+def test_the_original_is_never_recommended():
+    verdict = judge(make_audit(make_noise((ORIGINAL,), ATTACKS), ATTACKS, ()), PUBLIC)
+    assert verdict.find(ORIGINAL).decision == "publish"
+    assert verdict.recommended is None
+
+
+def test_a_data_free_twin_is_never_recommended():
+    twin = "gap:data_free=True"
+    names = (ORIGINAL, twin)
+    verdict = judge(make_audit(make_noise(names, ATTACKS), ATTACKS, (twin,)), PUBLIC)
+    assert verdict.find(twin).decision == "publish"
+    assert verdict.recommended is None
+
+
+def test_one_bad_threat_of_two_is_enough():
+    """The links leak, the attribute does not: whoever looks at one threat alone is misled."""
+    scores = make_noise(NAMES, ATTACKS)
+    scores[ORIGINAL, "adamic_adar", "tpr_at_fpr_0.01"] = 0.43
+    view = make_audit(scores, ATTACKS)
+    assert decide(view, ORIGINAL) == "do_not_publish"
+    assert judge(view, PUBLIC).recommended == RELEASE
+
+
+def test_an_auc_equal_to_the_null_is_no_defence_where_low_false_alarms_leak():
+    scores = make_noise(NAMES, ATTACKS)
+    scores[RELEASE, "adamic_adar", "tpr_at_fpr_0.01"] = 3 * 0.05
+    assert decide(make_audit(scores, ATTACKS)) == "do_not_publish"
+
+
+def test_an_auc_far_below_one_half_leaks_by_inversion():
+    scores = make_noise(NAMES, ATTACKS)
+    scores[RELEASE, "gcn", "auc"] = 0.1
+    assert decide(make_audit(scores, ATTACKS)) == "do_not_publish"
+
+
+def test_an_interval_that_reaches_over_the_limit_is_referred():
+    scores = make_noise(NAMES, ATTACKS)
+    scores[RELEASE, "seal", "auc"] = 0.645
+    assert decide(make_audit(scores, ATTACKS, half=0.01)) == "refer"
+    assert decide(make_audit(scores, ATTACKS, half=0.004)) == "publish"
+
+
+def test_the_interval_of_every_attack_counts_not_only_that_of_the_worst():
+    scores = make_noise(NAMES, ATTACKS)
+    view = make_audit(scores, ATTACKS, half=0.01)
+    row = (view.results.method == "seal") & (view.results.metric == "auc")
+    view.results.loc[row, ["value", "low", "high"]] = [0.49, 0.3, 0.68]
+    assert decide(view) == "refer"
+
+
+def test_too_few_repeats_are_referred():
+    noise = make_noise(NAMES, ATTACKS)
+    assert decide(make_audit(noise, ATTACKS, seeds=2)) == "refer"
+
+
+def test_a_quick_look_can_refuse_and_cannot_clear_for_the_public():
+    quick = list_attack_keys("instant")
+    scores = make_noise(NAMES, quick)
+    view = make_audit(scores, quick)
+    assert decide(view) == "refer"
+    assert "SEAL" in " ".join(judge(view, PUBLIC).find(RELEASE).untried)
+    assert decide(view, policy=find_policy("internal")) == "publish"
+    scores[RELEASE, "common_neighbors", "auc"] = 0.9
+    assert decide(make_audit(scores, quick)) == "do_not_publish"
+
+
+@pytest.mark.parametrize("state", ["failed", "cancelled"])
+def test_an_attack_that_did_not_finish_is_referred(state):
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    view.results.loc[view.results.method == "gps", ["status", "value"]] = [state, None]
+    assert decide(view) == "refer"
+
+
+def test_an_attack_that_cannot_run_is_not_held_against_the_release():
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    view.results.loc[view.results.method == "mlp", ["status", "value"]] = ["skipped", None]
+    assert decide(view) == "publish"
+
+
+def test_nothing_tried_is_referred():
+    view = make_audit({}, ATTACKS)
+    checks = judge(view, PUBLIC).find(RELEASE).checks
+    assert decide(view) == "refer"
+    assert all(check.met is None for check in checks)
+
+
+def test_people_are_counted_by_what_the_attack_adds():
+    """A 73 % majority is known at 0.73 without any attack: nobody of it is exposed."""
+    scores = make_noise(NAMES, ATTACKS)
+    scores = {key: value for key, value in scores.items() if key[2] != "advantage_share"}
+    rows = [(f"n{i}", r, "gcn", 0.73, 0.0, 0.7, 0.76, 5) for r in NAMES for i in range(400)]
+    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    assert decide(make_audit(scores, ATTACKS, nodes=nodes)) == "publish"
+    lost = nodes.assign(advantage=[0.5 if i % 10 == 0 else 0.0 for i in range(len(nodes))])
+    view = make_audit(scores, ATTACKS, nodes=lost)
+    check = next(
+        c for c in judge(view, PUBLIC).find(RELEASE).checks if c.limit.metric in METRICS[2]
+    )
+    assert check.evidence.value == 0.1
+    assert check.evidence.low < 0.1 < check.evidence.high
+    assert decide(view) == "do_not_publish"
+
+
+def test_a_promise_above_the_limit_is_referred_and_no_promise_is_no_fault():
+    noise = make_noise(NAMES, ATTACKS)
+    weak = {RELEASE: Guarantee(unit="edge", epsilon=12)}
+    view = make_audit(noise, ATTACKS, guarantees=weak)
+    assert decide(view) == "refer"
+    assert judge(view, PUBLIC).recommended is None
+    strong = {RELEASE: Guarantee(unit="edge", epsilon=0.5)}
+    assert decide(make_audit(noise, ATTACKS, guarantees=strong)) == "publish"
+    both_ends = {RELEASE: Guarantee(unit="link", epsilon=0.6, epsilon_transcript=1.2)}
+    assert decide(make_audit(noise, ATTACKS, guarantees=both_ends)) == "refer"
+
+
+def test_the_most_useful_of_the_safe_is_recommended():
+    safe, useful = "random_deletion:strength=0.8", "random_deletion:strength=0.5"
+    scores = make_noise((ORIGINAL, safe, useful), ATTACKS)
+    scores[safe, "release", "link_prediction_auc"] = 0.6
+    scores[useful, "release", "link_prediction_auc"] = 0.8
+    assert judge(make_audit(scores, ATTACKS, (safe, useful)), PUBLIC).recommended == useful
+    scores[useful, "seal", "auc"] = 0.9
+    assert judge(make_audit(scores, ATTACKS, (safe, useful)), PUBLIC).recommended == safe
+
+
+def test_the_contract_of_audit_json():
+    content = judge(make_audit(make_noise(NAMES, ATTACKS), ATTACKS), PUBLIC).describe()
+    assert set(content) == {"policy", "recommended", "releases"}
+    assert content["policy"] == "public"
+    for release in content["releases"].values():
+        assert set(release) == {"decision", "limits"}
+        for limit in release["limits"]:
+            assert set(limit) == {"name", "limit", "value", "low", "high", "met"}
+            if limit["met"]:
+                assert limit["high"] <= limit["limit"]
+    assert json.loads(json.dumps(content)) == content
+
+
+values = st.dictionaries(
+    st.tuples(st.just(RELEASE), st.sampled_from(ATTACKS), st.sampled_from(METRICS)),
+    st.floats(0, 1),
+    max_size=6,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(values, st.floats(0, 0.3), st.floats(0, 1), st.floats(0, 1))
+def test_tightening_a_limit_never_makes_a_verdict_milder(found, half, first, second):
+    view = make_audit({**make_noise(NAMES, ATTACKS), **found}, ATTACKS, half=half)
+    tight, loose = sorted((first, second))
+    for metric in METRICS:
+        threat = "attribute" if metric == METRICS[2] else "link"
+        grades = [
+            SEVERITY[decide(view, policy=make_house(limit, threat=threat, metric=metric))]
+            for limit in (tight, loose)
+        ]
+        assert grades[0] >= grades[1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(values, st.floats(0, 0.1), st.data())
+def test_leaving_attackers_out_never_clears_what_was_refused(found, half, data):
+    """Neither attackers whose results are lost, nor attackers that nobody planned."""
+    scores = {**make_noise(NAMES, ATTACKS), **found}
+    for policy in list_policies():
+        asked = list_attack_keys(*policy.allowed_costs)
+        known = {key: value for key, value in scores.items() if key[1] in asked}
+        if decide(make_audit(known, asked, half=half), policy=policy) != "do_not_publish":
+            continue
+        kept = data.draw(st.lists(st.sampled_from(asked), unique=True, max_size=len(asked) - 1))
+        fewer = {key: value for key, value in known.items() if key[1] in kept}
+        assert decide(make_audit(fewer, asked, half=half), policy=policy) != "publish"
+        assert decide(make_audit(fewer, kept, half=half), policy=policy) != "publish"

@@ -1,0 +1,94 @@
+"""Finished audits by hand: which attack reached what on which release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.view import (
+    CELL_COLUMNS,
+    NODE_COLUMNS,
+    PROFILE_COLUMNS,
+    RESULT_COLUMNS,
+    AuditSummary,
+    AuditView,
+    ReleaseSummary,
+)
+from core.findings.labels import attack_threat
+from core.registry import list_methods
+from core.release import EMPIRICAL, ORIGINAL, Guarantee
+from tests.oracles.graphs import two_communities
+
+Scores = Mapping[tuple[str, str, str], float]
+"""(release, attack or "release", metric) → value."""
+
+
+def list_attack_keys(*costs: str) -> list[str]:
+    """Every attack of both kinds, of these costs where any are named."""
+    kinds = ("link_attack", "attribute_attack")
+    methods = [m for kind in kinds for m in list_methods(kind)]  # type: ignore[arg-type]
+    return [m.info.key for m in methods if not costs or m.info.cost in costs]
+
+
+def make_noise(
+    releases: Sequence[str], attacks: Sequence[str]
+) -> dict[tuple[str, str, str], float]:
+    """What attackers who guess reach."""
+    values: dict[tuple[str, str, str], float] = {}
+    for release in releases:
+        for attack in attacks:
+            values[release, attack, "auc"] = 0.5
+            values[release, attack, "tpr_at_fpr_0.01"] = 0.01
+            if attack_threat(attack) == "attribute":
+                values[release, attack, "advantage_share"] = 0.0
+    return values
+
+
+def make_audit(
+    scores: Scores,
+    attacks: Sequence[str],
+    defenses: Sequence[str] = ("random_deletion",),
+    half: float = 0.01,
+    seeds: int = 5,
+    nodes: pd.DataFrame | None = None,
+    guarantees: Mapping[str, Guarantee] | None = None,
+    state: str = "done",
+) -> AuditView:
+    """An audit of both threats whose intervals are `half` wide either way."""
+    graph = two_communities()
+    spec = AuditSpec(
+        graph_name="people",
+        graph_hash=graph.content_hash,
+        private="private",
+        hide_links=0.1,
+        seeds=seeds,
+        attacks=tuple(MethodChoice(key=key) for key in attacks),
+        defenses=tuple(MethodChoice.parse(text, "defense") for text in defenses),
+    )
+    rows = [
+        (release, release, {}, method, metric, value, value - half, value + half, 400, seeds,
+         "done", "")
+        for (release, method, metric), value in scores.items()
+    ]  # fmt: skip
+    ids = [ORIGINAL, *defenses]
+    summary = AuditSummary(
+        "a1", "people", state, "2026-03-01T12:00:00+00:00", 1.0, "people", graph.content_hash,
+        graph.num_nodes, graph.num_edges, 10, 10, 0, ("link", "attribute"), tuple(attacks),
+        tuple(defenses),
+    )  # fmt: skip
+    promised = guarantees or {}
+    return AuditView(
+        summary,
+        spec,
+        {"created": "2026-03-01T12:00:00+00:00", "version": "0.1.0"},
+        tuple(ReleaseSummary(r, r, r, {}, promised.get(r, EMPIRICAL)) for r in ids),
+        pd.DataFrame(rows, columns=list(RESULT_COLUMNS)),
+        pd.DataFrame(columns=list(NODE_COLUMNS)) if nodes is None else nodes,
+        pd.DataFrame(columns=list(PROFILE_COLUMNS)),
+        pd.DataFrame(columns=list(CELL_COLUMNS)),
+        {},
+        lambda: graph,
+        lambda _release, _repeat: graph,
+    )
