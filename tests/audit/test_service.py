@@ -81,6 +81,15 @@ class TestService:
         assert service.get_view(audit_id) is view
         assert "first" in [audit.name for audit in service.list_audits()]
 
+    def test_what_the_store_has_takes_no_time(self, service, make_spec):
+        attacks = [{"key": "class_prior"}]
+        spec = make_spec(seeds=2, root_seed=71, attacks=attacks)
+        assert service.estimate_seconds(spec) > 0
+        assert service.wait(service.start_audit(spec), PATIENCE_S)
+        assert service.estimate_seconds(spec) == 0
+        more = make_spec(seeds=3, root_seed=71, attacks=attacks)
+        assert 0 < service.estimate_seconds(more) < 60
+
     def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
         attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
         larger = service.start_audit(make_spec(num_repeats=2, attacks=attacks), "larger")
