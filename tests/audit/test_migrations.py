@@ -98,7 +98,9 @@ def test_an_old_store_opens_with_its_cells_claims_and_advice(tmp_path, old, grap
     assert [[getattr(row, f) for f in fields] for row in again] == [
         [getattr(row, f) for f in fields] for row in cells
     ]
-    assert [row.key for row in again] == [c.key for c in plan_audit(make_spec(num_repeats=2), graph)]
+    assert [row.key for row in again] == [
+        c.key for c in plan_audit(make_spec(num_repeats=2), graph)
+    ]
     (claim,) = list_runs(store, ClaimJobs, audit_id)
     assert (claim.release, claim.trials, claim.state) == ("random_deletion", 400, "failed")
     assert claim.id == make_key("claim", audit_id, "random_deletion", 400)
