@@ -88,7 +88,7 @@ class TimeModel:
                 self._past.setdefault((item.kind, item.name), []).append(item)
 
     def predict(self, task: Task, size: int) -> float:
-        """Seconds to expect: of the nearest past runs scaled to this size, else of the cost class."""
+        """Seconds to expect: nearest past runs scaled to this size, else the cost class."""
         known = self._past.get((task.kind, task.name), [])
         if not known:
             return max(DEFAULT_S[task.cost] * _scale(size, REFERENCE_SIZE), MIN_S)
