@@ -30,7 +30,7 @@ from core.results import RELEASE
 from core.seeding import Seed
 from core.threats import Threats
 
-RESULTS_VERSION = 3
+RESULTS_VERSION = 4
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
 
 CellKind = Literal["publish", "attack", "measure"]
@@ -100,7 +100,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
     ranked: list[tuple[tuple[int, ...], Cell]] = []
-    for repeat in range(spec.seeds):
+    for repeat in range(spec.num_repeats):
         for choice, defense, release in [(None, None, ORIGINAL), *defenses]:
             upstream = ""
             tier = 0 if defense is None else 1
