@@ -10,14 +10,14 @@ from core.registry import list_methods
 
 @dataclass(frozen=True)
 class Preset:
-    """costs: which attacks are run, by what they cost; seeds: repeats; aware: each attack also
-    by one who knows the defense."""
+    """costs: which attacks are run, by what they cost; num_repeats: how often; aware: each attack
+    also by one who knows the defense."""
 
     key: str
     title: str
     summary: str
     costs: tuple[str, ...]
-    seeds: int
+    num_repeats: int
     aware: bool = False
 
     def choose_attacks(self, has_link_threat: bool, has_attribute_threat: bool) -> list[str]:

@@ -20,7 +20,7 @@ def make_spec(graph, attacks=("adamic_adar", "degree_product"), **fields):
         hide_links=0.1,
         attacks=tuple(MethodChoice.parse(text) for text in attacks),
         defenses=(MethodChoice.parse("edge_rand:epsilon=2", "defense"),),
-        seeds=1,
+        num_repeats=1,
         **fields,
     )
 
@@ -83,7 +83,7 @@ def test_links_inside_need_no_links_that_are_withheld(tmp_path):
         private="private",
         included_links=True,
         attacks=(MethodChoice.parse("mechanism_posterior"),),
-        seeds=1,
+        num_repeats=1,
     )
     view = run_inline(spec, graph, tmp_path)
     assert view.estimate("original", "mechanism_posterior@included", "included_auc").value == 1.0
