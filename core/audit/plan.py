@@ -100,7 +100,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
     ranked: list[tuple[tuple[int, ...], Cell]] = []
-    for repeat in range(spec.seeds):
+    for repeat in range(spec.num_repeats):
         for choice, defense, release in [(None, None, ORIGINAL), *defenses]:
             upstream = ""
             tier = 0 if defense is None else 1

@@ -32,7 +32,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     from core.audit.twins import add_twins
 
     fields = _load_spec(options.spec) if options.spec else {}
-    names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
+    names = ("private", "utility", "known", "hide_links", "test_links", "num_repeats", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
     read_identity(options, fields, service, say)
     if needs_links(options, fields):
