@@ -7,11 +7,17 @@ from typing import Any
 
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
-    """--aware, --included-links and --releases-held."""
+    """--aware, --evaluation, --included-links and --releases-held."""
     parser.add_argument(
         "--aware",
         action="store_true",
         help="run each attack on links and columns also by one who knows the defense",
+    )
+    parser.add_argument(
+        "--evaluation",
+        choices=("uniform", "degree_matched", "distance_2"),
+        help="non-links that attacks must tell from hidden links: any (the default), such whose "
+        "ends have as many links, or both sides at distance two",
     )
     parser.add_argument(
         "--included-links",
@@ -28,6 +34,8 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
 
 def read_knowledge(options: argparse.Namespace, fields: dict[str, Any]) -> None:
     """Fill in the spec's fields; attacks on links inside join the others."""
+    if options.evaluation is not None:
+        fields["evaluation"] = options.evaluation
     if options.aware:
         fields["aware"] = True
     if options.included_links:
