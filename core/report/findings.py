@@ -22,7 +22,7 @@ from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import MIN_CELL, Material
 
-TABLE_METRICS = ("auc", "accuracy", "tpr_at_fpr_0.01", "tpr_at_fpr_0.001", "named_pair_odds")
+TABLE_METRICS = ("auc", "accuracy", "tpr_at_fpr_0.01", "tpr_at_fpr_0.001", "precision_at_100")
 TURNED_NOTE = (
     f" {MARK} or diamond: clearly below one half, which leaks by inversion; counted and coloured "
     "by its strength turned round."
