@@ -229,7 +229,7 @@ def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[
 
 def _find_skip_reason(spec: AuditSpec, attack: Method, case: Case) -> str:
     if case.threat == "included":
-        return "" if spec.has_included_threat else "use --included-links to attack links inside"
+        return ""
     if attack.kind == "link_attack" and not spec.has_link_threat:
         return "no links are hidden in this audit"
     if attack.kind == "attribute_attack" and spec.private is None:

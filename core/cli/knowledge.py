@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
+
+from core.errors import InputError
 
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +35,13 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_knowledge(options: argparse.Namespace, fields: dict[str, Any]) -> None:
-    """Fill in the spec's fields; attacks on links inside join the others."""
+def read_knowledge(
+    options: argparse.Namespace, fields: dict[str, Any], named: Sequence[str]
+) -> None:
+    """Fill in the spec's fields; attacks on links inside join the others.
+
+    named: the attacks of the command; one on links inside is an error where they are not attacked.
+    """
     if options.evaluation is not None:
         fields["evaluation"] = options.evaluation
     if options.aware:
@@ -42,14 +50,28 @@ def read_knowledge(options: argparse.Namespace, fields: dict[str, Any]) -> None:
         fields["included_links"] = True
     if options.releases_held is not None:
         fields["releases_held"] = options.releases_held
-    if options.included_links or options.releases_held is not None:
+    if fields.get("included_links") or fields.get("releases_held"):
         from core.audit.presets import list_included_attacks
         from core.audit.spec import MethodChoice
 
         attacks = list(fields.get("attacks", []))
-        named = {choice["key"] for choice in attacks}
-        new = [m for m in list_included_attacks() if m.info.key not in named]
+        known = {choice["key"] for choice in attacks}
+        new = [m for m in list_included_attacks() if m.info.key not in known]
         fields["attacks"] = attacks + [MethodChoice.of(m()).model_dump() for m in new]
+    else:
+        for text in named:
+            key = text.partition(":")[0]
+            if key != "all" and needs_included_links(key):
+                raise InputError(key, "needs links inside", remedy="use --included-links")
+
+
+def needs_included_links(key: str) -> bool:
+    """Whether the method attacks what went into a release, and nothing else."""
+    from core.methods import LinkAttack
+    from core.registry import find_method
+
+    method = find_method(key)
+    return issubclass(method, LinkAttack) and method.threats == ("included",)
 
 
 def needs_hidden_links(key: str) -> bool:

@@ -16,8 +16,9 @@ from core.findings.tables import select_results
 from core.findings.turned import turn_round
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
-from core.methods import Kind
+from core.methods import Kind, LinkAttack
 from core.registry import list_methods
+from core.release import ORIGINAL
 from core.results import RELEASE
 
 KINDS: dict[str, Kind] = {
@@ -116,6 +117,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     found: list[str] = []
     states = {case: group for case, group in rows.groupby("method", sort=False)}
     for _, _, case in cases:
+        if release == ORIGINAL and case.needs_defense:
+            continue
         known = states.get(case.id)
         done = None if known is None else known[known.status == "done"]
         if known is None or done is None:
@@ -133,7 +136,9 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         missing = [
             method.info.title
             for method in list_methods(KINDS[threat])
-            if method.info.cost in policy.allowed_costs and method.info.key not in planned
+            if method.info.cost in policy.allowed_costs
+            and method.info.key not in planned
+            and (not issubclass(method, LinkAttack) or threat in method.threats)
         ]
         if missing:
             found.append("Not part of this audit: " + ", ".join(missing))

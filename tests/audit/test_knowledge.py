@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+
+import pytest
+
 from core.audit.cases import list_cases
 from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
-from core.cli.knowledge import needs_hidden_links
+from core.cli.knowledge import needs_hidden_links, read_knowledge
+from core.errors import InputError
 from tests.oracles.graphs import two_communities
 
 MORE = {"aware": True, "included_links": True, "releases_held": 3}
@@ -91,8 +96,15 @@ def test_links_inside_need_no_links_that_are_withheld(tmp_path):
     assert needs_hidden_links("adamic_adar")
 
 
-def test_an_attack_on_links_inside_says_what_it_wants_where_they_are_not_attacked(tmp_path):
+def test_an_attack_on_links_inside_is_no_case_where_they_are_not_attacked():
     graph = two_communities()
-    view = run_inline(make_spec(graph, ("mechanism_posterior",)), graph, tmp_path)
-    estimate = view.estimate("original", "mechanism_posterior@included", "auc")
-    assert "--included-links" in estimate.how
+    spec = make_spec(graph, ("adamic_adar", "mechanism_posterior"))
+    assert [case.id for _, _, case in list_cases(spec)] == ["adamic_adar"]
+    options = argparse.Namespace(
+        aware=False, evaluation=None, included_links=False, releases_held=None
+    )
+    with pytest.raises(InputError, match="--included-links"):
+        read_knowledge(
+            options, {"attacks": [{"key": "mechanism_posterior"}]}, ["mechanism_posterior"]
+        )
+    read_knowledge(options, {"attacks": [{"key": "mechanism_posterior"}]}, ["all"])
