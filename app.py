@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
 
+from core.home import sweep_uploads
 from pages.ui import service
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    os.umask(0o077)  # whatever is written here is about people
+    sweep_uploads()
     service.open_service()
     try:
         yield

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
+from typing import IO, Any
+
+import psutil
 
 from core.errors import InputError
+
+_UPLOADS = "audit-upload-"
 
 
 def find_home(home: str | Path | None = None) -> Path:
@@ -14,8 +21,38 @@ def find_home(home: str | Path | None = None) -> Path:
     path = Path(chosen).expanduser().resolve()
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if path.stat().st_uid == os.geteuid():
+            path.chmod(0o700)
     except OSError as error:
         raise InputError(
             "AUDIT_HOME", "must be a folder that can be written", str(path), error.strerror or ""
         ) from None
     return path
+
+
+def open_private(path: Path, mode: str) -> IO[Any]:
+    """Open a file to write that only its owner can read, whatever the umask."""
+
+    def opener(name: str, flags: int) -> int:
+        descriptor = os.open(name, flags, 0o600)
+        os.fchmod(descriptor, 0o600)
+        return descriptor
+
+    return open(path, mode, opener=opener)
+
+
+def make_upload_folder() -> tempfile.TemporaryDirectory[str]:
+    """A private folder of this process; `sweep_uploads` finds it where the process was killed."""
+    return tempfile.TemporaryDirectory(prefix=f"{_UPLOADS}{os.getpid()}-")
+
+
+def sweep_uploads() -> int:
+    """Remove what killed processes of this user left; the number of folders."""
+    swept = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{_UPLOADS}*"):
+        pid = folder.name.removeprefix(_UPLOADS).partition("-")[0]
+        is_ours = not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
+        if is_ours and not (pid.isdigit() and psutil.pid_exists(int(pid))):
+            shutil.rmtree(folder, ignore_errors=True)
+            swept += 1
+    return swept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import streamlit as st
 
 from core.data import readers
 from core.errors import AuditError
+from core.home import make_upload_folder
 from pages.ui import page, session
 from pages.ui.text import escape
 
@@ -80,7 +80,7 @@ def store_upload(upload: Any) -> Path:
     """The uploaded file on disk, for as long as the session lives."""
     folders = st.session_state.setdefault("uploads", {})
     if upload.file_id not in folders:
-        folder = tempfile.TemporaryDirectory(prefix="audit-upload-")
+        folder = make_upload_folder()
         name = Path(upload.name.replace("\\", "/")).name or "upload"
         (Path(folder.name) / name).write_bytes(upload.getbuffer())
         folders[upload.file_id] = (folder, name)
