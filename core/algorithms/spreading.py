@@ -56,5 +56,6 @@ def sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:
     """(n, C) rows ∝ prior · exp(power · logits)."""
     scaled = np.log(prior) + power * logits
     scaled -= scaled.max(axis=1, keepdims=True)
-    values: np.ndarray = np.exp(scaled)
-    return values / values.sum(axis=1, keepdims=True)
+    values = np.exp(scaled)
+    rows: np.ndarray = values / values.sum(axis=1, keepdims=True)
+    return rows
