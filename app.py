@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 
-from core.home import sweep_uploads
+from core.data.temporary import sweep_folders
 from pages.ui import service
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     os.umask(0o077)  # whatever is written here is about people
-    sweep_uploads()
+    sweep_folders()
     service.open_service()
     try:
         yield

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import IO, Any
 
-import psutil
-
 from core.errors import InputError
-
-_UPLOADS = "audit-upload-"
 
 
 def find_home(home: str | Path | None = None) -> Path:
@@ -39,20 +33,3 @@ def open_private(path: Path, mode: str) -> IO[Any]:
         return descriptor
 
     return open(path, mode, opener=opener)
-
-
-def make_upload_folder() -> tempfile.TemporaryDirectory[str]:
-    """A private folder of this process; `sweep_uploads` finds it where the process was killed."""
-    return tempfile.TemporaryDirectory(prefix=f"{_UPLOADS}{os.getpid()}-")
-
-
-def sweep_uploads() -> int:
-    """Remove what killed processes of this user left; the number of folders."""
-    swept = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{_UPLOADS}*"):
-        pid = folder.name.removeprefix(_UPLOADS).partition("-")[0]
-        is_ours = not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
-        if is_ours and not (pid.isdigit() and psutil.pid_exists(int(pid))):
-            shutil.rmtree(folder, ignore_errors=True)
-            swept += 1
-    return swept

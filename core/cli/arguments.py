@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.identity import add_identity_attacks, needs_links, read_identity
+from core.cli.knowledge import needs_hidden_links, read_knowledge
 from core.errors import InputError
 from core.methods import ATTACK_KINDS
 
@@ -32,7 +33,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     from core.audit.twins import add_twins
 
     fields = _load_spec(options.spec) if options.spec else {}
-    names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
+    names = ("private", "utility", "known", "hide_links", "test_links", "num_repeats", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
     read_identity(options, fields, service, say)
     if needs_links(options, fields):
@@ -42,6 +43,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
     if options.identity:
         fields["attacks"] = add_identity_attacks(fields.get("attacks", []))
+    read_knowledge(options, fields)
     if options.defense:
         defenses = _parse_choices(options.defense, "defense")
         if not options.no_twins:
@@ -81,7 +83,7 @@ def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
 def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
     """The graph of the catalogue or of a file; what loading dropped is said."""
     from core.data.catalogue import list_datasets, load_dataset
-    from core.data.readers import load_graph
+    from core.data.safely import load_safely
 
     names = {info.name for info in list_datasets()}
     unknown = [value for text in options.unknown for value in text.split(",")]
@@ -96,7 +98,7 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
             options.graph,
             "names: " + ", ".join(sorted(names)),
         )
-    loaded = load_graph(
+    loaded = load_safely(
         path,
         nodes_path=options.nodes,
         id_column=options.id,
@@ -104,6 +106,8 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
         utility=options.utility,
         ignore=ignore,
         unknown=unknown,
+        missing_nodes="add" if options.add_undeclared_nodes else "error",
+        ignore_weights=options.ignore_weights,
     )
     report = loaded.report
     say(
@@ -117,12 +121,11 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
 
 
 def _warn_of_markers(options: argparse.Namespace, say: Say) -> None:
-    from core.data.columns import guess_unknown_markers
-    from core.data.node_table import load_node_table
+    from core.data.safely import find_markers_safely
 
     if ".json" in options.nodes.suffixes:
         return
-    found = guess_unknown_markers(load_node_table(options.nodes))
+    found = find_markers_safely(options.nodes)
     for column in (options.private, options.utility):
         if column in found:
             values = ",".join(found[column])
@@ -155,7 +158,7 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
         kind = find_method(choice.key, *ATTACK_KINDS).kind
         if kind == "attribute_attack" and not fields.get("private"):
             raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
-        if kind == "link_attack" and not has_links:
+        if needs_hidden_links(choice.key) and not has_links:
             raise InputError(choice.key, "needs hidden links", remedy="use --hide-links")
         if kind == "identity_attack" and not fields.get("identity"):
             raise InputError(choice.key, "needs the threat to identities", remedy="use --identity")

@@ -21,6 +21,7 @@ from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.cli.cluster import add_cluster
 from core.cli.identity import add_identity
+from core.cli.knowledge import add_knowledge
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -147,7 +148,10 @@ def build_parser() -> Parser:
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
     add_identity(audit)
-    audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
+    add_knowledge(audit)
+    audit.add_argument(
+        "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
+    )
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
     add_policy(audit)
@@ -201,6 +205,14 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
         help="marker of an unknown value, such as -1",
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
+    parser.add_argument(
+        "--ignore-weights", action="store_true", help="leave out the links' weights"
+    )
+    parser.add_argument(
+        "--add-undeclared-nodes",
+        action="store_true",
+        help="links to ids that the file or node table lacks add these nodes",
+    )
     parser.add_argument(
         "--hide-links",
         type=float,

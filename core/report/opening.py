@@ -51,7 +51,7 @@ def build_threats(material: Material) -> list[Block]:
             "of the graph."
         )
     ]
-    repeats = "a single repeat" if spec.seeds == 1 else f"each of {spec.seeds} repeats"
+    repeats = "a single repeat" if spec.num_repeats == 1 else f"each of {spec.num_repeats} repeats"
     if spec.has_link_threat:
         who = (
             f"The analyst named {len(spec.sensitive_links):,} links as sensitive"
@@ -91,7 +91,7 @@ def build_threats(material: Material) -> list[Block]:
                 *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
                 "**Risk of a person.** The probability that an attacker puts on the truth about "
                 "them, "
-                "calibrated on other people; the worst case is the highest over all attacks.",
+                "calibrated on other people; the headline attacker was chosen without seeing them.",
                 "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or "
                 "pairs and over "
                 "repeats.",

@@ -87,7 +87,7 @@ def test_migrations_build_the_tables_that_the_code_has(store):
     from alembic.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
-    with sa.create_engine(store.url).connect() as connection:
+    with store.read() as connection:
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == HEAD
         assert compare_metadata(context, Base.metadata) == []
@@ -104,13 +104,13 @@ def test_opening_again_keeps_everything(tmp_path, database, graph, make_spec):
     row = second.find_audit("a")
     assert (row.name, row.num_nodes, row.provenance) == ("name", 40, {"x": 1})
     assert second.find_same_audit(make_spec()) == "a"
-    assert second.find_same_audit(make_spec(seeds=2)) is None
+    assert second.find_same_audit(make_spec(num_repeats=2)) is None
     second.close()
 
 
 def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
     store.save_graph(graph)
-    small, large = make_spec(), make_spec(seeds=2)
+    small, large = make_spec(), make_spec(num_repeats=2)
     for audit_id, spec in (("small", small), ("large", large)):
         store.add_audit(audit_id, audit_id, spec, plan_audit(spec, graph), {})
     shared = {cell.key for cell in plan_audit(small, graph)}
@@ -124,7 +124,7 @@ def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
     store.delete_audit("small")
     assert not list((store.home / "cells").glob("*/*"))
     assert not files.graph_path(store.home, graph.content_hash).exists()
-    with sa.create_engine(store.url).connect() as connection:
+    with store.read() as connection:
         for table in ("graphs", "audits", "audit_cells", "jobs"):
             assert connection.scalar(sa.text(f"SELECT count(*) FROM {table}")) == 0
     with pytest.raises(InputError, match="known id"):
@@ -161,3 +161,15 @@ def test_ten_processes_that_start_at_once_make_one_set_of_tables(tmp_path, datab
         assert connection.scalar(sa.text("SELECT count(*) FROM alembic_version")) == 1
     assert store.list_audits() == []
     store.close()
+
+
+def test_an_audit_of_an_older_version_is_found_again(store, graph, make_spec):
+    """Its spec lacks the names and fields that came since."""
+    store.save_graph(graph)
+    store.add_audit("a", "name", make_spec(), plan_audit(make_spec(), graph), {})
+    fields = make_spec().model_dump(mode="json")
+    old = {name: value for name, value in fields.items() if name not in ("identity", "num_repeats")}
+    store.update_audit("a", spec={**old, "seeds": fields["num_repeats"]})
+    assert store.find_same_audit(make_spec()) == "a"
+    store.update_audit("a", spec={"nothing": "known"})
+    assert store.find_same_audit(make_spec()) is None

@@ -248,8 +248,10 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
     graph = two_communities()
     names = (*hostile, *(f"v{i}" for i in range(30)))
     view = make_view(replace(name_nodes(graph, names), name="#set page(fill: red) 漢"))
+    is_other = ~view.nodes.node.isin(hostile)
     worst_first = view.nodes.assign(
-        risk=view.nodes.risk.where(~view.nodes.node.isin(hostile), 0.999)
+        risk=view.nodes.risk.where(is_other, 0.999),
+        advantage=view.nodes.advantage.where(is_other, 0.999),
     )
     view = replace(view, nodes=worst_first)
     path = write_report(

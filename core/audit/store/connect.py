@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from core.audit.store.patience import DAMAGE
 from core.errors import InputError
 
 VERSIONS = ("0001", "0002", "0003")
@@ -79,7 +80,7 @@ def _migrate(engine: Engine, home: Path | None) -> None:
                 upgrade(connection, _read_version(connection), home)
     except sa.exc.DBAPIError as error:
         reason = " ".join(str(error.orig).split())[:200]
-        if "not a database" in reason or "malformed" in reason:
+        if any(word in reason for word in DAMAGE):
             reason += "; python -m core doctor says what can be saved"
         raise InputError(
             "database", "must be reachable, writable and whole", engine.url.database, reason

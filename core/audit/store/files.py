@@ -8,25 +8,22 @@ AUDIT_HOME/flags/<key>                 is there where an audit or a job is to be
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from core.data.packing import Arrays as Arrays
+from core.data.packing import pack_graph, pack_links, pack_nodes, unpack_graph
 from core.errors import InputError
-from core.graph import Attribute, Graph
-
-Arrays = dict[str, np.ndarray]
+from core.graph import Graph
 
 ARRAYS, CHECKSUM = "arrays.npz", "blake2b"
 """Files of a finished cell."""
@@ -57,7 +54,7 @@ def save_graph(home: Path, graph: Graph) -> str:
     if not _is_sound_zip(path):  # a damaged one is written again
         path.parent.mkdir(parents=True, exist_ok=True)
         with _replacing(path) as temporary:
-            write_npz(temporary, {**_pack_links(graph), **_pack_nodes(graph)})
+            write_npz(temporary, pack_graph(graph))
     return graph.content_hash
 
 
@@ -67,7 +64,7 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
     if not path.exists():
         raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
     try:
-        graph = _unpack(read_npz(path))
+        graph = unpack_graph(read_npz(path))
         is_same = graph.content_hash == graph_hash
     except (OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile):
         is_same = False
@@ -83,18 +80,18 @@ def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = 
 
     link_scores  (m,) what a defense learned of each link of `visible`, if anything
     """
-    nodes, before = _pack_nodes(graph), _pack_nodes(visible)
+    nodes, before = pack_nodes(graph), pack_nodes(visible)
     same = nodes.keys() == before.keys() and all(
         np.array_equal(nodes[name], before[name]) for name in nodes
     )
     learned = {} if link_scores is None else {"link_scores": link_scores}
-    return {**_pack_links(graph), **learned, **({} if same else nodes)}
+    return {**pack_links(graph), **learned, **({} if same else nodes)}
 
 
 def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
     """The released graph: the visible graph's nodes with the stored links."""
     if "node_ids" in arrays:
-        return _unpack(arrays)
+        return unpack_graph(arrays)
     return replace(visible, edges=arrays["edges"], weights=arrays.get("weights"))
 
 
@@ -206,54 +203,3 @@ def _replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _pack_links(graph: Graph) -> Arrays:
-    return {"edges": graph.edges} | ({} if graph.weights is None else {"weights": graph.weights})
-
-
-def _pack_nodes(graph: Graph) -> Arrays:
-    arrays: Arrays = {"node_ids": _pack_texts(graph.node_ids), "name": _pack_texts([graph.name])}
-    columns = [[a.name, list(a.classes)] for a in graph.attributes.values()]
-    arrays["attributes"] = _pack_texts(json.dumps([n, c]) for n, c in columns)
-    for number, attribute in enumerate(graph.attributes.values()):
-        arrays[f"codes_{number}"] = attribute.codes
-    features: Any = graph.features
-    if features is not None:
-        arrays["feature_names"] = _pack_texts(graph.feature_names)
-        if sparse.issparse(features):
-            arrays["shape"] = np.array(features.shape, np.int64)
-            for part in ("data", "indices", "indptr"):
-                arrays[f"features_{part}"] = getattr(features, part)
-        else:
-            arrays["features"] = features
-    return arrays
-
-
-def _unpack(arrays: Arrays) -> Graph:
-    features: Any = arrays.get("features")
-    if "features_data" in arrays:
-        parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
-        features = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
-    attributes = {}
-    for number, text in enumerate(_unpack_texts(arrays["attributes"])):
-        name, classes = json.loads(text)
-        attributes[name] = Attribute(name, arrays[f"codes_{number}"], tuple(classes))
-    return Graph(
-        arrays["edges"],
-        _unpack_texts(arrays["node_ids"]),
-        attributes,
-        features,
-        _unpack_texts(arrays["feature_names"]) if "feature_names" in arrays else (),
-        arrays.get("weights"),
-        _unpack_texts(arrays["name"])[0],
-    )
-
-
-def _pack_texts(texts: Iterable[str]) -> np.ndarray:
-    """Texts of any length as one byte array: no pickle, no padding to the longest."""
-    return np.frombuffer(json.dumps(list(texts)).encode(), np.uint8)
-
-
-def _unpack_texts(array: np.ndarray) -> tuple[str, ...]:
-    return tuple(json.loads(array.tobytes()))

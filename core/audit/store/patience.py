@@ -24,6 +24,9 @@ PATIENCE_S = 600.0
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 10.0
 
+DAMAGE = ("malformed", "not a database")
+"""Words of SQLite on a file that is none of its own."""
+
 _SQLITE = ("locked", "busy", "full", "I/O", "unable to open", "readonly")
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
@@ -53,6 +56,9 @@ def keep_trying(
         except (sa.exc.DBAPIError, OSError) as error:
             trouble = describe_trouble(error)
             if trouble is None:
+                if any(word in str(error) for word in DAMAGE):
+                    reason = "the database is damaged; python -m core doctor says what is left"
+                    raise StoreError(f"{reason}: {getattr(error, 'orig', error)}") from error
                 raise
             if time.monotonic() - started >= limit:
                 raise StoreError(f"{trouble}; gave up after {limit:g} s") from error
