@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 
+from core.data.temporary import sweep_folders
 from pages.ui import service
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    sweep_folders()
     service.open_service()
     try:
         yield

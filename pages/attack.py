@@ -13,7 +13,7 @@ from core.findings.labels import attack_threat
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
-from pages.ui import cache, page, rail, session
+from pages.ui import cache, page, session
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.study_panel import show_studies
 from pages.ui.text import count_noun
@@ -80,7 +80,7 @@ def _show_form(view: AuditView | None) -> None:
             defenses = view.spec.defenses
     if not choices:
         st.caption("Select at least one attack.")
-    is_running = view is not None and view.summary.state in rail.ACTIVE
+    is_running = view is not None and view.summary.state.is_active
     if st.button(
         "Run the attacks",
         type="primary",

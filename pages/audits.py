@@ -7,12 +7,13 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from core.audit.states import State
 from core.audit.view import AuditSummary
 from core.errors import AuditError
 from core.findings import answers, release_table
 from core.findings.labels import method_title
 from core.findings.tables import list_threats
-from pages.ui import cache, page, rail, service, session
+from pages.ui import cache, page, service, session
 from pages.ui.text import count_noun, escape, show_seconds
 
 THREATS = {"link": "hidden links", "attribute": "private attribute"}
@@ -88,11 +89,11 @@ def _show_audit(audit: AuditSummary) -> None:
             ):
                 _choose_methods(audit)
                 _open(audit, "attack")
-            if audit.state in rail.ACTIVE:
+            if audit.state.is_active:
                 if st.button("Cancel", key="stop", icon=":material/stop_circle:"):
                     service.open_service().cancel_audit(audit.id)
                     st.rerun()
-            elif audit.state != "done" and st.button(
+            elif audit.state is not State.DONE and st.button(
                 "Resume", key="continue", icon=":material/play_arrow:"
             ):
                 service.open_service().resume_audit(audit.id)
@@ -101,8 +102,8 @@ def _show_audit(audit: AuditSummary) -> None:
                 "Delete",
                 key="delete",
                 icon=":material/delete:",
-                disabled=audit.state in rail.ACTIVE,
-                help="Cancel it first." if audit.state in rail.ACTIVE else None,
+                disabled=audit.state.is_active,
+                help="Cancel it first." if audit.state.is_active else None,
             ):
                 _confirm_delete(audit)
 

@@ -93,7 +93,7 @@ def _show_form(view: AuditView | None) -> None:
     ):
         kept = ()
     attacks = _choose_attacks(view)
-    is_running = view is not None and view.summary.state in rail.ACTIVE
+    is_running = view is not None and view.summary.state.is_active
     if not choices:
         st.caption("Select at least one defense.")
     if st.button(
@@ -163,7 +163,7 @@ def _show_results(view: AuditView) -> None:
         )
         page.download_table(table, "releases")
     page.show_missing(view)
-    if view.summary.state in rail.ACTIVE:
+    if view.summary.state.is_active:
         rail.show_live_curves(view.summary.id)
     _show_details(view)
     _show_twins(view)

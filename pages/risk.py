@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from core.audit.view import AuditView
 from core.figures import margins, risk
 from core.figures.chart import Chart
 from core.findings import answers
+from core.findings.attackers import compute_headline, tabulate_exposed
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.node_card import find_node
 from core.findings.palette import Theme
-from core.findings.risk import Group, compute_worst_case
+from core.findings.risk import SCALE_TITLES, Group, Scale
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
@@ -36,20 +38,26 @@ def main() -> None:
         chosen = _choose_releases(view, list_releases(view.nodes))
     with right:
         _show_search(view)
+    scale = _choose_scale()
     columns = st.columns(2 if len(chosen) > 1 else [3, 2], gap="large")
     for release, column in zip(chosen, columns, strict=False):
         with column:
-            _show_heatmap(view, release)
-    st.caption("Click a cell to open the node, or search for one.")
+            _show_heatmap(view, release, scale)
+    bound = cache.remember(view, _bound)
+    st.caption(f"Click a cell to open the node, or search for one. {escape(bound, 1000)}")
+    table = cache.remember(view, _tabulate, tuple(chosen))
+    if len(table):
+        with st.expander("Exposed people by base rate"):
+            st.dataframe(table, hide_index=True)
     turned = answers.answer_turned(view.results, chosen)
     if turned:
         st.warning(turned, icon=":material/swap_horiz:")
     if "node" in st.session_state:
         show_node(view, st.session_state["node"])
     with columns[1] if len(chosen) == 1 else st.container():
-        chart = cache.remember(view, _plot_shares, tuple(chosen), current_theme())
+        chart = cache.remember(view, _plot_shares, tuple(chosen), current_theme(), scale)
         page.show_chart(chart, "risk-shares", "How many people are exposed")
-    _show_groups(view, chosen)
+    _show_groups(view, chosen, scale)
     _show_margins(view, chosen)
     page.show_next("homophily", "Why structure gives people away: Homophily")
 
@@ -72,9 +80,26 @@ def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
     ) or [ORIGINAL]
 
 
-def _show_heatmap(view: AuditView, release: str) -> None:
+def _choose_scale() -> Scale:
+    """What heatmap, distribution, groups and the node's table show."""
+    chosen: Scale = st.segmented_control(
+        "Show",
+        list(SCALE_TITLES),
+        default="advantage",
+        format_func=lambda key: SCALE_TITLES[key],
+        key="risk-scale",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    return chosen
+
+
+def _show_heatmap(view: AuditView, release: str, scale: Scale) -> None:
     key = f"heatmap-{release}"
-    chart = risk.risk_heatmap(view.nodes, release, theme=current_theme(), height=HEATMAP_HEIGHT)
+    chart = risk.risk_heatmap(
+        view.nodes, release, theme=current_theme(), height=HEATMAP_HEIGHT, by=scale
+    )
     st.markdown(f"**{release_title(release)}**")
     page.show_chart(chart, key, on_select=lambda: _open_clicked(key), selection_mode="points")
 
@@ -126,7 +151,7 @@ def _open_found() -> None:
     session.open_node(st.session_state["found-node"])
 
 
-def _show_groups(view: AuditView, chosen: list[str]) -> None:
+def _show_groups(view: AuditView, chosen: list[str], scale: Scale) -> None:
     st.subheader("Who shares the risk", anchor=False)
     groups = {"degree": "number of links", "class": "class", "community": "community"}
     by = st.segmented_control(
@@ -139,7 +164,7 @@ def _show_groups(view: AuditView, chosen: list[str]) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
-    chart = cache.remember(view, _plot_groups, by, tuple(chosen), current_theme())
+    chart = cache.remember(view, _plot_groups, by, tuple(chosen), current_theme(), scale)
     page.show_chart(chart, f"risk-{by}")
 
 
@@ -172,16 +197,26 @@ def _answer(view: AuditView) -> str:
     return answers.answer_risk(view.nodes)
 
 
+def _tabulate(view: AuditView, releases: tuple[str, ...]) -> pd.DataFrame:
+    return tabulate_exposed(view.nodes, releases)
+
+
+def _bound(view: AuditView) -> str:
+    return answers.answer_bound(view.nodes)
+
+
 def _find_safest(view: AuditView) -> str | None:
-    return answers.find_least_exposing(compute_worst_case(view.nodes))
+    return answers.find_least_exposing(compute_headline(view.nodes))
 
 
-def _plot_shares(view: AuditView, releases: tuple[str, ...], theme: Theme) -> Chart:
-    return risk.risk_distribution(view.nodes, releases, theme)
+def _plot_shares(view: AuditView, releases: tuple[str, ...], theme: Theme, scale: Scale) -> Chart:
+    return risk.risk_distribution(view.nodes, releases, theme, scale)
 
 
-def _plot_groups(view: AuditView, by: Group, releases: tuple[str, ...], theme: Theme) -> Chart:
-    return risk.risk_by_group(view.nodes, view.profile, by, releases, theme)
+def _plot_groups(
+    view: AuditView, by: Group, releases: tuple[str, ...], theme: Theme, scale: Scale
+) -> Chart:
+    return risk.risk_by_group(view.nodes, view.profile, by, releases, theme, scale)
 
 
 def _plot_margins(

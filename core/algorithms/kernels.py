@@ -144,3 +144,24 @@ def move_nodes(
             labels[u] = best
             moved += 1
     return moved
+
+
+@numba.njit(nogil=True, cache=True)
+def count_marked_between(
+    indptr: np.ndarray, indices: np.ndarray, pairs: np.ndarray, marked: np.ndarray
+) -> np.ndarray:
+    """(k,) common neighbours of each pair (k, 2) that are marked (n,); indices ascending."""
+    counts = np.zeros(len(pairs), np.int64)
+    for k in range(len(pairs)):
+        a, b = indptr[pairs[k, 0]], indptr[pairs[k, 1]]
+        last_a, last_b = indptr[pairs[k, 0] + 1], indptr[pairs[k, 1] + 1]
+        while a < last_a and b < last_b:
+            if indices[a] < indices[b]:
+                a += 1
+            elif indices[a] > indices[b]:
+                b += 1
+            else:
+                counts[k] += marked[indices[a]]
+                a += 1
+                b += 1
+    return counts

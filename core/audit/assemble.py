@@ -14,12 +14,15 @@ from sqlalchemy.engine import Row
 from core.audit.cases import Case, list_cases
 from core.audit.describe import restore_guarantee
 from core.audit.jobs.cells import load_threats
-from core.audit.jobs.claims import list_claims
+from core.audit.jobs.claims import ClaimJobs
+from core.audit.jobs.kind import list_runs
 from core.audit.margins import make_margin_loader
 from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec
+from core.audit.states import FINAL, State
 from core.audit.store import files
-from core.audit.store.database import FINAL, Store, is_owner_alive
+from core.audit.store.database import Store
+from core.audit.store.owner import is_owner_alive
 from core.audit.view import (
     CELL_COLUMNS,
     NODE_COLUMNS,
@@ -28,7 +31,6 @@ from core.audit.view import (
     AuditSummary,
     AuditView,
     ReleaseSummary,
-    State,
 )
 from core.graph import MISSING, Graph
 from core.measures.intervals import combine_measurements
@@ -61,7 +63,7 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         num_edges=row.num_edges,
         cells_done=sum(counts.get(state, 0) for state in FINAL),
         cells_total=sum(counts.values()),
-        cells_failed=counts.get("failed", 0),
+        cells_failed=counts.get(State.FAILED, 0),
         threats=threats,
         attacks=tuple(c.id for c in spec.attacks),
         defenses=tuple(c.id for c in spec.defenses),
@@ -71,10 +73,9 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
 
 def find_state(row: Row[Any]) -> State:
     """The stored state, or "interrupted" where the computing process is gone."""
-    if row.state in ("queued", "running") and not is_owner_alive(row.owner, row.heartbeat):
-        return "interrupted"
-    state: State = row.state
-    return state
+    if row.state.is_active and not is_owner_alive(row.owner, row.heartbeat):
+        return State.INTERRUPTED
+    return State(row.state)
 
 
 def assemble_view(
@@ -114,7 +115,7 @@ def assemble_view(
         load_release=load_release,
         load_link_scores=load_link_scores,
         load_margins=make_margin_loader(store, groups),
-        claims=list_claims(store, row.id),
+        claims=list_runs(store, ClaimJobs, row.id),
     )
 
 
@@ -127,7 +128,7 @@ def assemble_cells(cells: Iterable[Row[Any]]) -> pd.DataFrame:
                 c.release,
                 c.method,
                 c.repeat,
-                c.state,
+                c.state.value,
                 c.progress,
                 c.message,
                 c.seconds,
@@ -152,7 +153,7 @@ def _list_releases(spec: AuditSpec) -> list[str]:
 
 
 def _list_done(groups: Groups, release: str, method: str) -> list[Row[Any]]:
-    return [cell for cell in groups.get((release, method), []) if cell.state == "done"]
+    return [cell for cell in groups.get((release, method), []) if cell.state is State.DONE]
 
 
 def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSummary]:
@@ -223,11 +224,11 @@ def _combine_cells(
 
     main  what a row is called where nothing at all was measured
     """
-    done = [cell for cell in cells if cell.state == "done"]
-    other = [cell for cell in cells if cell.state in ("failed", "skipped", "cancelled")]
+    done = [cell for cell in cells if cell.state is State.DONE]
+    other = [cell for cell in cells if cell.state in (State.FAILED, State.SKIPPED, State.CANCELLED)]
     if not done:
         if other:
-            yield main, None, None, None, 0, 0, other[0].state, other[0].reason
+            yield main, None, None, None, 0, 0, other[0].state.value, other[0].reason
         return
     lost = ""
     if other:
@@ -247,11 +248,20 @@ def _combine_cells(
                 _finite(estimate.high),
                 estimate.n,
                 estimate.seeds,
-                "done",
+                State.DONE.value,
                 lost,
             )
         else:
-            yield metric, None, None, None, estimate.n, estimate.seeds, "skipped", estimate.how
+            yield (
+                metric,
+                None,
+                None,
+                None,
+                estimate.n,
+                estimate.seeds,
+                State.SKIPPED.value,
+                estimate.how,
+            )
 
 
 def _assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:

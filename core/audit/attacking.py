@@ -46,7 +46,8 @@ def _attack_links(
     risk = node_risk.compute_link_node_risk(scores, threats.link, release.graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
-    return ranking.measure_link_scores(scores, threats.link), {}, arrays
+    measured = ranking.measure_link_scores(scores, threats.link)
+    return [*measured, node_risk.measure_advantage(risk)], {}, arrays
 
 
 def _attack_attribute(
@@ -64,7 +65,9 @@ def _attack_attribute(
     arrays = {"scores": found.probabilities, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
     arrays["margin"] = ranking.compute_node_margins(found.probabilities, threat)
-    return ranking.measure_class_probabilities(found, threat), dict(found.facts or {}), arrays
+    measured = ranking.measure_class_probabilities(found, threat)
+    facts = dict(found.facts or {})
+    return [*measured, node_risk.measure_advantage(risk)], facts, arrays
 
 
 def _attack_identities(

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from core.audit.cases import Case
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
@@ -98,7 +99,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
     from core.data.writers import write_release
 
     folder.mkdir(parents=True, exist_ok=True)
-    done = view.cells[(view.cells.kind == "publish") & (view.cells.state == "done")]
+    done = view.cells[(view.cells.kind == "publish") & (view.cells.state == State.DONE)]
     repeats = done.groupby("release").seed.min()
     for summary in view.releases:
         if summary.id == ORIGINAL or summary.id not in repeats.index:

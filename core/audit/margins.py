@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy.engine import Row
 
+from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.results import RELEASE
@@ -28,7 +29,7 @@ def make_margin_loader(
     def load(release: str, attack: str | None) -> np.ndarray:
         parts = [np.zeros(0)]
         for cell in groups.get((release, UTILITY if attack is None else attack), ()):
-            if cell.state != "done":
+            if cell.state is not State.DONE:
                 continue
             arrays = files.load_cell(store.home, cell.key)
             margins = arrays.get("label_margin" if attack is None else "margin", parts[0])

@@ -30,7 +30,7 @@ from core.results import RELEASE
 from core.seeding import Seed
 from core.threats import Threats
 
-RESULTS_VERSION = 3
+RESULTS_VERSION = 4
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
 
 CellKind = Literal["publish", "attack", "measure"]

@@ -9,7 +9,8 @@ from core.audit.jobs.cells import Job, execute_cell
 from core.audit.plan import load_known_graph, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.spec import AuditSpec
-from core.audit.store.database import KEPT, Store
+from core.audit.states import State
+from core.audit.store.database import Store
 from core.audit.view import AuditView
 from core.graph import Graph
 from core.seeding import Seed
@@ -31,12 +32,12 @@ def run_inline(
         cells = plan_audit(spec, graph, load_known_graph(spec, own.load_graph))
         own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
         own.claim_audit(audit_id)
-        known = {row.key for row in own.list_cells(audit_id, "key", "state") if row.state in KEPT}
+        known = {row.key for row in own.list_cells(audit_id, "key", "state") if row.state.is_kept}
         text = spec.model_dump_json()
         for cell in cells:
             if cell.key not in known:
                 execute_cell(Job(str(own.home), own.url, audit_id, text, cell))
-        own.update_audit(audit_id, state="done")
+        own.update_audit(audit_id, state=State.DONE)
         return assemble_view(own, own.find_audit(audit_id))
     finally:
         if store is None:

@@ -13,22 +13,36 @@ from pathlib import Path
 from typing import Any
 
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
+from core.audit.estimate import (
+    Task,
+    TimeModel,
+    estimate_seconds,
+    find_kept,
+    load_past,
+    make_task,
+)
 from core.audit.jobs.advice import AdviceJobs
-from core.audit.jobs.claims import ClaimRuns
+from core.audit.jobs.claims import ClaimJobs
+from core.audit.jobs.cluster import count_workers
 from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.jobs.engine import Engine
-from core.audit.jobs.publish import PublishRun
+from core.audit.jobs.kind import Jobs
+from core.audit.jobs.publish import PublishJobs
 from core.audit.plan import load_known_graph, plan_audit
 from core.audit.provenance import describe_run
+from core.audit.publishing import PublishSpec
 from core.audit.run import new_audit_id
-from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.store.database import FINAL, Store
+from core.audit.spec import AuditSpec
+from core.audit.states import FINAL, State
+from core.audit.store.database import Store
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
 from core.errors import InputError
 from core.graph import Graph
+from core.release import Release
 
 _MAX_GRAPHS = 4
 _MAX_VIEWS = 6
+_MAX_RELEASES = 2
 
 
 class AuditService:
@@ -40,10 +54,14 @@ class AuditService:
         self._in_flight = InFlight()
         self._lock = threading.RLock()
         self._runs: dict[str, AuditRun] = {}
-        self._publishing: dict[str, PublishRun] = {}
-        self.claims = ClaimRuns(self._store, self._engine)
+        self.claims = ClaimJobs(self._store, self._engine)
         self.advice = AdviceJobs(self._store, self._engine)
+        self.publishing = PublishJobs(self._store, self._engine)
+        self._kinds: tuple[Jobs[Any, Any], ...] = (self.claims, self.advice, self.publishing)
+        self.publishing.sweep()
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
+        self._models: OrderedDict[str, TimeModel] = OrderedDict()
+        self._releases: OrderedDict[str, Release] = OrderedDict()
         self._views: OrderedDict[str, tuple[Any, AuditView]] = OrderedDict()
 
     @property
@@ -58,7 +76,8 @@ class AuditService:
             run.stop()
         for run in runs:
             run.join(timeout=5)
-        self.claims.close()
+        for jobs in self._kinds:
+            jobs.close()
         self._engine.close()
         self._store.close()
 
@@ -117,7 +136,7 @@ class AuditService:
     def cancel_audit(self, audit_id: str) -> None:
         """Stop within a second while training; finished cells stay. Works across processes."""
         row = self._store.find_audit(audit_id)
-        if find_state(row) in ("queued", "running"):
+        if find_state(row).is_active:
             raise_flag(self.home, audit_id)
 
     def wait(self, audit_id: str, timeout: float | None = None) -> bool:
@@ -134,14 +153,18 @@ class AuditService:
         self.cancel_audit(audit_id)
         if not self.wait(audit_id, timeout=30):
             raise InputError("audit", "must have stopped to be deleted", audit_id, "try again")
-        self.claims.cancel_all(audit_id)
+        for jobs in self._kinds:
+            jobs.cancel_all(audit_id)
         row = self._store.find_audit(audit_id)
-        if find_state(row) in ("queued", "running"):
+        if find_state(row).is_active:
             raise InputError("audit", "runs in another process", audit_id, "wait until it stops")
-        self._store.delete_audit(audit_id)
+        if self._store.delete_audit(audit_id):
+            self.publishing.forget_graph(row.graph_hash)
         with self._lock:
             self._views.pop(audit_id, None)
+            self._models.pop(audit_id, None)
             self._graphs.pop(row.graph_hash, None)
+            self._releases.clear()
             self._runs.pop(audit_id, None)
 
     def find_same_audit(self, spec: AuditSpec) -> str | None:
@@ -167,14 +190,14 @@ class AuditService:
         done, total = sum(counts.get(state, 0) for state in FINAL), sum(counts.values())
         state = find_state(row)
         note = row.note
-        if state == "running" and not cells and done < total:
+        if state is State.RUNNING and not cells and done < total:
             note = "waiting for a free worker"
         return AuditProgress(
             state=state,
             cells_done=done,
             cells_total=total,
             fraction=(done + sum(cell.fraction for cell in cells)) / max(total, 1),
-            running=tuple(cells) if state == "running" else (),
+            running=tuple(cells) if state is State.RUNNING else (),
             curves={
                 cell.label: {k: [(s, v) for s, v in points] for k, points in c.curves.items()}
                 for cell, c in zip(cells, running, strict=True)
@@ -182,7 +205,37 @@ class AuditService:
             },
             seconds=row.seconds,
             note=note,
+            seconds_left=self._estimate_left(audit_id, row.graph_hash)
+            if state == "running"
+            else None,
         )
+
+    def estimate_seconds(self, spec: AuditSpec) -> float:
+        """Wall seconds that an audit would take here, less what the store has of it."""
+        graph = self.load_graph(spec.graph_hash)
+        cells = [c for c in plan_audit(spec.normalized(), graph) if not c.skip]
+        kept = find_kept(self._store, [cell.key for cell in cells])
+        left = [Task.of_cell(cell) for cell in cells if cell.key not in kept]
+        model = TimeModel(load_past(self._store))
+        return estimate_seconds(model, left, [], graph.num_nodes + graph.num_edges, count_workers())
+
+    def _estimate_left(self, audit_id: str, graph_hash: str) -> float:
+        """From the cells that this audit has finished, and those that others have."""
+        with self._lock:
+            model = self._models.get(audit_id)
+        if model is None:
+            model = TimeModel(load_past(self._store))
+            self._remember(self._models, audit_id, model, _MAX_VIEWS)
+        columns = ("kind", "method", "state", "progress", "seconds")
+        left, done = [], []
+        for cell in self._store.list_cells(audit_id, *columns):
+            if cell.state == State.DONE:
+                done.append((make_task(cell.kind, cell.method), cell.seconds))
+            elif cell.state not in FINAL:
+                left.append(make_task(cell.kind, cell.method, cell.progress))
+        graph = self.load_graph(graph_hash)
+        size = graph.num_nodes + graph.num_edges
+        return estimate_seconds(model, left, done, size, count_workers())
 
     def get_view(self, audit_id: str) -> AuditView:
         """All that is known so far; assembled anew only when cells have finished since."""
@@ -194,7 +247,7 @@ class AuditService:
         with self._lock:
             known = self._views.get(audit_id)
         if known is not None and known[0] == fingerprint:
-            if find_state(row) != "running":
+            if find_state(row) is not State.RUNNING:
                 return known[1]
             cells = assemble_cells(self._store.list_cells(audit_id))
             return replace(known[1], summary=summarize(row, counts), cells=cells)
@@ -204,34 +257,29 @@ class AuditService:
 
     # -- publishing -------------------------------------------------------------------------
 
-    def start_publish(
-        self, graph_hash: str, choice: MethodChoice, fields: dict[str, Any] | None = None
-    ) -> str:
+    def start_publish(self, spec: PublishSpec, audit_id: str | None = None) -> str:
         """Make one release with operating-system entropy; returns an id for `get_publish`.
 
-        fields  those of AuditSpec that a defense may need: private, known, utility,
-                sensitive_links; nothing is withheld from the release but sensitive links
+        audit_id  the audit that it is shown with and deleted with
         """
-        self.load_graph(graph_hash)
-        run = PublishRun(self._store, self._engine, graph_hash, choice, fields or {})
-        with self._lock:
-            self._publishing[run.id] = run
-        return run.id
+        self.load_graph(spec.graph_hash)
+        return self.publishing.start(spec, audit_id)
 
     def get_publish(self, publish_id: str) -> PublishProgress:
-        """How far a publishing run is; raises InputError where it is unknown."""
+        """How far it is; with the release once it is done."""
+        run = self.publishing.get(publish_id)
+        if run.state is not State.DONE:
+            return run
         with self._lock:
-            run = self._publishing.get(publish_id)
-        if run is None:
-            raise InputError("publishing run", "must be one of this session", publish_id)
-        return run.get_progress()
+            release = self._releases.get(publish_id)
+        if release is None:
+            release = self.publishing.load_release(publish_id)
+            self._remember(self._releases, publish_id, release, _MAX_RELEASES)
+        return replace(run, release=release)
 
     def cancel_publish(self, publish_id: str) -> None:
         """Stop a publishing run; nothing happens where it is unknown."""
-        with self._lock:
-            run = self._publishing.get(publish_id)
-        if run is not None:
-            run.cancel()
+        self.publishing.cancel(publish_id)
 
     # -- inside -----------------------------------------------------------------------------
 

@@ -23,8 +23,6 @@ from core.seeding import Seed
 if TYPE_CHECKING:
     from core.audit.service import AuditService
 
-ACTIVE = ("queued", "running")
-
 MAX_COMMUNITIES = 12
 """The largest communities that a smaller graph is put together from."""
 
@@ -75,11 +73,15 @@ class Study:
 
     @property
     def is_active(self) -> bool:
-        return any(audit.state in ACTIVE for _, audit in self.points)
+        return any(audit.state.is_active for _, audit in self.points)
 
     @property
     def cells_done(self) -> int:
         return sum(audit.cells_done for _, audit in self.points)
+
+    @property
+    def fraction(self) -> float:
+        return self.cells_done / max(self.cells_total, 1)
 
     @property
     def cells_total(self) -> int:

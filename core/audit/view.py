@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.audit.publishing import PublishSpec
 from core.audit.spec import AuditSpec
+from core.audit.states import State
 from core.graph import Graph
 from core.privacy.claim_check import ClaimCheck
 from core.release import Guarantee, Release
 from core.results import Estimate
-
-State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted", "skipped"]
 
 RESULT_COLUMNS = (
     "release",
@@ -118,25 +118,44 @@ class AuditSummary:
 
 
 @dataclass(frozen=True)
-class ClaimRun:
-    """A check of what a release promises, by up to `trials` runs of its defense.
-
-    check  what came out, once `state` is "done";  fraction  0 to 1
-    """
+class JobProgress:
+    """How far a job is; fraction 0 to 1, `reason` why it came to nothing."""
 
     id: str
-    release: str
-    trials: int
     state: State
     fraction: float
     message: str
     reason: str
     seconds: float
-    check: ClaimCheck | None = None
 
     @property
     def is_active(self) -> bool:
-        return self.state in ("queued", "running")
+        return self.state.is_active
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimRun(JobProgress):
+    """A check of what a release promises, by up to `trials` runs of its defense.
+
+    check  what came out, once it is done
+    """
+
+    release: str
+    trials: int
+    check: ClaimCheck | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishProgress(JobProgress):
+    """A publishing run; `release` and `provenance` are there once it is done.
+
+    description  everything of the release but its graph
+    """
+
+    spec: PublishSpec
+    provenance: dict[str, Any]
+    description: dict[str, Any]
+    release: Release | None = None
 
 
 @dataclass(frozen=True)
@@ -178,7 +197,7 @@ class AuditView:
         if row.empty:
             return Estimate(None, None, None, 0, 0, "not computed")
         first = row.iloc[0]
-        if first.status != "done":
+        if first.status != State.DONE:
             return Estimate(None, None, None, int(first.n), int(first.seeds), first.reason)
         return Estimate(
             float(first.value),
@@ -220,6 +239,7 @@ class AuditProgress:
     curves      label of a running cell → name of the curve → [(step, value), …]
     seconds     spent so far, over all runs of this audit
     note        something the user should know, such as that workers are starting; "" if nothing
+    seconds_left  estimate of what is still to come; None where nothing runs
     """
 
     state: State
@@ -230,19 +250,8 @@ class AuditProgress:
     curves: dict[str, dict[str, list[tuple[float, float]]]]
     seconds: float
     note: str
+    seconds_left: float | None = None
 
     @property
     def is_active(self) -> bool:
-        return self.state in ("queued", "running")
-
-
-@dataclass(frozen=True)
-class PublishProgress:
-    """A publishing run; `release` and `provenance` are there once it is done."""
-
-    state: State
-    fraction: float
-    message: str
-    reason: str = ""
-    release: Release | None = None
-    provenance: dict[str, Any] = field(default_factory=dict)
+        return self.state.is_active

@@ -81,7 +81,7 @@ def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
 def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
     """The graph of the catalogue or of a file; what loading dropped is said."""
     from core.data.catalogue import list_datasets, load_dataset
-    from core.data.readers import load_graph
+    from core.data.safely import load_safely
 
     names = {info.name for info in list_datasets()}
     unknown = [value for text in options.unknown for value in text.split(",")]
@@ -96,7 +96,7 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
             options.graph,
             "names: " + ", ".join(sorted(names)),
         )
-    loaded = load_graph(
+    loaded = load_safely(
         path,
         nodes_path=options.nodes,
         id_column=options.id,
@@ -104,6 +104,8 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
         utility=options.utility,
         ignore=ignore,
         unknown=unknown,
+        missing_nodes="add" if options.add_undeclared_nodes else "error",
+        ignore_weights=options.ignore_weights,
     )
     report = loaded.report
     say(
@@ -117,12 +119,11 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
 
 
 def _warn_of_markers(options: argparse.Namespace, say: Say) -> None:
-    from core.data.columns import guess_unknown_markers
-    from core.data.node_table import load_node_table
+    from core.data.safely import find_markers_safely
 
     if ".json" in options.nodes.suffixes:
         return
-    found = guess_unknown_markers(load_node_table(options.nodes))
+    found = find_markers_safely(options.nodes)
     for column in (options.private, options.utility):
         if column in found:
             values = ",".join(found[column])

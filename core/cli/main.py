@@ -188,6 +188,14 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
     parser.add_argument(
+        "--ignore-weights", action="store_true", help="leave out the links' weights"
+    )
+    parser.add_argument(
+        "--add-undeclared-nodes",
+        action="store_true",
+        help="links to ids that the file or node table lacks add these nodes",
+    )
+    parser.add_argument(
         "--hide-links",
         type=float,
         nargs="?",
@@ -213,6 +221,7 @@ def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
     from core.audit.export import write_audit
     from core.audit.service import AuditService
+    from core.audit.states import State
 
     service = AuditService()
     try:
@@ -225,11 +234,11 @@ def run_audit(options: argparse.Namespace) -> int:
             service.resume_audit(audit_id)
         _watch(service, audit_id)
         view = service.get_view(audit_id)
-        if view.summary.state != "done":
+        if view.summary.state is not State.DONE:
             note = service.get_progress(audit_id).note
             return say(
                 f"{view.summary.state}: {note}; run the same command again to resume",
-                code=130 if view.summary.state == "cancelled" else 1,
+                code=130 if view.summary.state is State.CANCELLED else 1,
             )
         refuted = 0
         if options.check_claims is not None:
@@ -266,6 +275,7 @@ def run_check_claim(options: argparse.Namespace) -> int:
 def run_publish(options: argparse.Namespace) -> int:
     """Draw and write a release with fresh noise."""
     from core.audit.jobs.publish import describe_publishing, publish_release
+    from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
     from core.data.writers import write_release
 
@@ -277,7 +287,8 @@ def run_publish(options: argparse.Namespace) -> int:
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
     _check_folder(options.out.parent)
-    release = publish_release(graph, choice, fields)
+    spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
+    release = publish_release(graph, spec)
     shown = (options.utility,) if options.utility else ()
     provenance = describe_publishing(release)
     paths = write_release(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ MAX_UNPACKED_BYTES = 2 << 30
 MAX_MEMBERS = 10_000
 MAX_RATIO = 500
 _SMALL = 32 << 20
+_CHUNK = 1 << 20
 _BROKEN = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
@@ -24,6 +27,7 @@ _BROKEN = (
     EOFError,
     zlib.error,
     UnicodeDecodeError,
+    struct.error,
 )
 
 
@@ -59,8 +63,25 @@ def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
         raise FormatError(file, "must be a complete zip archive", remedy="save it again") from None
 
 
+def check_contents(archive: zipfile.ZipFile) -> None:
+    """FormatError where a member does not match its checksum: torch reads on regardless."""
+    file = f"file '{Path(str(archive.filename)).name}'"
+    for name in archive.namelist():
+        try:
+            with archive.open(name) as stream:
+                while stream.read(_CHUNK):
+                    pass
+        except (*_BROKEN, OSError, KeyError, ValueError):
+            raise FormatError(
+                file, "must match its checksums", name, "it is damaged: save it again"
+            ) from None
+
+
 def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """The array `name` of an npz; refuses objects (pickles) and headers that promise too much."""
+    """The array `name` of an npz, in this machine's number types.
+
+    Refuses objects (pickles), headers that promise too much, and data that fail their checksum.
+    """
     file = f"file '{Path(str(archive.filename)).name}'"
     what = f"{file}: array '{name}'"
     member = f"{name}.npy"
@@ -81,9 +102,9 @@ def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
                     str(dtype),
                     "save it as numbers or fixed-length text",
                 )
-            count = 1
-            for length in shape:
-                count *= int(length)
+            if any(type(length) is not int or length < 0 for length in shape):
+                raise FormatError(what, "must have a shape of whole numbers ≥ 0", str(shape))
+            count = math.prod(shape)
             size = archive.getinfo(member).file_size
             if count * dtype.itemsize > size:
                 raise FormatError(
@@ -91,10 +112,23 @@ def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
                     "must hold as much as its header says",
                     f"{count * dtype.itemsize:,} bytes in {size:,}",
                 )
-            array = np.frombuffer(stream.read(count * dtype.itemsize), dtype, count)
-    except (*_BROKEN, ValueError, KeyError, SyntaxError) as error:
+            content = stream.read(count * dtype.itemsize)
+            if stream.read(1):  # the checksum is looked at where the member ends
+                raise FormatError(what, "must hold as much as its header says", "more bytes")
+            array = np.frombuffer(content, dtype, count)
+    except FormatError:
+        raise
+    except (*_BROKEN, OSError, ValueError, TypeError, KeyError, SyntaxError) as error:
         raise FormatError(what, "must be a valid array", str(error).split("\n")[0]) from None
-    return array.reshape(shape, order="F" if is_fortran else "C")
+    return _to_native(array.reshape(shape, order="F" if is_fortran else "C"))
+
+
+def _to_native(array: np.ndarray) -> np.ndarray:
+    """The same numbers in this machine's byte order and in types that SciPy computes with."""
+    dtype = array.dtype.newbyteorder("=")
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        dtype = np.dtype(np.float32 if dtype.itemsize == 2 else np.float64)
+    return array.astype(dtype, copy=False)
 
 
 def _leaves_archive(name: str) -> bool:

@@ -22,6 +22,9 @@ from core.data.loaded import LoadedGraph, LoadReport, count_merged_rows
 from core.errors import InputError
 from core.graph import Attribute, Graph
 
+MissingNodes = Literal["error", "drop", "add"]
+"""What to do with links to ids that are not declared: refuse, drop them, add the nodes."""
+
 
 @dataclass(frozen=True, eq=False)
 class RawGraph:
@@ -51,9 +54,11 @@ def join_node_table(
     table: pd.DataFrame,
     id_column: str,
     file: str,
-    missing_nodes: Literal["error", "drop"] = "error",
+    missing_nodes: MissingNodes = "error",
 ) -> RawGraph:
-    """Nodes become the table's rows, in their order; links to other ids are refused or dropped."""
+    """Nodes become the table's rows, in their order; links to other ids are refused or dropped,
+    or their ends become nodes of which nothing is known.
+    """
     ids = as_text(table[id_column])
     blank, repeated = ids == "", ids.duplicated()
     if blank.any():
@@ -82,8 +87,17 @@ def join_node_table(
                 f"file '{file}'",
                 "must have a row for every linked node",
                 f"{len(unknown)} ids are missing, such as '{unknown[0]}'",
-                f"add the rows, check that '{id_column}' is the id column, or drop their links",
+                f"add the rows, check that '{id_column}' is the id column, add the undeclared "
+                "nodes, or drop their links",
             )
+    if outside.any() and missing_nodes == "add":
+        rest = pd.DataFrame("", range(len(unknown)), table.columns, dtype=object)
+        rest[id_column] = unknown
+        notes.append(f"{len(unknown)} nodes that were not declared were added")
+        table = pd.concat([table.astype(object), rest], ignore_index=True)
+        raw = replace(raw, notes=notes)
+        return join_node_table(raw, table, id_column, file)
+    if outside.any():
         notes.append(f"{int(outside.sum())} links to {len(unknown)} ids without a row were dropped")
         pairs, skipped = pairs[~outside], skipped + int(outside.sum())
         weights = None if weights is None else weights[~outside]

@@ -193,9 +193,14 @@ def is_link_header(first: list[str], rest: pd.DataFrame) -> bool:
     if sum(bool(_ENDS.fullmatch(v)) for v in first) >= 2:
         below = {_shape(value) for column in rest for value in rest[column]}
         if not below:
-            return first == [_shape(v) for v in first]
-        return len(set(first)) == len(first) and not any(_shape(v) in below for v in first)
+            return len(set(first)) > 1 and first == [_shape(v) for v in first]
+        return not any(_shape(v) in below for v in first)
     return any(len(rest) > 0 and rest.iloc[:, i].map(_is_number).all() for i in range(len(first)))
+
+
+def is_link_name(name: str) -> bool:
+    """Whether a column of this name holds an end or the weight of a link."""
+    return bool(_ENDS.fullmatch(name) or _WEIGHT.fullmatch(name))
 
 
 def _shape(cell: str) -> str:
@@ -205,7 +210,12 @@ def _shape(cell: str) -> str:
 def as_text(column: pd.Series) -> pd.Series:
     """Stripped texts; missing cells are "", 1.0 is "1"."""
     if pd.api.types.is_float_dtype(column):
-        whole = column.notna() & np.isfinite(column) & (column == column.round())
+        whole = (
+            column.notna()
+            & np.isfinite(column)
+            & (column.abs() < 1 << 53)
+            & (column == column.round())
+        )
         texts = column.astype(object).where(column.notna(), "")
         texts[whole] = column[whole].astype(np.int64).astype(object)
         return texts.map(str).astype(object)

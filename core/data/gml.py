@@ -20,10 +20,11 @@ _MAX_DEPTH = 100
 Entry = tuple[str, Any]
 
 
-def load_gml(path: str | Path) -> RawGraph:
+def load_gml(path: str | Path, **options: Any) -> RawGraph:
     """Nodes and links of the first graph; `weight` or `value` of an edge is its weight.
 
     A node's id is its label where all nodes have distinct ones, else its number.
+    options  `missing_nodes` and `ignore_weights` of `AttributedNodes.to_raw`
     """
     file = f"file '{Path(path).name}'"
     text = _COMMENT.sub("", load_text(path))
@@ -48,7 +49,7 @@ def load_gml(path: str | Path) -> RawGraph:
             edge = _scalars(value)
             ends = [names.get(edge.get(end, ""), edge.get(end)) for end in ("source", "target")]
             nodes.add_link(ends[0], ends[1], edge.get("weight", edge.get("value")))
-    return nodes.to_raw("GML")
+    return nodes.to_raw("GML", **options)
 
 
 def _scalars(entries: list[Entry]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph import Graph
+from core.graph import Graph, pair_codes, sort_distinct
 
 
 @dataclass
@@ -55,7 +55,6 @@ def count_merged_rows(pairs: np.ndarray, num_nodes: int) -> tuple[int, int, int]
     """(self-loops, duplicates, reciprocal merges) among (k, 2) pairs; they sum to k − m."""
     loops = pairs[:, 0] == pairs[:, 1]
     kept = pairs[~loops]
-    directed = np.unique(kept[:, 0] * num_nodes + kept[:, 1])
-    ends = np.stack([directed // num_nodes, directed % num_nodes], axis=1)
-    undirected = np.unique(ends.min(axis=1) * num_nodes + ends.max(axis=1))
+    directed = sort_distinct(kept[:, 0] * num_nodes + kept[:, 1])
+    undirected = sort_distinct(pair_codes(kept, num_nodes))
     return int(loops.sum()), len(kept) - len(directed), len(directed) - len(undirected)

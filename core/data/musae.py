@@ -12,12 +12,12 @@ from scipy import sparse
 
 from core.data.assembly import RawGraph, join_node_table
 from core.data.columns import guess_id_column
+from core.data.limits import MAX_FEATURES
 from core.data.node_table import load_node_table
 from core.data.text_input import load_text
 from core.errors import FormatError, InputError, ResourceError
 
 MAX_JSON_BYTES = 512 << 20
-MAX_WORDS = 10_000_000
 
 
 def join_musae(
@@ -60,22 +60,36 @@ def load_word_lists(path: str | Path) -> dict[str, list[int]]:
         )
     remedy = 'write {"node id": [word ids, …], …}'
     try:
-        content: Any = json.loads(load_text(path, max_line=None))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise FormatError(f"file '{path.name}'", "must be JSON", str(error), remedy) from None
+        content: Any = json.loads(load_text(path, max_line=None), object_pairs_hook=_distinct)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
+        raise FormatError(f"file '{path.name}'", "must be JSON", _shown(error), remedy) from None
     if not isinstance(content, dict) or not content:
         raise FormatError(f"file '{path.name}'", "must be an object of lists", remedy=remedy)
     for node, words in content.items():
         if not isinstance(words, list) or not all(
-            type(word) is int and 0 <= word < MAX_WORDS for word in words
+            type(word) is int and 0 <= word < MAX_FEATURES for word in words
         ):
             raise FormatError(
                 f"file '{path.name}'",
-                f"must hold lists of word ids (whole numbers from 0, below {MAX_WORDS:,})",
+                f"must hold lists of word ids (whole numbers from 0, below {MAX_FEATURES:,})",
                 f"node '{node}'",
                 remedy,
             )
     return content
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a name given twice would lose its first value."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f"'{twice}' is named twice")
+    return found
+
+
+def _shown(error: Exception) -> str:
+    return "too deeply nested" if isinstance(error, RecursionError) else str(error)
 
 
 def _word_matrix(

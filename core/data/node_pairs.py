@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.data.edge_list import load_edge_list
+from core.data.safely import load_pairs_safely
 from core.errors import InputError
 from core.graph import Graph
 
@@ -18,7 +18,7 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
     InputError where an id is no node, or a pair is no link: the analyst means another graph.
     """
     name = Path(path).name
-    raw = load_edge_list(path)
+    raw = load_pairs_safely(path)
     index = {node: position for position, node in enumerate(graph.node_ids)}
     unknown = [node for node in raw.node_ids if node not in index]
     if unknown:

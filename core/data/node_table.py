@@ -7,15 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from core.data.edge_list import guess_separator
+from core.data.columns import BLANKS
+from core.data.foreign import check_is_table
+from core.data.limits import MAX_CELLS, MAX_TEXT_BYTES, check_cells
+from core.data.link_text import guess_separator
 from core.data.spreadsheet import unescape_cell
 from core.data.text_input import check_file, load_text
 from core.errors import FormatError, ResourceError
 
-MAX_CELLS = 500_000_000
+_DECIMAL_COMMA = r"\s*[+-]?\d*,\d+\s*|\s*[+-]?\d+\s*"
 
 
 def load_node_table(path: str | Path, max_rows: int | None = None) -> pd.DataFrame:
@@ -37,9 +42,14 @@ def _load_csv(path: Path, max_rows: int | None) -> pd.DataFrame:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
+    file = f"file '{path.name}'"
     text = load_text(path).lstrip("\r\n")
+    check_is_table(text[: 1 << 13].encode() + text[-(1 << 13) :].encode(), file)
     lines = [line for line in text[: 1 << 16].splitlines() if line.strip()][:20]
-    separator = guess_separator(lines)
+    separator = guess_separator(lines, file)
+    check_cells(
+        file, text.count("\n"), len(lines[0].split(None if separator == " " else separator))
+    )
     if separator == " ":
         text = "\n".join("\t".join(line.split()) for line in text.splitlines())
         separator = "\t"
@@ -74,7 +84,18 @@ def _load_csv(path: Path, max_rows: int | None) -> pd.DataFrame:
     for column in names:
         if frame[column].str.startswith("'").any():
             frame[column] = frame[column].map(unescape_cell)
+        if separator == ";":
+            frame[column] = _with_points(frame[column])
     return frame
+
+
+def _with_points(column: pd.Series) -> pd.Series:
+    """Numbers with a decimal point, where all cells of a column are numbers with commas."""
+    cells = column[~column.str.strip().isin(BLANKS)]
+    if not cells.str.contains(",", regex=False).any():
+        return column
+    is_number = cells.str.fullmatch(_DECIMAL_COMMA).all()
+    return column.str.replace(",", ".", regex=False) if is_number else column
 
 
 def _check_distinct(names: Sequence[str], path: Path) -> None:
@@ -92,33 +113,70 @@ def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    what = f"file '{path.name}'"
     try:
         with pq.ParquetFile(path) as file:
-            metadata = file.metadata
-            if metadata.num_rows * metadata.num_columns > MAX_CELLS:
-                raise ResourceError(
-                    f"file '{path.name}'",
-                    f"must have at most {MAX_CELLS:,} cells",
-                    f"{metadata.num_rows:,} × {metadata.num_columns:,}",
-                    "load a part of it",
-                )
-            for field in file.schema_arrow:
+            fields = list(file.schema_arrow)
+            num_rows = file.metadata.num_rows if max_rows is None else max_rows
+            check_cells(what, num_rows, len(fields), most=MAX_CELLS)
+            for field in fields:
                 if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
                     raise FormatError(
-                        f"file '{path.name}': column '{field.name}'",
+                        f"{what}: column '{field.name}'",
                         "must hold single values",
                         str(field.type),
                         "write one column a value, or leave it out",
                     )
+        # Texts stay in dictionaries, as they are stored: one of a megabyte may fill every row.
+        texts = [f.name for f in fields if _is_text(f.type)]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
             if max_rows is not None:
                 batches = [batch for batch in [next(file.iter_batches(max_rows), None)] if batch]
                 table = pa.Table.from_batches(batches, file.schema_arrow)
             else:
-                table = file.read()
-            # What pandas noted beside the columns is not needed, and a broken note would mislead.
-            unnamed = [n for n in table.column_names if re.fullmatch(r"__index_level_\d+__", n)]
-            return table.drop_columns(unnamed).to_pandas(ignore_metadata=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
+                table = file.read(use_threads=False)
+        # What pandas noted beside the columns is not needed, and a broken note would mislead.
+        unnamed = [n for n in table.column_names if re.fullmatch(r"__index_level_\d+__", n)]
+        table = table.drop_columns(unnamed)
+        columns = [_column_values(column, what) for column in table.columns]
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise FormatError(
-            f"file '{path.name}'", "must be a complete Parquet file", str(error).partition("\n")[0]
+            what, "must be a complete Parquet file", str(error).partition("\n")[0]
         ) from None
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    frame.columns = pd.Index(table.column_names)
+    return frame
+
+
+def _column_values(column: Any, what: str) -> Any:
+    """Values as pandas holds them; equal texts are one object, and few enough to be joined."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
+        return column.to_pandas()
+    column = column.unify_dictionaries().combine_chunks()
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    values = []
+    for chunk in chunks:
+        words = chunk.dictionary
+        codes = chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        lengths = pc.binary_length(words.cast(pa.large_string())).to_numpy(zero_copy_only=False)
+        total = int(np.append(lengths, 0)[codes].sum())
+        if total > MAX_TEXT_BYTES:
+            raise ResourceError(
+                what,
+                f"must hold at most {MAX_TEXT_BYTES >> 20} MiB of text a column",
+                f"{total / 1e6:,.0f} MB",
+                "leave out columns of long text",
+            )
+        texts = np.empty(len(words) + 1, object)  # the last stands for a missing cell
+        texts[:-1] = words.to_pylist()
+        values.append(texts[codes])
+    return pd.Series(np.concatenate(values) if values else [], dtype=object)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

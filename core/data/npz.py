@@ -17,7 +17,8 @@ from scipy import sparse
 
 from core.data.archive import load_array, open_archive
 from core.data.assembly import RawGraph
-from core.errors import FormatError, InputError
+from core.data.limits import MAX_CELLS, MAX_NODES, check_cells, check_num_features, check_num_nodes
+from core.errors import FormatError, InputError, ResourceError
 from core.graph import Attribute
 
 _PREFIXES = ("adj_", "adj_matrix.", "")
@@ -51,6 +52,8 @@ def load_npz(path: str | Path) -> RawGraph:
             )
         features = _load_features(archive, names, path)
         table = _load_labels(archive, names, path, notes)
+        num_rows = len(table) if features is None else len(table) + features.shape[0]
+        check_num_nodes(f"file '{path.name}'", num_nodes, len(pairs) + num_rows)
         for size in (None if features is None else features.shape[0], len(table) or None):
             if size is not None and prefix is None:
                 num_nodes = max(num_nodes, size)
@@ -87,9 +90,11 @@ def _load_matrix(archive: zipfile.ZipFile, prefix: str, names: set[str]) -> spar
     file = f"file '{Path(str(archive.filename)).name}'"
     layout = "csr"
     if f"{prefix}format" in names:
-        text = load_array(archive, f"{prefix}format")
-        layout = text.item().decode() if text.dtype.kind == "S" else str(text.item())
-    shape = tuple(int(v) for v in load_array(archive, f"{prefix}shape").ravel())
+        layout = _load_word(archive, f"{prefix}format")
+    lengths = load_array(archive, f"{prefix}shape").ravel()
+    if lengths.dtype.kind not in "iu" or (lengths < 0).any():
+        raise FormatError(file, "must have a shape of whole numbers ≥ 0", str(lengths[:4]))
+    shape = tuple(map(int, lengths))
     parts = ("row", "col") if layout == "coo" else ("indices", "indptr")
     missing = [p for p in ("data", *parts) if f"{prefix}{p}" not in names]
     if layout not in ("csr", "csc", "coo") or missing or len(shape) != 2:
@@ -99,9 +104,15 @@ def _load_matrix(archive: zipfile.ZipFile, prefix: str, names: set[str]) -> spar
             layout,
             f"missing: {', '.join(missing)}" if missing else "",
         )
+    if prefix not in _PREFIXES:
+        check_num_features(file, shape[1])
+    if max(shape) > MAX_NODES:
+        raise ResourceError(file, f"must have at most {MAX_NODES:,} nodes", f"{max(shape):,}")
     data, first, second = (load_array(archive, f"{prefix}{p}") for p in ("data", *parts))
     if data.dtype.kind not in "biuf" or {first.dtype.kind, second.dtype.kind} - {"i", "u"}:
         raise FormatError(file, "must hold a matrix of numbers", str(data.dtype))
+    if not data.ndim == first.ndim == second.ndim == 1:
+        raise FormatError(file, "must hold a matrix as flat arrays", data.shape)
     # The index arrays are checked before SciPy's compiled code follows them.
     if layout == "coo":
         valid = len(data) == len(first) == len(second) and _within(first, shape[0])
@@ -117,6 +128,15 @@ def _load_matrix(archive: zipfile.ZipFile, prefix: str, names: set[str]) -> spar
         return sparse.coo_array((data, (first, second)), shape=shape)
     make = sparse.csr_array if layout == "csr" else sparse.csc_array
     return make((data, first, second), shape=shape)
+
+
+def _load_word(archive: zipfile.ZipFile, name: str) -> str:
+    """The one text of an array; other arrays give an empty text."""
+    array = load_array(archive, name)
+    if array.size != 1 or array.dtype.kind not in "SU":
+        return ""
+    word = array.item()
+    return word.decode("ascii", "replace") if isinstance(word, bytes) else str(word)
 
 
 def _within(indices: np.ndarray, size: int) -> bool:
@@ -158,6 +178,7 @@ def _load_features(archive: zipfile.ZipFile, names: set[str], path: Path) -> Any
                     "must be a table of numbers",
                     f"{values.shape} {values.dtype}",
                 )
+            check_cells(f"file '{path.name}': {name}", len(values), values.shape[1], MAX_CELLS)
             if not np.isfinite(values).all():
                 raise InputError(
                     f"file '{path.name}': {name}", "must be finite", remedy="fill missing values"
@@ -175,7 +196,11 @@ def _load_labels(
     labels = load_array(archive, found)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
-    if labels.ndim == 2 and (labels.astype(float).sum(axis=1) == 1).all():
+    if (
+        labels.ndim == 2
+        and labels.dtype.kind in "biuf"
+        and (labels.astype(float).sum(axis=1) == 1).all()
+    ):
         labels = labels.argmax(axis=1)
     if labels.ndim != 1 or labels.dtype.kind not in "biufU":
         raise FormatError(
@@ -222,7 +247,7 @@ def _load_attributes(
         return {}
     codes = load_array(archive, "attribute_codes")
     try:
-        info = json.loads(str(load_array(archive, "attribute_info").item()))
+        info = json.loads(_load_word(archive, "attribute_info"))
         pairs = [(str(e["name"]), tuple(map(str, e["classes"]))) for e in info]
     except (ValueError, KeyError, TypeError, RecursionError):
         pairs = []

@@ -9,10 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.data.archive import open_archive
+from core.data.archive import check_contents, open_archive
 from core.data.assembly import RawGraph
+from core.data.limits import check_cells, check_num_features, check_num_nodes
 from core.errors import FormatError
 
+_TYPES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+]
 _REMEDY = "save edge_index, x and y as plain tensors of a Data object"
 
 
@@ -30,19 +43,30 @@ def load_pyg(path: str | Path) -> RawGraph:
     features = tensors.pop("x", None)
     labels = tensors.get("y")
     num_nodes = int(pairs.max(initial=-1)) + 1
-    for array in (features, labels):
-        num_nodes = num_nodes if array is None else max(num_nodes, len(array))
+    num_entries = pairs.shape[1]
+    for name, array in (("x", features), ("y", labels)):
+        if array is not None:
+            if array.ndim == 0:
+                raise FormatError(f"{file}: {name}", "must have one row a node", "a single number")
+            num_nodes, num_entries = max(num_nodes, len(array)), num_entries + len(array)
     declared = tensors.pop("num_nodes", None)
-    if declared is not None and declared.size == 1:
+    if declared is not None:
+        if declared.size != 1 or declared.dtype.kind not in "iu" or declared.item() < 0:
+            raise FormatError(
+                f"{file}: num_nodes", "must be one whole number ≥ 0", str(declared.ravel()[:3])
+            )
         num_nodes = max(num_nodes, int(declared.item()))
-    if num_nodes > 100_000_000 or (pairs.size and int(pairs.min()) < 0):
+    if pairs.size and int(pairs.min()) < 0:
         raise FormatError(
-            f"{file}: edge_index",
-            "must hold node numbers from 0 up",
-            int(pairs.min()) if pairs.min() < 0 else num_nodes - 1,
+            f"{file}: edge_index", "must hold node numbers from 0 up", int(pairs.min())
         )
+    check_num_nodes(file, num_nodes, num_entries)
     if features is not None and (features.ndim != 2 or len(features) != num_nodes):
         raise FormatError(f"{file}: x", f"must have {num_nodes} rows, one a node", features.shape)
+    if features is not None and features.dtype.kind not in "biuf":
+        raise FormatError(f"{file}: x", "must hold numbers", str(features.dtype))
+    if features is not None:
+        check_num_features(f"{file}: x", features.shape[1])
     if features is not None and not np.isfinite(features).all():
         raise FormatError(f"{file}: x", "must be finite", remedy="fill or drop missing values")
     weights, notes = None, []
@@ -60,6 +84,7 @@ def load_pyg(path: str | Path) -> RawGraph:
             columns["label" if name == "y" else name] = values
         elif values.dtype.kind != "b":
             notes.append(f"tensor '{name}' was not used: it is not one whole number a node")
+    check_cells(file, num_nodes, len(columns))
     return RawGraph(
         pairs=pairs.T.astype(np.int64),
         node_ids=tuple(map(str, range(num_nodes))),
@@ -78,8 +103,8 @@ def load_pyg(path: str | Path) -> RawGraph:
 def _load_fields(path: Path) -> dict[str, Any]:
     """The tensors of a Data object, of a dict, or of a dataset's (data, slices) pair."""
     file = f"file '{path.name}'"
-    with open_archive(path):  # the size that it unpacks to, before torch unpacks it
-        pass
+    with open_archive(path) as archive:  # what it unpacks to, before torch unpacks it
+        check_contents(archive)
     import torch
     from torch_geometric.data import Data
     from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
@@ -92,13 +117,18 @@ def _load_fields(path: Path) -> dict[str, Any]:
         if isinstance(content, Data):
             content = content.__dict__["_store"].__dict__["_mapping"]
         fields = {str(name): value for name, value in content.items()}
+        "".join(fields).encode()  # halves of characters can be neither shown nor stored
     except Exception as error:  # a crafted file raises nearly anything
         found = re.search(r"GLOBAL ([\w.]+)", str(error))
         value = found[1] if found else type(error).__name__
         raise FormatError(
             file, "must hold a PyG Data object of plain tensors", value, _REMEDY
         ) from None
-    whole = {k: torch.tensor(v) for k, v in fields.items() if type(v) is int and abs(v) < 1 << 62}
+    whole = {
+        k: torch.tensor(v)
+        for k, v in fields.items()
+        if (type(v) is int and abs(v) < 1 << 62) or (type(v) in (float, bool) and k == "num_nodes")
+    }
     return {k: v for k, v in fields.items() if isinstance(v, torch.Tensor)} | whole
 
 
@@ -106,6 +136,8 @@ def _to_numpy(tensor: Any, what: str) -> np.ndarray:
     """A copy of the tensor, once it is clear that it is as large as what the file stores."""
     import torch
 
+    if tensor.device.type != "cpu":
+        raise FormatError(what, "must hold its numbers", f"a {tensor.device.type} tensor", _REMEDY)
     if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex():
         raise FormatError(what, "must be a plain dense tensor of numbers", str(tensor.layout))
     if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
@@ -115,7 +147,9 @@ def _to_numpy(tensor: Any, what: str) -> np.ndarray:
             f"{tensor.numel():,}",
             "save tensor.contiguous()",
         )
-    tensor = tensor.detach()
+    if str(tensor.dtype).removeprefix("torch.") not in _TYPES:
+        raise FormatError(what, "must hold numbers of a common type", str(tensor.dtype), _REMEDY)
+    tensor = tensor.detach().resolve_neg().resolve_conj()
     if tensor.dtype in (torch.bfloat16, torch.float16):
         tensor = tensor.float()
     array: np.ndarray = tensor.numpy().copy()

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import pandas as pd
 
-from core.data.assembly import RawGraph, assemble_graph, join_node_table
+from core.data.assembly import MissingNodes, RawGraph, assemble_graph, join_node_table
 from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
 from core.data.edge_list import load_edge_list, load_link_table
 from core.data.gml import load_gml
@@ -48,7 +47,8 @@ def load_graph(
     roles: Mapping[str, str] | None = None,
     name: str | None = None,
     target_path: str | Path | None = None,
-    missing_nodes: Literal["error", "drop"] = "error",
+    missing_nodes: MissingNodes = "error",
+    ignore_weights: bool = False,
 ) -> LoadedGraph:
     """Read a graph; direction, self-loops and duplicates are dropped and counted.
 
@@ -58,7 +58,9 @@ def load_graph(
     private, utility  columns that become attributes and are not features
     unknown      markers that stand for a missing value in attribute columns
     roles        column → role, over what is guessed; see `columns.ROLES`
-    missing_nodes  what to do with links to ids that the node table lacks
+    missing_nodes  links to ids that the node table lacks or the format does not declare are an
+                 error, dropped, or add the nodes, with nothing known of them
+    ignore_weights  whether the links' weights are left out, whatever they are
 
     In a node table numeric columns become features as they are, other columns attributes. Blank
     cells and NaN are unknown in an attribute; in a feature they get the column's median.
@@ -66,7 +68,7 @@ def load_graph(
     """
     path = check_file(path)
     roles = dict(roles or {})
-    raw = _load_raw(path, roles)
+    raw = _load_raw(path, roles, missing_nodes, ignore_weights)
     if nodes_path is not None:
         nodes_path = check_file(nodes_path)
     chosen = {role: column for column, role in roles.items()}
@@ -104,8 +106,7 @@ def read_preview(path: str | Path, rows: int = 8, is_nodes: bool = False) -> pd.
         return load_node_table(path, max_rows=rows)
     if kind != "text":
         return pd.DataFrame()
-    table, _, _ = load_link_table(path, max_rows=rows + 1)
-    return table.head(rows)
+    return load_link_table(path, max_rows=rows)
 
 
 def detect_format(path: Path) -> str:
@@ -144,19 +145,19 @@ def detect_format(path: Path) -> str:
     )
 
 
-def _load_raw(path: Path, roles: Mapping[str, str]) -> RawGraph:
+def _load_raw(
+    path: Path, roles: Mapping[str, str], missing_nodes: MissingNodes, ignore_weights: bool
+) -> RawGraph:
     kind = detect_format(path)
     if kind == "text":
-        return load_edge_list(path, roles)
-    readers = {
-        "graphml": load_graphml,
-        "gexf": load_gexf,
-        "gml": load_gml,
-        "npz": load_npz,
-        "pt": load_pyg,
-    }
-    if kind in readers:
-        return readers[kind](path)
+        return load_edge_list(path, roles, ignore_weights)
+    attributed = {"graphml": load_graphml, "gexf": load_gexf, "gml": load_gml}
+    if kind in attributed:
+        return attributed[kind](path, missing_nodes=missing_nodes, ignore_weights=ignore_weights)
+    arrays = {"npz": load_npz, "pt": load_pyg}
+    if kind in arrays:
+        raw = arrays[kind](path)
+        return replace(raw, weights=None) if ignore_weights else raw
     raise FormatError(
         f"file '{path.name}'",
         "must hold links",
@@ -166,7 +167,7 @@ def _load_raw(path: Path, roles: Mapping[str, str]) -> RawGraph:
 
 
 def _join_nodes(
-    raw: RawGraph, path: Path, id_column: str | None, missing_nodes: Literal["error", "drop"]
+    raw: RawGraph, path: Path, id_column: str | None, missing_nodes: MissingNodes
 ) -> RawGraph:
     table = load_node_table(path)
     column = id_column or guess_id_column(table)

@@ -10,49 +10,56 @@ from xml.etree.ElementTree import ParseError
 
 from core.data.assembly import RawGraph
 from core.data.attributed import AttributedNodes
+from core.data.limits import check_num_columns
 from core.data.text_input import load_bytes
 from core.errors import FormatError
 
 
-def load_graphml(path: str | Path) -> RawGraph:
-    """Nodes, their data by attribute name, links; an edge datum called weight is the weight."""
+def load_graphml(path: str | Path, **options: Any) -> RawGraph:
+    """Nodes, their data by attribute name, links; an edge datum called weight is the weight.
+
+    options  `missing_nodes` and `ignore_weights` of `AttributedNodes.to_raw`
+    """
     file = f"file '{Path(path).name}'"
     nodes = AttributedNodes(file)
     names: dict[str, str] = {}
-    defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
-    root = ""
+    usual_weight: str | None = None
     for tag, element in _iterate(path, {"key", "node", "edge", "hyperedge"}):
-        root = root or tag
         get = element.attrib.get
         if tag == "key":
-            key = get("id", "")
-            names[key] = get("attr.name", "")
-            for child in element:
-                domain = get("for", "all")
-                if _local(child) == "default":
-                    for kind in ("node", "edge") if domain == "all" else (domain,):
-                        defaults.setdefault(kind, {})[names[key]] = child.text or ""
+            name = get("attr.name", "")
+            names[get("id", "")] = name
+            check_num_columns(file, len(names))
+            default = next((child.text or "" for child in element if _is(child, "default")), None)
+            if name and default is not None:
+                if get("for", "all") in ("node", "all"):
+                    nodes.set_default(name, default)
+                if name == "weight" and get("for", "all") in ("edge", "all"):
+                    usual_weight = default
         elif tag == "hyperedge":
             raise FormatError(file, "must link two nodes at a time", "a hyperedge")
-        elif tag in ("node", "edge"):
-            values = dict(defaults[tag])
-            for child in element:
-                name = names.get(child.attrib.get("key", ""), "")
-                if _local(child) == "data" and name:
-                    values[name] = child.text or ""
+        else:
+            values = {
+                names.get(child.attrib.get("key", ""), ""): child.text or ""
+                for child in element
+                if _is(child, "data")
+            }
             values.pop("", None)
             if tag == "node":
                 nodes.add_node(get("id"), values)
             else:
-                nodes.add_link(get("source"), get("target"), values.get("weight"))
-    return nodes.to_raw("GraphML")
+                nodes.add_link(get("source"), get("target"), values.get("weight", usual_weight))
+    return nodes.to_raw("GraphML", **options)
 
 
-def load_gexf(path: str | Path) -> RawGraph:
-    """Nodes, their attvalues by title, links and weights; display labels are `node_label`."""
-    nodes = AttributedNodes(f"file '{Path(path).name}'")
+def load_gexf(path: str | Path, **options: Any) -> RawGraph:
+    """Nodes, their attvalues by title, links and weights; display labels are `node_label`.
+
+    options  as in `load_graphml`
+    """
+    file = f"file '{Path(path).name}'"
+    nodes = AttributedNodes(file)
     titles: dict[str, str] = {}
-    defaults: dict[str, str] = {}
     wanted = {"attributes", "node", "edge"}
     for tag, element in _iterate(path, wanted):
         get = element.attrib.get
@@ -60,13 +67,14 @@ def load_gexf(path: str | Path) -> RawGraph:
             for attribute in element:
                 key = attribute.attrib.get("id", "")
                 titles[key] = attribute.attrib.get("title", key)
+                check_num_columns(file, len(titles))
                 for child in attribute:
-                    if _local(child) == "default":
-                        defaults[titles[key]] = child.text or ""
+                    if _is(child, "default"):
+                        nodes.set_default(titles[key], child.text or "")
         elif tag == "node":
-            values = dict(defaults)
+            values: dict[str, str] = {}
             for group in element:
-                if _local(group) == "attvalues":
+                if _is(group, "attvalues"):
                     for value in group:
                         key = value.attrib.get("for", value.attrib.get("id", ""))
                         values[titles.get(key, key)] = value.attrib.get("value", "")
@@ -75,7 +83,7 @@ def load_gexf(path: str | Path) -> RawGraph:
             nodes.add_node(get("id"), values)
         elif tag == "edge":
             nodes.add_link(get("source"), get("target"), get("weight"))
-    return nodes.to_raw("GEXF")
+    return nodes.to_raw("GEXF", **options)
 
 
 def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
@@ -84,7 +92,7 @@ def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
     from defusedxml.ElementTree import iterparse
 
     file = f"file '{Path(path).name}'"
-    depth = 0
+    opened: list[Any] = []
     try:
         events = iterparse(
             io.BytesIO(load_bytes(path)),
@@ -95,15 +103,17 @@ def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
         )
         for event, element in events:
             if event == "start":
-                depth += 1
-                if depth > 100:
+                opened.append(element)
+                if len(opened) > 100:
                     raise FormatError(file, "must nest at most 100 elements")
                 continue
-            depth -= 1
+            opened.pop()
             tag = _local(element)
             if tag in wanted:
                 yield tag, element
                 element.clear()
+                if opened:  # an emptied element still takes room in its parent
+                    del opened[-1][-1]
     except DefusedXmlException:
         raise FormatError(
             file,
@@ -113,6 +123,10 @@ def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
         ) from None
     except (ParseError, ValueError, LookupError) as error:
         raise FormatError(file, "must be well-formed XML", str(error)) from None
+
+
+def _is(element: Any, tag: str) -> bool:
+    return _local(element) == tag
 
 
 def _local(element: Any) -> str:

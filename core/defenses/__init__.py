@@ -11,6 +11,7 @@ from core.defenses.dprr import DegreePreservingRR
 from core.defenses.edge_rand import EdgeRand
 from core.defenses.gap import Gap
 from core.defenses.gps_sampling import GpsSampling
+from core.defenses.k_degree_anonymity import KDegreeAnonymity
 from core.defenses.l_dpgcn import LocalDpGcn
 from core.defenses.lap_graph import LapGraph
 from core.defenses.ldpgen import LdpGen
@@ -20,6 +21,7 @@ from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
 from core.defenses.privdpr import PrivDpr
+from core.defenses.pseudonyms import Pseudonyms
 from core.defenses.rabv import Rabv
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
@@ -27,13 +29,17 @@ from core.defenses.randomized_response import RandomizedResponse
 from core.defenses.rw_lp import RwLp
 from core.defenses.solitude import Solitude
 from core.defenses.sym_rr import SymRR
+from core.defenses.uniqueness_aware import UniquenessAware
 
 DEFENSES = (
+    Pseudonyms,
     RandomDeletion,
     RandomRewiring,
     DegreeDeletion,
     BetweennessDeletion,
     Rabv,
+    KDegreeAnonymity,
+    UniquenessAware,
     GpsSampling,
     NetFense,
     Nettack,

@@ -18,13 +18,22 @@ from core.findings.palette import (
     release_symbol,
     risk_colorscale,
 )
-from core.findings.risk import Group, compute_group_risk, compute_heatmap, compute_risk_shares
+from core.findings.risk import (
+    SCALE_TITLES,
+    Group,
+    Scale,
+    compute_group_risk,
+    compute_heatmap,
+    compute_risk_shares,
+)
 from core.findings.tables import list_releases
 
 MAX_CELLS = 10_000
 
 
 MAX_TITLE = 26
+
+_NOUNS: dict[Scale, str] = {"risk": "a risk", "advantage": "an advantage over them"}
 
 
 def risk_heatmap(
@@ -34,19 +43,20 @@ def risk_heatmap(
     max_cells: int = MAX_CELLS,
     theme: Theme = "light",
     height: int = 620,
+    by: Scale = "advantage",
 ) -> Chart:
-    """Nodes of one release by worst-case risk, attacks as columns.
+    """Nodes of one release by the headline attacker's risk or advantage, attacks as columns.
 
     Above `max_cells` neighbouring ranks share a row that shows their mean. Invisible markers
     over the cells make them clickable; the `customdata` of each is
     [node, attack, first rank, last rank] (ranks from 1; node: the most exposed one of the row).
     Grey cells: nothing at stake for that node under that attack.
-    The table has a row per node: rank, node, worst, attack, then one column an attack.
+    The table has a row per node: rank, node, headline, attack, then one column an attack.
     """
-    table = compute_heatmap(nodes, release, attacks)
+    table = compute_heatmap(nodes, release, attacks, by)
     if table.empty:
         return Chart(make_empty_figure("No node risk on this release yet.", theme), table, "")
-    columns = [c for c in table.columns if c not in ("rank", "node", "worst", "attack")]
+    columns = [c for c in table.columns if c not in ("rank", "node", "headline", "attack")]
     rows = _bin_rows(table, columns, max_cells)
     values, first, last = rows["values"], rows["first"], rows["last"]
     titles = [escape_text(method_title(attack)) for attack in columns]
@@ -62,7 +72,7 @@ def risk_heatmap(
             xgap=2,
             ygap=_row_gap(len(values)),
             colorbar={
-                "title": {"text": "Risk"},
+                "title": {"text": "Risk" if by == "risk" else "Advantage"},
                 "thickness": 12,
                 "len": 0.5,
                 "y": 1,
@@ -95,7 +105,7 @@ def risk_heatmap(
         showgrid=False,
         tickvals=at,
         ticktext=[f"{first[i]:,}" for i in at],
-        title_text="Nodes by worst-case risk: most exposed on top",
+        title_text="Nodes, those whom the headline attacker exposes most on top",
     )
     note = f"{len(table):,} nodes with something at stake, {len(columns)} attacks; "
     if len(values) < len(table):
@@ -105,31 +115,34 @@ def risk_heatmap(
 
 
 def risk_distribution(
-    nodes: pd.DataFrame, releases: Sequence[str] | None = None, theme: Theme = "light"
+    nodes: pd.DataFrame,
+    releases: Sequence[str] | None = None,
+    theme: Theme = "light",
+    by: Scale = "advantage",
 ) -> Chart:
-    """Share of the nodes whose worst-case risk is at least x, a line per release."""
-    table = compute_risk_shares(nodes, releases)
+    """Share of the nodes on whom the headline attacker reaches at least x, a line per release."""
+    table = compute_risk_shares(nodes, releases, by=by)
     if table.empty:
         return Chart(make_empty_figure("No node risk yet.", theme), table, "")
     colors = release_color(list_releases(nodes))
     figure = go.Figure()
     for release, rows in table.groupby("release", sort=False):
         figure.add_scatter(
-            x=rows.risk.to_numpy(),
+            x=rows.threshold.to_numpy(),
             y=rows.share.to_numpy(),
             mode="lines",
             name=escape_text(release_title(str(release))),
             line={"color": colors[str(release)], "width": 2.2},
-            hovertemplate="%{y:.1%} of the nodes have a risk of %{x:.2f} or more"
+            hovertemplate=f"%{{y:.1%}} of the nodes have {_NOUNS[by]} of %{{x:.2f}} or more"
             "<extra>%{fullData.name}</extra>",
         )
     style_figure(figure, theme, 340)
-    figure.update_xaxes(title_text="Worst-case risk   ← safer", range=[0, 1])
+    figure.update_xaxes(title_text=f"{SCALE_TITLES[by]}   ← safer", range=[0, 1])
     figure.update_yaxes(title_text="Nodes at or above   ↓ safer", range=[0, 1.02], tickformat=".0%")
     counts = nodes[nodes.risk.notna()].groupby("release").node.nunique()
     note = (
-        f"{counts.max():,} nodes with something at stake; the risk of a node is its highest "
-        "over all attacks, each the mean over repeats."
+        f"{counts.max():,} nodes with something at stake, by the attacker who was chosen without "
+        "seeing their truth; mean over repeats."
     )
     return Chart(figure, table, note)
 
@@ -140,12 +153,13 @@ def risk_by_group(
     by: Group,
     releases: Sequence[str] | None = None,
     theme: Theme = "light",
+    scale: Scale = "advantage",
 ) -> Chart:
-    """Mean worst-case risk of the nodes of each degree range, class or community.
+    """Mean risk or advantage of the nodes of each degree range, class or community.
 
     Groups are those of the original graph, so that releases compare the same people.
     """
-    table = compute_group_risk(nodes, profile, by, releases)
+    table = compute_group_risk(nodes, profile, by, releases, scale)
     if table.empty:
         return Chart(make_empty_figure(f"No {by} known for the nodes.", theme), table, "")
     everything = list_releases(nodes)
@@ -158,14 +172,14 @@ def risk_by_group(
         shift = (index - (len(found) - 1) / 2) * min(0.6 / len(found), 0.16)
         figure.add_scatter(
             x=rows.group.map(groups.index).to_numpy() + shift,
-            y=rows.risk.to_numpy(),
+            y=rows.value.to_numpy(),
             mode="markers",
             name=escape_text(release_title(release)),
             marker={"color": colors[release], "symbol": symbols[release], "size": 9},
             error_y={
                 "type": "data",
-                "array": (rows.high - rows.risk).fillna(0).to_numpy(),
-                "arrayminus": (rows.risk - rows.low).fillna(0).to_numpy(),
+                "array": (rows.high - rows.value).fillna(0).to_numpy(),
+                "arrayminus": (rows.value - rows.low).fillna(0).to_numpy(),
                 "thickness": 1.3,
                 "width": 3,
             },
@@ -181,7 +195,9 @@ def risk_by_group(
         showgrid=False,
         ticktext=[escape_text(_shorten(group)) for group in groups],
     )
-    figure.update_yaxes(title_text="Mean worst-case risk   ↓ safer", range=[0, 1.02])
+    figure.update_yaxes(title_text=f"Mean {SCALE_TITLES[scale].lower()}   ↓ safer")
+    if scale == "risk":
+        figure.update_yaxes(range=[0, 1.02])
     note = (
         "Mean over the group's nodes with a 95 % interval (1.96 standard errors over nodes); "
         "groups of the original graph."

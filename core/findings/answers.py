@@ -6,13 +6,14 @@ The sentences are Markdown. They hold titles of methods and measures and numbers
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.cases import THREAT_TITLES, Threat
+from core.findings.attackers import compute_bound, compute_exposed, compute_headline
 from core.findings.labels import is_twin, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number, format_percent
-from core.findings.risk import compute_worst_case
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
@@ -23,11 +24,9 @@ from core.findings.tables import (
 )
 from core.findings.tradeoff import compute_admissible, find_best_release
 from core.findings.turned import describe_turned, explain_turned, name_strength, turn_round
+from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL
 from core.results import RELEASE
-
-HIGH_RISK = 0.8
-"""Risk from which a node is called exposed: the attacker is right four times in five."""
 
 AIMS: dict[Threat, str] = {
     "link": "find hidden links",
@@ -96,37 +95,57 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
     return " ".join(filter(None, (text, describe_turned(worst.reset_index()))))
 
 
-def answer_risk(nodes: pd.DataFrame) -> str:
-    """How many nodes are exposed on the original, and on the release that exposes fewest."""
-    worst = compute_worst_case(nodes)
-    if worst.empty:
+def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
+    """How many people each threat's headline attacker exposes on the original, and on the
+    release that exposes fewest."""
+    table = compute_exposed(nodes, limit)
+    if table.empty:
         return "No node's risk is known yet."
-    stats = (
-        worst.assign(exposed=worst.risk >= HIGH_RISK)
-        .groupby("release")
-        .agg(
-            exposed=("exposed", "sum"),
-            count=("exposed", "size"),
-            mean=("risk", "mean"),
-            sd=("risk", "std"),
+    first = ORIGINAL if ORIGINAL in set(table.release) else table.release.iloc[0]
+    best = find_least_exposing(compute_headline(nodes))
+    sentences = []
+    for row in table[table.release == first].itertuples():
+        text = (
+            f"On the {release_title(first).lower()}, **{row.exposed:,} of {row.n:,}** people "
+            f"({format_percent(row.share)}) are exposed to attacks on {_name_secret(row)}: "
+            f"{row.attacks} ({row.how}) gains more than {limit:g} over the base rate on them, "
+            f"and {_gain(row)} on average"
         )
+        same = (table.release == best) & (table.threat == row.threat)
+        other = table[same & (table.target == row.target)]
+        if best is not None and best != first and len(other):
+            after = next(other.itertuples())
+            noun = "person" if after.exposed == 1 else "people"
+            text += (
+                f". With **{release_title(str(best))}** it is {after.exposed:,} {noun} "
+                f"({format_percent(after.share)}), {_gain(after)} on average"
+            )
+        sentences.append(f"{text}.")
+    return " ".join(sentences)
+
+
+def answer_bound(
+    nodes: pd.DataFrame, release: str = ORIGINAL, limit: float = ADVANTAGE_LIMIT
+) -> str:
+    """The upper bound: whom some attack exposes, known after the fact only, and what as many
+    guessing attackers reach."""
+    rows = nodes[nodes.release == release]
+    return " ".join(
+        f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on {_name_secret(row)}: so "
+        f"many by whichever attack happens to be right on each person, which is known only "
+        f"afterwards. As many attackers who guess reach {format_percent(row.noise)}."
+        for row in compute_bound(rows, limit).itertuples()
     )
-    first = ORIGINAL if ORIGINAL in stats.index else stats.index[0]
-    row = stats.loc[first]
-    text = (
-        f"On the {release_title(first).lower()}, **{row.exposed:,.0f} of {row['count']:,.0f}** "
-        f"nodes ({format_percent(row.exposed / row['count'])}) have a risk of {HIGH_RISK} or "
-        f"more; the mean worst case is {_mean(row)}"
-    )
-    best = find_least_exposing(worst)
-    if best is None or best == first:
-        return f"{text}."
-    row = stats.loc[best]
-    noun = "node" if row.exposed == 1 else "nodes"
-    return (
-        f"{text}. With **{release_title(str(best))}** it is {row.exposed:,.0f} {noun} "
-        f"({format_percent(row.exposed / row['count'])}), mean {_mean(row)}."
-    )
+
+
+def _name_secret(row: Any) -> str:
+    name = dict(THREAT_TITLES).get(row.threat, "a secret")
+    return f"the {name}" if row.threat in ("attribute", "identity") else name
+
+
+def _gain(row: Any) -> str:
+    margin = 1.96 * (row.sd if pd.notna(row.sd) else 0.0) / max(row.n, 1) ** 0.5
+    return format_interval(row.mean, row.mean - margin, row.mean + margin)
 
 
 def answer_turned(results: pd.DataFrame, releases: Sequence[str]) -> str:
@@ -226,9 +245,9 @@ def find_best_defense(results: pd.DataFrame) -> str | None:
     return str(worst.loc[worst.value.idxmin()].release) if len(worst) else releases[0]
 
 
-def find_least_exposing(worst: pd.DataFrame) -> str | None:
-    """The defended release with the lowest mean risk in a `compute_worst_case` table, if any."""
-    means = worst.groupby("release").risk.mean()
+def find_least_exposing(headline: pd.DataFrame) -> str | None:
+    """The defended release on which headline attackers gain least, of `compute_headline`."""
+    means = headline.groupby("release").advantage.mean()
     means = means[[r != ORIGINAL and not is_twin(str(r)) for r in means.index]]
     return None if means.empty else str(means.idxmin())
 
@@ -243,9 +262,3 @@ def _strength(row: pd.Series) -> str:
 
 def _risk(row: pd.Series) -> str:
     return format_interval(row.risk, row.risk_low, row.risk_high)
-
-
-def _mean(row: pd.Series) -> str:
-    margin = 1.96 * (row.sd if pd.notna(row.sd) else 0.0) / max(row["count"], 1) ** 0.5
-    low, high = max(row["mean"] - margin, 0.0), min(row["mean"] + margin, 1.0)
-    return format_interval(row["mean"], low, high)

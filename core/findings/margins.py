@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.findings.labels import attack_threat, is_null, method_title, release_title
 from core.findings.numbers import format_interval
@@ -37,7 +38,7 @@ COLUMNS = (
 
 def list_margin_attacks(view: AuditView) -> list[str]:
     """Attribute attacks that left probabilities on some release, the null attackers last."""
-    done = view.results[view.results.status == "done"].method.unique()
+    done = view.results[view.results.status == State.DONE].method.unique()
     found = [m for m in view.summary.attacks if m in done and attack_threat(m) == "attribute"]
     return sorted(found, key=is_null)
 
@@ -77,7 +78,9 @@ def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) 
     parts = []
     for release in releases:
         rows = results[
-            (results.release == release) & (results.method == attack) & (results.status == "done")
+            (results.release == release)
+            & (results.method == attack)
+            & (results.status == State.DONE)
         ].set_index("metric")
         if not {"margin_absolute", "share_below_zero"} <= set(rows.index):
             continue

@@ -5,22 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from core.findings.attackers import compute_headline
 from core.findings.labels import method_title, release_title
 from core.findings.numbers import format_interval, format_number
-from core.findings.risk import compute_worst_case
+from core.findings.risk import Scale
 from core.graph import Attribute, Graph
 from core.release import ORIGINAL
 
 
-def compute_node_risks(nodes: pd.DataFrame, node: str) -> pd.DataFrame:
-    """Attack titles as rows, releases as columns, "0.84 [0.80, 0.88]" in the cells.
+def compute_node_risks(nodes: pd.DataFrame, node: str, by: Scale = "risk") -> pd.DataFrame:
+    """Attack titles as rows, releases as columns, "0.84 [0.80, 0.88]" in the cells: the risk, or
+    its advantage over the base rate.
 
     The attack with the highest risk on the original comes first.
     """
     rows = nodes[(nodes.node == node) & nodes.risk.notna()]
     if rows.empty:
         return pd.DataFrame()
-    texts = [format_interval(row.risk, row.low, row.high) for row in rows.itertuples()]
+    base = rows.risk - rows.advantage if by == "advantage" else 0.0
+    ends = rows.assign(value=rows[by], low=rows.low - base, high=rows.high - base)
+    texts = [format_interval(row.value, row.low, row.high) for row in ends.itertuples()]
     table = rows.assign(text=texts, attack_title=rows.attack.map(method_title))
     wide = table.pivot_table("text", "attack_title", "release", aggfunc="first", sort=False)
     wide = wide.reindex(columns=sorted(wide.columns, key=lambda r: r != ORIGINAL))
@@ -30,8 +34,10 @@ def compute_node_risks(nodes: pd.DataFrame, node: str) -> pd.DataFrame:
 
 
 def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
-    """One sentence: the worst case on the original and on each release, and which attack."""
-    worst = compute_worst_case(nodes[nodes.node == node]).set_index("release")
+    """One sentence: the headline attacker's risk on the original and on each release, against
+    the base rate."""
+    found = compute_headline(nodes)
+    worst = found[found.node == node].set_index("release")
     if worst.empty:
         return (
             "Nothing is at stake for this node: none of its links is hidden and its value is "
@@ -41,7 +47,8 @@ def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
     row = worst.loc[first]
     text = (
         f"On the {release_title(first).lower()} its risk is "
-        f"**{format_interval(row.risk, row.low, row.high)}**, by {method_title(row.attack)}"
+        f"**{format_interval(row.risk, row.low, row.high)}**, by {method_title(row.attack)} "
+        f"({row.how}); the base rate is {format_number(row.base)}"
     )
     if pd.isna(row.low):
         text += " (seen in one repeat: no interval)"

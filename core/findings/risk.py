@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from core.findings.attackers import compute_headline
 from core.findings.tables import list_releases
 
 MAX_GROUPS = 12
@@ -19,12 +20,19 @@ DEGREE_BINS = (0, 1, 2, 3, 6, 11, 21, 51, 101)
 
 Group = Literal["degree", "class", "community"]
 
+Scale = Literal["risk", "advantage"]
+"""The attacker's confidence in the truth, or what it adds to the base rate."""
+
+SCALE_TITLES: dict[Scale, str] = {"risk": "Risk", "advantage": "Advantage over the base rate"}
+
 
 def compute_worst_case(nodes: pd.DataFrame) -> pd.DataFrame:
-    """One row per node and release: the attack with the highest risk, most exposed first.
+    """One row per node and release: the attack with the highest risk, chosen after the fact.
 
-    Columns node, release, attack, risk, advantage, low, high, seeds. Nodes without any defined
-    risk on a release have no row there. Equal risks are ordered by the rows of `nodes`.
+    An upper bound, which guessing attackers lift as well; what an attacker can do who does not
+    know beforehand whom to believe is `core.findings.attackers.compute_headline`. Columns node,
+    release, attack, risk, advantage, low, high, seeds. Nodes without any defined risk on a
+    release have no row there. Equal risks are ordered by the rows of `nodes`.
     """
     known = nodes[nodes.risk.notna()]
     first = known.groupby(["release", "node"], sort=False).risk.idxmax()
@@ -33,70 +41,86 @@ def compute_worst_case(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_heatmap(
-    nodes: pd.DataFrame, release: str, attacks: Sequence[str] | None = None
+    nodes: pd.DataFrame,
+    release: str,
+    attacks: Sequence[str] | None = None,
+    by: Scale = "advantage",
 ) -> pd.DataFrame:
-    """rank, node, worst, attack (that does it), and the risk under each attack (NaN: none)."""
+    """rank, node, headline, attack (whose risk or advantage that is), and the same under each
+    attack (NaN: none). Most exposed first, by the headline attacker; nodes that null attackers
+    alone were run against come last, with NaN."""
     rows = nodes[(nodes.release == release) & nodes.risk.notna()]
     if attacks is not None:
         rows = rows[rows.attack.isin(list(attacks))]
     if rows.empty:
-        return pd.DataFrame(columns=["rank", "node", "worst", "attack"])
-    wide = rows.pivot_table("risk", "node", "attack", sort=False, observed=True)
+        return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
+    wide = rows.pivot_table(by, "node", "attack", sort=False, observed=True)
     wide = wide[wide.mean().sort_values(ascending=False, kind="stable").index]
-    worst, which = wide.max(axis=1), wide.idxmax(axis=1)
-    order = np.argsort(-worst.to_numpy(), kind="stable")
+    found = compute_headline(rows).set_index("node").reindex(wide.index)
+    headline, which = found[by].to_numpy(float), found.attack.to_numpy(object)
+    order = np.argsort(-np.nan_to_num(headline, nan=-np.inf), kind="stable")
     table = wide.iloc[order].reset_index()
     table.columns.name = None
     table.insert(0, "rank", np.arange(1, len(table) + 1))
-    table.insert(2, "worst", worst.to_numpy()[order])
-    table.insert(3, "attack", which.to_numpy()[order])
+    table.insert(2, "headline", headline[order])
+    table.insert(3, "attack", which[order])
     return table
 
 
 def compute_risk_shares(
-    nodes: pd.DataFrame, releases: Sequence[str] | None = None, num_steps: int = 100
+    nodes: pd.DataFrame,
+    releases: Sequence[str] | None = None,
+    num_steps: int = 100,
+    by: Scale = "advantage",
 ) -> pd.DataFrame:
-    """release, risk (threshold), share of its nodes with worst-case risk ≥ threshold."""
-    worst = compute_worst_case(nodes)
+    """release, threshold, share of its nodes on which the headline attacker reaches it."""
+    found = compute_headline(nodes)
     thresholds = np.linspace(0, 1, num_steps + 1)
     parts = []
     for release in list_releases(nodes):
-        risks = np.sort(worst[worst.release == release].risk.to_numpy(float))
-        if len(risks) and (releases is None or release in releases):
-            share = 1 - np.searchsorted(risks, thresholds - 1e-12) / len(risks)
-            parts.append(pd.DataFrame({"release": release, "risk": thresholds, "share": share}))
+        values = np.sort(found[found.release == release][by].to_numpy(float))
+        if len(values) and (releases is None or release in releases):
+            share = 1 - np.searchsorted(values, thresholds - 1e-12) / len(values)
+            columns = {"release": release, "threshold": thresholds, "share": share}
+            parts.append(pd.DataFrame(columns))
     return (
         pd.concat(parts, ignore_index=True)
         if parts
-        else pd.DataFrame(columns=["release", "risk", "share"])
+        else pd.DataFrame(columns=["release", "threshold", "share"])
     )
 
 
 def compute_group_risk(
-    nodes: pd.DataFrame, profile: pd.DataFrame, by: Group, releases: Sequence[str] | None = None
+    nodes: pd.DataFrame,
+    profile: pd.DataFrame,
+    by: Group,
+    releases: Sequence[str] | None = None,
+    scale: Scale = "advantage",
 ) -> pd.DataFrame:
-    """release, group, risk (mean worst case), low, high, n; small groups are summed as other.
+    """release, group, value (mean under the headline attacker), low, high, n; small groups are
+    summed as other.
 
     A group of one node has no interval.
     """
-    columns = ["release", "group", "risk", "low", "high", "n"]
+    columns = ["release", "group", "value", "low", "high", "n"]
     everything = list_releases(profile)
     if not everything or nodes.empty:
         return pd.DataFrame(columns=columns)
     base = profile[profile.release == everything[0]].set_index("node")[by].dropna()
     groups, order = _group_nodes(base, by)
-    worst = compute_worst_case(nodes)
-    worst = worst.assign(group=worst.node.map(groups)).dropna(subset="group")
+    found = compute_headline(nodes)
+    found = found.assign(group=found.node.map(groups)).dropna(subset="group")
     if releases is not None:
-        worst = worst[worst.release.isin(list(releases))]
-    stats = worst.groupby(["release", "group"]).risk.agg(["mean", "std", "count"]).reset_index()
+        found = found[found.release.isin(list(releases))]
+    stats = found.groupby(["release", "group"])[scale].agg(["mean", "std", "count"]).reset_index()
     margin = 1.96 * stats["std"] / np.sqrt(stats["count"])  # NaN for a group of one
+    least = 0.0 if scale == "risk" else -1.0
     table = pd.DataFrame(
         {
             "release": stats.release,
             "group": stats.group,
-            "risk": stats["mean"],
-            "low": (stats["mean"] - margin).clip(lower=0),
+            "value": stats["mean"],
+            "low": (stats["mean"] - margin).clip(lower=least),
             "high": (stats["mean"] + margin).clip(upper=1),
             "n": stats["count"],
         }

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from core.audit.cases import Threat
+from core.audit.states import State
 from core.findings.labels import (
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
@@ -30,7 +31,7 @@ def select_results(
     method: str | None = None,
 ) -> pd.DataFrame:
     """The finished rows with value, low and high as float64 (NaN where there is no interval)."""
-    rows = results[results.status == "done"]
+    rows = results[results.status == State.DONE]
     if metric is not None:
         rows = rows[rows.metric == metric]
     if releases is not None:
@@ -117,7 +118,7 @@ def describe_sample(rows: pd.DataFrame, unit: str) -> str:
 
 def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = None) -> pd.DataFrame:
     """What failed, was skipped or cancelled: release, method, metrics, status, reason."""
-    rows = results[~results.status.isin(["done"])]
+    rows = results[~results.status.isin([State.DONE])]
     if releases is not None:
         rows = rows[rows.release.isin(list(releases))]
     columns = ["release", "method", "status", "reason"]

@@ -136,6 +136,15 @@ def _attack_metrics() -> list[MetricInfo]:
             range=POSITIVE,
         ),
         MetricInfo(
+            "advantage_share",
+            "People exposed",
+            "Share of the people at stake on whose secret the attacker puts more than 0.2 above "
+            "the base rate. An attacker who guesses exposes nobody.",
+            better_for_privacy="lower",
+            range=SHARE,
+            chance=0.0,
+        ),
+        MetricInfo(
             "margin",
             "Margin of the true class",
             "Probability of the true class minus the highest other one. Near 0 is safe; far below "

@@ -9,17 +9,22 @@ the same for every attack and release.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.isotonic import IsotonicRegression
 
-from core.graph import pair_codes
-from core.results import ClassProbabilities, PairScores
+from core.graph import Attribute, pair_codes
+from core.measures.intervals import measure_share
+from core.results import ClassProbabilities, Measurement, PairScores
 from core.threats import AttributeThreat, LinkThreat
 
 NUM_FOLDS = 5
+
+ADVANTAGE_LIMIT = 0.2
+"""An attacker who gains more than this over the base rate exposes a person."""
 
 MIN_TURNED = 10
 """Cases on either side below which no attack is clearly wrong: the test is a normal one."""
@@ -80,6 +85,34 @@ def compute_attribute_node_risk(
         calibrated[np.arange(len(nodes)), codes], total, out=base.copy(), where=total > 0
     )
     return NodeRisk(nodes, risk, base)
+
+
+def measure_advantage(risk: NodeRisk, limit: float = ADVANTAGE_LIMIT) -> Measurement:
+    """advantage_share: share of the people at stake whom the attack exposes, that is, on whose
+    truth it puts more than `limit` above the base rate."""
+    if not len(risk.nodes):
+        return Measurement("advantage_share", None, reason="nobody is at stake")
+    return measure_share("advantage_share", risk.advantage > limit)
+
+
+def compute_guessing_advantage(
+    counts: Sequence[int], num_attacks: int, repeats: int = 1, seed: int = 0
+) -> np.ndarray:
+    """(num_attacks, n) advantage of attackers whose scores are noise, mean over `repeats`.
+
+    counts  people in each class, n in all; calibrated as `compute_attribute_node_risk` does
+    """
+    codes = np.repeat(np.arange(len(counts)), counts)
+    everybody = np.ones(len(codes), bool)
+    attribute = Attribute("noise", codes, tuple(map(str, range(len(counts)))))
+    threat = AttributeThreat(attribute, ~everybody, everybody)
+    rng = np.random.default_rng(seed)
+    total = np.zeros((num_attacks, len(codes)))
+    for row in total:
+        for _ in range(repeats):
+            drawn = rng.dirichlet(np.ones(len(counts)), len(codes))
+            row += compute_attribute_node_risk(ClassProbabilities(drawn), threat).advantage
+    return total / repeats
 
 
 def calibrate(

@@ -204,13 +204,13 @@ def draw_degrees(table: pd.DataFrame) -> str:
 
 
 def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str]) -> str:
-    """A `compute_risk_shares` table: share of the nodes at or above each risk."""
+    """A `compute_risk_shares` table: share of the nodes at or above each advantage."""
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         for release, rows in table.groupby("release", sort=False):
             axes.plot(
-                rows.risk,
+                rows.threshold,
                 100 * rows.share,
                 color=colors[str(release)],
                 linewidth=1.5,
@@ -219,7 +219,7 @@ def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str]) -> str:
         axes.set(
             xlim=(0, 1),
             ylim=(0, 102),
-            xlabel="Worst-case risk   ← safer",
+            xlabel="Advantage over the base rate   ← safer",
             ylabel="Nodes at or above   ↓ safer",
         )
         axes.yaxis.set_major_formatter(lambda v, _: f"{v:.0f} %")

@@ -10,6 +10,7 @@ from typing import Any
 
 import typst
 
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.report.blocks import Block
 from core.report.closing import build_limits, build_provenance, build_signoff, build_sources
@@ -76,7 +77,7 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
         "date": f"{material.created:%d %B %Y}".lstrip("0"),
         "audit": clean_text(view.summary.id, 40),
         "state": ""
-        if view.summary.state == "done"
+        if view.summary.state == State.DONE
         else (f"This audit is {view.summary.state}: what follows is what is known so far."),
         "mark": "People appear under pseudonyms"
         if options.pseudonyms

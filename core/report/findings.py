@@ -157,16 +157,18 @@ def build_risk(material: Material) -> list[Block]:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
     shares = compute_risk_shares(material.nodes, material.shown)
     image = material.add_image("risk", lambda: charts.draw_risk_shares(shares, material.colors))
-    alt = "Share of the nodes with a worst-case risk of 0.8 or more: " + "; ".join(
-        f"{release_title(str(release))} {100 * rows.share.iloc[80]:.0f} %"
+    alt = "Share of the nodes with an advantage of 0.2 or more: " + "; ".join(
+        f"{release_title(str(release))} {100 * rows.share.iloc[20]:.0f} %"
         for release, rows in shares.groupby("release", sort=False)
     )
     return [
         blocks.paragraph(answers.answer_risk(material.nodes)),
+        blocks.note(answers.answer_bound(material.nodes)),
         blocks.figure(
             image,
             alt,
-            "Share of the nodes whose worst-case risk is at least so high. "
+            "Share of the nodes on whom the headline attacker gains at least so much over the "
+            "base rate. "
             "A curve nearer to the lower left corner is safer.",
         ),
         *_build_groups(material),
@@ -175,10 +177,10 @@ def build_risk(material: Material) -> list[Block]:
 
 
 def _choose_columns(material: Material) -> list[str]:
-    """The original and the releases with the lowest mean worst case."""
-    means = material.worst.groupby("release").risk.mean().drop(ORIGINAL, errors="ignore")
+    """The original and the releases on which the headline attackers gain least."""
+    means = material.headline.groupby("release").advantage.mean().drop(ORIGINAL, errors="ignore")
     safest = list(means.sort_values(kind="stable").index[: MAX_COLUMNS - 1])
-    known = set(material.worst.release)
+    known = set(material.headline.release)
     return [r for r in material.ids if r in known and (r == ORIGINAL or r in safest)]
 
 
@@ -188,7 +190,7 @@ def _build_groups(material: Material) -> list[Block]:
     if table.empty:
         return []
     texts = {
-        (row.release, row.group): format_interval(row.risk, row.low, row.high)
+        (row.release, row.group): format_interval(row.value, row.low, row.high)
         for row in table.itertuples()
     }
     counts = table.groupby("group", sort=False).n.max()
@@ -202,7 +204,7 @@ def _build_groups(material: Material) -> list[Block]:
         blocks.table(
             ["Links of the node", "Nodes", *map(release_title, releases)],
             rows,
-            "Mean worst-case risk by number of links on the original.",
+            "Mean advantage over the base rate by number of links on the original.",
             numeric=range(1, 2 + len(releases)),
             inline=True,
         )
@@ -211,7 +213,7 @@ def _build_groups(material: Material) -> list[Block]:
 
 def _build_exposed(material: Material) -> list[Block]:
     releases = _choose_columns(material)
-    worst = material.worst
+    worst = material.headline
     first = releases[0]
     top = worst[worst.release == first].head(NUM_EXPOSED)
     names = material.name_nodes(top.node.tolist())
@@ -235,7 +237,7 @@ def _build_exposed(material: Material) -> list[Block]:
         blocks.table(
             ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Over base rate", *extra],
             rows,
-            f"The {len(rows)} nodes with the highest worst-case risk ({who}).",
+            f"The {len(rows)} nodes on whom the headline attacker gains most ({who}).",
             numeric=(1, 3, *range(4, 4 + len(extra))),
             inline=True,
             widths=[0.6 if material.options.pseudonyms else 1.2, 1.1, 1.2, 0.7]

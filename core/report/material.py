@@ -12,8 +12,8 @@ import pandas as pd
 from core.audit.cases import Threat
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
+from core.findings.attackers import compute_headline
 from core.findings.palette import release_color, release_symbol
-from core.findings.risk import compute_worst_case
 from core.findings.tables import (
     compute_worst_attacks,
     list_metrics,
@@ -83,8 +83,8 @@ class Material:
         return self._select(self.view.profile)
 
     @cached_property
-    def worst(self) -> pd.DataFrame:
-        return compute_worst_case(self.nodes)
+    def headline(self) -> pd.DataFrame:
+        return compute_headline(self.nodes)
 
     @cached_property
     def graph(self) -> Graph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.audit.states import State
 from core.findings import answers
 from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
 from core.findings.labels import is_null, method_title, metric_title, release_title
@@ -56,7 +57,7 @@ def _build_homophily(material: Material) -> list[Block]:
 def _build_margins(material: Material) -> list[Block]:
     """How sure the strongest attribute attack is of the private value, a row a release."""
     metrics = ["margin", "margin_absolute", "share_below_zero"]
-    done = material.results[material.results.status == "done"]
+    done = material.results[material.results.status == State.DONE]
     sizes = done[(done.metric == "margin_absolute") & ~done.method.map(is_null).astype(bool)]
     sizes = sizes[sizes.release == ORIGINAL]
     if sizes.empty:

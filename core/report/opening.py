@@ -91,7 +91,7 @@ def build_threats(material: Material) -> list[Block]:
                 *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
                 "**Risk of a person.** The probability that an attacker puts on the truth about "
                 "them, "
-                "calibrated on other people; the worst case is the highest over all attacks.",
+                "calibrated on other people; the headline attacker was chosen without seeing them.",
                 "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or "
                 "pairs and over "
                 "repeats.",

@@ -13,16 +13,15 @@ from core.findings import advice as advice_figures
 from core.findings.labels import attack_threat, is_null, method_title
 from core.findings.risk import compute_worst_case
 from core.release import ORIGINAL
-from pages.ui import page, service
+from pages.ui import job, page, service
 from pages.ui.text import escape
 
-POLL_S = 0.7
 START = "Look for links to hide"
 
 
 def load_advice(view: AuditView, node: str) -> Advice | None:
     """The advice that the audit has on a node, if it is finished."""
-    progress = service.open_service().advice.get(view.summary.id, node)
+    progress = service.open_service().advice.find(view.summary.id, node)
     return None if progress is None else progress.advice
 
 
@@ -35,9 +34,9 @@ def show_advice(view: AuditView, node: str) -> None:
             "attacker. Against link attacks, PPGSL learns which links to hide for all at once."
         )
         return
-    progress = service.open_service().advice.get(view.summary.id, node)
+    progress = service.open_service().advice.find(view.summary.id, node)
     if progress is not None and progress.is_active:
-        st.fragment(_show_running, run_every=POLL_S)(view.summary.id, node)
+        _watch(view.summary.id, node)
         return
     if progress is not None:
         _show_result(progress, node)
@@ -87,16 +86,15 @@ def _show_form(
             st.rerun()
 
 
-def _show_running(audit_id: str, node: str) -> None:
-    progress = service.open_service().advice.get(audit_id, node)
-    if progress is None or not progress.is_active:
-        st.rerun(scope="app")
-        return
-    st.progress(
-        min(progress.fraction, 1.0), text=f"Looking for links to hide: {escape(progress.message)}"
+def _watch(audit_id: str, node: str) -> None:
+    advice = service.open_service().advice
+    job.watch_job(
+        lambda: advice.find(audit_id, node),
+        lambda run: f"Looking for links to hide: {job.describe_message(run.message)}",
+        "Cancel",
+        "advice-cancel",
+        lambda: advice.cancel_node(audit_id, node),
     )
-    if st.button("Cancel", key="advice-cancel", icon=":material/stop_circle:"):
-        service.open_service().advice.cancel(audit_id, node)
 
 
 def _show_result(progress: AdviceProgress, node: str) -> None:

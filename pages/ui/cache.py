@@ -11,7 +11,7 @@ from core.audit.view import AuditView
 from core.data import profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile
-from core.findings.risk import compute_worst_case
+from core.findings.attackers import compute_headline
 from core.graph import Graph
 from pages.ui import service
 
@@ -67,7 +67,7 @@ def number_nodes(graph_hash: str) -> dict[str, int]:
 
 
 def number_risks(view: AuditView, release: str) -> dict[int, float]:
-    """Node number → worst-case risk on a release."""
+    """Node number → the headline attacker's risk on a release."""
     return _number_risks(view.summary.id, view.summary.cells_done, release, view)
 
 
@@ -76,7 +76,7 @@ def _number_risks(
     audit_id: str, cells_done: int, release: str, _view: AuditView
 ) -> dict[int, float]:
     numbers = number_nodes(_view.spec.graph_hash)
-    worst = compute_worst_case(_view.nodes[_view.nodes.release == release])
+    worst = compute_headline(_view.nodes[_view.nodes.release == release])
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
 
 

@@ -16,12 +16,11 @@ from core.findings.guarantees import (
 from core.findings.labels import is_twin, release_title
 from core.findings.numbers import format_number
 from core.release import ORIGINAL, Guarantee
-from pages.ui import page, service
+from pages.ui import job, page, service
 from pages.ui.text import escape, show_seconds
 from pages.ui.theme import current_theme
 
 TRIALS = {500: "500, a first look", 2000: "2,000", 10_000: "10,000, thorough"}
-POLL_S = 0.7
 
 
 def show_guarantees(view: AuditView) -> None:
@@ -95,14 +94,14 @@ def _show_check(view: AuditView, release: str) -> None:
     ]
     running = next((run for run in claims if run.is_active), None)
     if running is not None:
-        st.fragment(_show_running, run_every=POLL_S)(view.summary.id, running.id)
+        _watch(view.summary.id, running.id)
     else:
         _show_start(view.summary.id, release)
     done = [run for run in claims if run.check is not None]
     if done:
         _show_outcome(max(done, key=lambda run: run.trials), len(done))
     for run in claims:
-        if run.state in ("failed", "cancelled", "interrupted"):
+        if not run.is_active and run.check is None:
             st.caption(
                 f"The check of {run.trials:,} trials was not finished: "
                 f"{escape(run.reason or run.state, 200)}"
@@ -130,16 +129,15 @@ def _show_start(audit_id: str, release: str) -> None:
         st.rerun()
 
 
-def _show_running(audit_id: str, claim_id: str) -> None:
+def _watch(audit_id: str, claim_id: str) -> None:
     claims = service.open_service().claims
-    run = next((run for run in claims.list(audit_id) if run.id == claim_id), None)
-    if run is None or not run.is_active:
-        st.rerun(scope="app")  # ends the polling and shows the outcome
-        return
-    text = run.message or "waiting for a worker"
-    st.progress(min(run.fraction, 1.0), text=f"{run.trials:,} trials: {escape(text)}")
-    if st.button("Cancel the check", key="claim-cancel", icon=":material/stop_circle:"):
-        claims.cancel(claim_id)
+    job.watch_job(
+        lambda: next((run for run in claims.list(audit_id) if run.id == claim_id), None),
+        lambda run: f"{run.trials:,} trials: {job.describe_message(run.message)}",
+        "Cancel the check",
+        "claim-cancel",
+        lambda: claims.cancel(claim_id),
+    )
 
 
 def _show_outcome(run: ClaimRun, num_done: int) -> None:

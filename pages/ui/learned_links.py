@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.figures import link_scores
 from core.figures.chart import Chart
@@ -35,7 +36,7 @@ def show_learned_links(view: AuditView, releases: list[str]) -> None:
 
 
 def _list_learned(view: AuditView, releases: tuple[str, ...]) -> list[str]:
-    cells = view.cells[(view.cells.kind == "publish") & (view.cells.state == "done")]
+    cells = view.cells[(view.cells.kind == "publish") & (view.cells.state == State.DONE)]
     first = set(cells[cells.seed == 0].release)
     return [r for r in releases if r in first and view.load_link_scores(r, 0) is not None]
 

@@ -62,7 +62,8 @@ def _show_risks(view: AuditView, node: str) -> None:
     reasons = node_card.describe_node_reasons(view.profile, node)
     if reasons:
         st.markdown("\n".join(f"- {reason}" for reason in reasons))
-    table = node_card.compute_node_risks(view.nodes, node)
+    scale = st.session_state.get("risk-scale", "advantage")
+    table = node_card.compute_node_risks(view.nodes, node, scale)
     if not table.empty:
         st.dataframe(table, hide_index=True)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
 from core.data.spreadsheet import escape_cell
@@ -52,8 +53,8 @@ def require_view(what: str) -> AuditView:
         show_error(error)
         st.stop()
     show_state(view)
-    if view.results.empty or not (view.results.status == "done").any():
-        if view.summary.state in ("queued", "running"):
+    if view.results.empty or not (view.results.status == State.DONE).any():
+        if view.summary.state.is_active:
             st.info("The first results appear here as soon as a part of the audit is finished.")
         st.stop()
     return view
@@ -63,19 +64,19 @@ def show_state(view: AuditView) -> None:
     """One line on a run that is not finished, and what to do about what failed."""
     summary = view.summary
     done = f"{summary.cells_done} of {summary.cells_total} parts"
-    if summary.state in ("queued", "running"):
+    if summary.state.is_active:
         st.info(
             f"The audit is running: {done} are finished, and this is what is known so far.",
             icon=":material/progress_activity:",
         )
-    elif summary.state in ("cancelled", "interrupted"):
+    elif summary.state in (State.CANCELLED, State.INTERRUPTED):
         st.warning(
             f"The audit was {summary.state} with {done} finished; nothing finished is lost.",
             icon=":material/pause_circle:",
         )
         _offer_resume(summary.id, "Resume the audit")
-    if summary.cells_failed or summary.state == "failed":
-        failed = view.cells[view.cells.state == "failed"]
+    if summary.cells_failed or summary.state is State.FAILED:
+        failed = view.cells[view.cells.state == State.FAILED]
         parts = count_noun(len(failed), "part") + " of the audit failed; the others are complete."
         with st.expander(parts, icon=":material/error:"):
             st.dataframe(
@@ -87,7 +88,7 @@ def show_state(view: AuditView) -> None:
                 "Change the method's settings or leave it out, then run again: "
                 "finished parts are reused."
             )
-            if summary.state == "done":
+            if summary.state is State.DONE:
                 _offer_resume(summary.id, "Try the failed parts again")
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.audit.jobs.publish import RETENTION_DAYS
+from core.audit.publishing import PublishSpec
 from core.audit.spec import MethodChoice
+from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
 from core.findings.labels import release_title
-from pages.ui import documents, page, service
+from pages.ui import documents, job, page, service
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.text import escape
 
 FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
-POLL_S = 0.7
-ACTIVE = ("queued", "running")
 
 
 def show_publishing(view: AuditView) -> None:
@@ -41,58 +42,49 @@ def show_publishing(view: AuditView) -> None:
         "Make the release", key="publish", icon=":material/lock_open:", width="stretch"
     ):
         _start(view, choice)
-    run = st.session_state.get("publish-run")
-    if run is not None and run[1] == view.summary.id:
-        _show_run(view, run[0], run[2])
+    runs = service.open_service().publishing.list(view.summary.id)
+    if runs:
+        _show_run(view, runs[-1])
 
 
 def _start(view: AuditView, choice: MethodChoice) -> None:
-    spec = view.spec
-    fields = {
-        "private": spec.private,
-        "utility": spec.utility,
-        "known": spec.known,
-        "sensitive_links": spec.sensitive_links,
-    }
+    spec = PublishSpec.of_audit(view.spec, choice)
     try:
-        run_id = service.open_service().start_publish(spec.graph_hash, choice, fields)
+        service.open_service().start_publish(spec, view.summary.id)
     except AuditError as error:
         page.show_error(error)
-        return
-    st.session_state["publish-run"] = (run_id, view.summary.id, choice)
 
 
-def _show_run(view: AuditView, run_id: str, choice: MethodChoice) -> None:
+def _show_run(view: AuditView, run: PublishProgress) -> None:
     """Only a run that is under way is polled: drawing anew would take the download away."""
-    try:
-        progress = service.open_service().get_publish(run_id)
-    except AuditError as error:
-        page.show_error(error)
+    publishing = service.open_service().publishing
+    title = release_title(run.spec.defense.id)
+    if run.is_active:
+        job.watch_job(
+            lambda: publishing.get(run.id),
+            lambda now: f"Making {title}: {job.describe_message(now.message)}",
+            "Cancel the publishing run",
+            "publish-cancel",
+            lambda: publishing.cancel(run.id),
+        )
         return
-    if progress.state in ACTIVE:
-        st.fragment(_show_running, run_every=POLL_S)(run_id, release_title(choice.id))
-    elif progress.release is None:
-        st.error(f"{release_title(choice.id)} was not made: {escape(progress.reason, 300)}")
-    else:
-        _show_release(view, progress, choice)
+    if run.state is State.DONE:
+        try:
+            _show_release(view, service.open_service().get_publish(run.id))
+        except AuditError as error:
+            page.show_error(error)
+        return
+    st.error(f"{title} was not made: {escape(run.reason or run.state, 300)}")
 
 
-def _show_running(run_id: str, title: str) -> None:
-    progress = service.open_service().get_publish(run_id)
-    if progress.state not in ACTIVE:
-        st.rerun(scope="app")  # ends the polling
-    st.progress(progress.fraction, text=f"Making {title}")
-    if st.button("Cancel the publishing run", key="publish-cancel"):
-        service.open_service().cancel_publish(run_id)
-
-
-def _show_release(view: AuditView, progress: PublishProgress, choice: MethodChoice) -> None:
+def _show_release(view: AuditView, progress: PublishProgress) -> None:
+    choice = progress.spec.defense
     release, title = progress.release, release_title(choice.id)
     assert release is not None
     with st.container(border=True):
         st.markdown(
             f"**{title}** is ready: {release.graph.num_edges:,} links, {release.guarantee.label}. "
-            "It is not stored: what you do not download now is gone with this server."
+            f"It is kept for {RETENTION_DAYS} days, or until this audit is deleted."
         )
         show_card(release.guarantee, view)
         if release.guarantee.is_private:

@@ -6,11 +6,12 @@ import time
 
 import streamlit as st
 
+from core.audit.states import State
 from core.audit.view import AuditProgress
 from core.errors import AuditError
 from core.figures import releases
 from core.findings.labels import method_title, release_title
-from pages.ui import cache, service, session
+from pages.ui import cache, job, service, session
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
@@ -20,8 +21,6 @@ RUNNING = ":material/progress_activity:"
 ATTENTION = ":material/error:"
 
 RESULT_PAGES = ("risk", "homophily", "tradeoff", "report")
-ACTIVE = ("queued", "running")
-POLL_S = 0.7
 REDRAW_S = 5.0
 """Drawing all charts anew for every finished part would take the processor from the audit."""
 
@@ -35,9 +34,9 @@ def find_icons() -> dict[str, str]:
         return marks
     view = cache.load_view(audit_id)
     state = view.summary.state
-    if state in ACTIVE:
+    if state.is_active:
         mark = RUNNING
-    elif state != "done" or view.summary.cells_failed:
+    elif state is not State.DONE or view.summary.cells_failed:
         mark = ATTENTION
     else:
         mark = DONE
@@ -61,7 +60,7 @@ def show_rail() -> None:
         )
     audit_id = find_job()
     if audit_id is not None:
-        st.fragment(_show_job, run_every=POLL_S)(audit_id)
+        st.fragment(_show_job, run_every=job.POLL_S)(audit_id)
 
 
 def find_job() -> str | None:
@@ -84,15 +83,15 @@ def _show_job(audit_id: str) -> None:
     if not progress.is_active or (seen != now and clock - drawn >= REDRAW_S):
         st.session_state["seen"] = (now, clock)
         st.rerun(scope="app")
-    st.progress(
-        min(progress.fraction, 1.0),
-        text=f"{progress.cells_done} of {progress.cells_total} parts are done",
-    )
+    text = f"{progress.cells_done} of {progress.cells_total} parts are done"
+    job.draw_job(progress.fraction, text, "Cancel the audit", "cancel", lambda: _cancel(audit_id))
     for line in describe_running(progress):
         st.caption(line)
-    if st.button("Cancel the audit", key="cancel", icon=":material/stop_circle:", width="stretch"):
-        service.open_service().cancel_audit(audit_id)
-        st.toast("Cancelling: what is finished stays.")
+
+
+def _cancel(audit_id: str) -> None:
+    service.open_service().cancel_audit(audit_id)
+    st.toast("Cancelling: what is finished stays.")
 
 
 def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
@@ -109,7 +108,7 @@ def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
 
 def show_live_curves(audit_id: str) -> None:
     """Training curves of what is being computed now; redrawn while the audit runs."""
-    st.fragment(_show_live_curves, run_every=4 * POLL_S)(audit_id)
+    st.fragment(_show_live_curves, run_every=4 * job.POLL_S)(audit_id)
 
 
 def _show_live_curves(audit_id: str) -> None:

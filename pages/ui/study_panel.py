@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit import studies
+from core.audit.states import State
 from core.audit.studies import Study, StudyKind
 from core.audit.view import AuditView
 from core.errors import AuditError
 from core.figures import study as study_figures
 from core.findings.study import compute_study, describe_study
 from core.findings.tables import list_threats
-from pages.ui import cache, page, service
+from pages.ui import cache, job, page, service
 from pages.ui.text import count_noun
 from pages.ui.theme import current_theme
 
@@ -37,7 +38,7 @@ def _show_study(view: AuditView, kind: StudyKind, study: Study | None) -> None:
     obstacle = studies.find_obstacle(kind.key, view.spec, cache.load_graph(view.spec.graph_hash))
     st.caption(kind.summary if obstacle is None else f"{kind.summary} Not here: {obstacle}.")
     if study is not None and study.is_active:
-        st.fragment(_show_running, run_every=POLL_S)(view.spec.graph_hash, study.id)
+        _watch(view.spec.graph_hash, study)
     elif st.button(
         "Run the study" if study is None else "Run the study again",
         key=f"study-{kind.key}",
@@ -55,20 +56,19 @@ def _show_study(view: AuditView, kind: StudyKind, study: Study | None) -> None:
         _show_result(kind, study)
 
 
-def _show_running(graph_hash: str, study_id: str) -> None:
-    found = studies.list_studies(service.open_service(), graph_hash)
-    study = next((study for study in found if study.id == study_id), None)
-    if study is None or not study.is_active:
-        st.rerun(scope="app")
-        return
-    st.progress(
-        study.cells_done / max(study.cells_total, 1),
-        text=f"{study.cells_done} of {study.cells_total} parts are done",
+def _watch(graph_hash: str, study: Study) -> None:
+    def read() -> Study | None:
+        found = studies.list_studies(service.open_service(), graph_hash)
+        return next((known for known in found if known.id == study.id), None)
+
+    job.watch_job(
+        read,
+        lambda now: f"{now.cells_done} of {now.cells_total} parts are done",
+        "Cancel the study",
+        f"study-cancel-{study.kind.key}",
+        lambda: studies.cancel_study(service.open_service(), study),
+        POLL_S,
     )
-    if st.button(
-        "Cancel the study", key=f"study-cancel-{study.kind.key}", icon=":material/stop_circle:"
-    ):
-        studies.cancel_study(service.open_service(), study)
 
 
 def _show_result(kind: StudyKind, study: Study) -> None:
@@ -80,6 +80,10 @@ def _show_result(kind: StudyKind, study: Study) -> None:
             st.markdown(sentence)
         chart = study_figures.study_lines(table, threat, kind, current_theme())
         page.show_chart(chart, f"study-{kind.key}-{threat}")
-    stopped = [audit for _, audit in study.points if audit.state not in ("done", *studies.ACTIVE)]
+    stopped = [
+        audit
+        for _, audit in study.points
+        if not (audit.state is State.DONE or audit.state.is_active)
+    ]
     if stopped:
         st.caption(f"{count_noun(len(stopped), 'point')} stopped early; the history can resume it.")

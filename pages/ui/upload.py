@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from core.data import readers
-from core.errors import AuditError
+from core.data import readers, safely
+from core.data.temporary import make_folder
+from core.errors import AuditError, ResourceError
 from pages.ui import page, session
 from pages.ui.text import escape
 
@@ -40,8 +40,15 @@ LINKS, NODES, WORDS, TARGETS, UNUSED = (
 TABLES = (NODES, TARGETS)
 """What has a row a person, below a header."""
 PREVIEW_ROWS = 8
+MAX_UPLOAD_MB = 500
+"""What the files of one session may add up to: the server keeps them in memory."""
 SCAN_ROWS = 20_000
 """Rows that are looked at for values that may mean "unknown"."""
+MISSING_NODES = {
+    "error": "are an error",
+    "drop": "are dropped",
+    "add": "add the undeclared nodes",
+}
 NODE_ROLES = ("feature", "attribute", "ignore")
 
 
@@ -58,6 +65,7 @@ def show_upload() -> None:
         st.caption("Links as pairs of ids in two columns; people one per row with an id column.")
         return
     try:
+        _check_total(uploads)
         paths = [store_upload(upload) for upload in uploads]
         parts = _assign_parts(paths)
         options = _ask(parts)
@@ -68,7 +76,7 @@ def show_upload() -> None:
         name = st.text_input("Name of the graph", stem, key=f"name-{stem}", width=280)
         if st.button("Load the graph", type="primary", key="load-upload"):
             with st.spinner("Reading the files"):
-                loaded = readers.load_graph(parts[LINKS], name=name or stem, **options)
+                loaded = safely.load_safely(parts[LINKS], name=name or stem, **options)
             page.open_loaded(
                 loaded, session.ThreatChoice(private=options["private"], utility=options["utility"])
             )
@@ -80,13 +88,24 @@ def store_upload(upload: Any) -> Path:
     """The uploaded file on disk, for as long as the session lives."""
     folders = st.session_state.setdefault("uploads", {})
     if upload.file_id not in folders:
-        folder = tempfile.TemporaryDirectory(prefix="audit-upload-")
+        folder = make_folder("upload")
         name = Path(upload.name.replace("\\", "/")).name or "upload"
         (Path(folder.name) / name).write_bytes(upload.getbuffer())
         folders[upload.file_id] = (folder, name)
     folder, name = folders[upload.file_id]
     path: Path = Path(folder.name) / name
     return path
+
+
+def _check_total(uploads: list[Any]) -> None:
+    total = sum(upload.size for upload in uploads) / 1e6
+    if total > MAX_UPLOAD_MB:
+        raise ResourceError(
+            "the files",
+            f"must have at most {MAX_UPLOAD_MB} MB together",
+            f"{total:,.0f} MB",
+            "remove some, or use the command line",
+        )
 
 
 def _assign_parts(paths: list[Path]) -> dict[str, Path]:
@@ -106,7 +125,7 @@ def _assign_parts(paths: list[Path]) -> dict[str, Path]:
                 key=f"part-{path}",
                 label_visibility="collapsed",
             )
-            preview = readers.read_preview(path, PREVIEW_ROWS, part in TABLES)
+            preview = _preview(str(path), path.stat().st_mtime, PREVIEW_ROWS, part in TABLES)
             if not preview.empty:
                 st.dataframe(preview, hide_index=True, height=178)
         if part != UNUSED:
@@ -121,7 +140,7 @@ def _find_links(paths: list[Path]) -> Path | None:
     if len(paths) == 1:
         likely += texts
     for path in [] if likely else texts:
-        table = _scan(str(path), path.stat().st_mtime, False)
+        table = _preview(str(path), path.stat().st_mtime, SCAN_ROWS, False)
         if "source" in readers.guess_roles(table).values():
             likely.insert(0 if not table.iloc[:, 0].is_unique else len(likely), path)
     return likely[0] if likely else None
@@ -140,11 +159,12 @@ def _ask(parts: dict[str, Path]) -> dict[str, Any]:
         "target_path": parts.get(TARGETS),
         "private": None,
         "utility": None,
+        **_ask_links(),
     }
     table_path = parts.get(NODES) or parts.get(TARGETS)
     if table_path is None:
         return options
-    table = _scan(str(table_path), table_path.stat().st_mtime, True)
+    table = _preview(str(table_path), table_path.stat().st_mtime, SCAN_ROWS, True)
     roles = readers.guess_roles(table)
     columns = [str(column) for column in table.columns]
     with st.container(horizontal=True):
@@ -154,21 +174,31 @@ def _ask(parts: dict[str, Path]) -> dict[str, Any]:
     options["unknown"] = _ask_unknown(table)
     taken = {options["id_column"], options["private"], options["utility"]}
     options["roles"] = _ask_roles(table, roles, taken)
-    options["missing_nodes"] = (
-        "drop"
-        if st.checkbox(
-            "Drop links to ids that the table lacks",
-            key="drop-missing",
-            help="Otherwise such a link is an error.",
-        )
-        else "error"
-    )
     return options
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
-def _scan(path: str, _changed: float, is_nodes: bool) -> pd.DataFrame:
-    return readers.read_preview(path, SCAN_ROWS, is_nodes)
+def _ask_links() -> dict[str, Any]:
+    """What to do where links do not fit: each is an error until the user says otherwise."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        missing = st.selectbox(
+            "Links to ids that are not declared",
+            ["error", "drop", "add"],
+            format_func=lambda choice: MISSING_NODES[choice],
+            key="missing-nodes",
+            width=280,
+            help="By the node table, or by the file itself where its format declares nodes.",
+        )
+        ignore = st.checkbox(
+            "Ignore the links' weights",
+            key="ignore-weights",
+            help="Otherwise weights that are no numbers are an error.",
+        )
+    return {"missing_nodes": missing, "ignore_weights": ignore}
+
+
+@st.cache_data(max_entries=16, show_spinner="Looking at the files")
+def _preview(path: str, changed: float, rows: int, is_nodes: bool) -> pd.DataFrame:
+    return safely.preview_safely(path, rows, is_nodes)
 
 
 def _choose_column(

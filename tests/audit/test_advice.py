@@ -14,6 +14,7 @@ from core.audit.advice import Advice, AdviceRequest, compute_advice
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
+from core.audit.states import State
 from core.context import Context
 from core.errors import InputError, RunCancelled
 from core.models.flips import link_effects
@@ -195,28 +196,28 @@ def test_cancelling_stops_at_the_next_report(spec, graph):
 def test_a_job_on_the_cluster_is_cancelled_in_a_second_and_kept_when_done(service, spec, graph):
     audit_id = "advised"
     service._store.add_audit(audit_id, "advised", spec, plan_audit(spec, graph), {})
-    service._store.update_audit(audit_id, state="done")
-    assert service.advice.get(audit_id, "3") is None
+    service._store.update_audit(audit_id, state=State.DONE)
+    assert service.advice.find(audit_id, "3") is None
     slow = MethodChoice(key="gcn", config={"epochs": 10_000})
     service.advice.start(audit_id, AdviceRequest(node="3", attack=slow, seeds=50))
-    wait_for(lambda: service.advice.get(audit_id, "3").fraction > 0)
+    wait_for(lambda: service.advice.find(audit_id, "3").fraction > 0)
     started = time.monotonic()
-    service.advice.cancel(audit_id, "3")
-    wait_for(lambda: not service.advice.get(audit_id, "3").is_active)
-    assert service.advice.get(audit_id, "3").state == "cancelled"
+    service.advice.cancel_node(audit_id, "3")
+    wait_for(lambda: not service.advice.find(audit_id, "3").is_active)
+    assert service.advice.find(audit_id, "3").state == "cancelled"
     assert time.monotonic() - started < 1
 
     service.advice.start(audit_id, AdviceRequest(node="3", attack=ATTACK, seeds=3))
-    wait_for(lambda: not service.advice.get(audit_id, "3").is_active)
-    progress = service.advice.get(audit_id, "3")
+    wait_for(lambda: not service.advice.find(audit_id, "3").is_active)
+    progress = service.advice.find(audit_id, "3")
     assert (progress.state, progress.reason) == ("done", "")
     assert [advice.request.node for advice in service.advice.list_done(audit_id)] == ["3"]
     service.advice._futures.clear()  # as after a restart of the server
-    assert service.advice.get(audit_id, "3") == progress
+    assert service.advice.find(audit_id, "3") == progress
 
     service.advice.start(audit_id, AdviceRequest(node="nobody", attack=ATTACK))
-    wait_for(lambda: not service.advice.get(audit_id, "nobody").is_active)
-    progress = service.advice.get(audit_id, "nobody")
+    wait_for(lambda: not service.advice.find(audit_id, "nobody").is_active)
+    progress = service.advice.find(audit_id, "nobody")
     assert progress.state == "failed"
     assert "nobody" in progress.reason
     service.delete_audit(audit_id)

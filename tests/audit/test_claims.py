@@ -8,11 +8,13 @@ import pytest
 
 from core.audit.assemble import assemble_view
 from core.audit.export import describe_audit
-from core.audit.jobs import claims
-from core.audit.jobs.claims import list_claims, play_claim, play_on_worker
+from core.audit.jobs.claims import ClaimJobs, ClaimRequest, play_claim
+from core.audit.jobs.kind import list_runs, run_job
 from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
-from core.audit.store.database import Store, describe_owner
+from core.audit.store import files
+from core.audit.store.database import Store
+from core.audit.store.owner import describe_owner
 from core.errors import InputError, RunCancelled, UnsupportedError
 from core.progress import RecordingProgress
 from tests.oracles.broken import make_half_noise
@@ -45,12 +47,23 @@ def audit_id(store, graph, make_spec):
 
 def play(store, audit_id, trials):
     """What the service does, without a cluster."""
-    choice = MethodChoice.model_validate(EDGE_RAND)
-    claims._put(store, "c1", audit_id, choice, RELEASE, trials)
-    state = play_on_worker(str(store.home), store.url, "c1", 0)
+    put(store, audit_id, "c1", RELEASE, trials)
+    state = run_job(ClaimJobs, str(store.home), store.url, "c1")
     (run,) = list_claims(store, audit_id)
     assert run.state == state
     return run
+
+
+def put(store, audit_id, key, release, trials):
+    choice = MethodChoice.parse(release, "defense")
+    request = ClaimRequest(release=release, choice=choice, trials=trials)
+    store.add_job(
+        key, "claim", audit_id=audit_id, release=release, request=request.model_dump(mode="json")
+    )
+
+
+def list_claims(store, audit_id):
+    return list_runs(store, ClaimJobs, audit_id)
 
 
 def test_a_sound_mechanism_passes_and_its_check_is_stored_and_exported(store, audit_id):
@@ -84,23 +97,22 @@ def test_a_broken_mechanism_is_flagged_on_the_same_path(store, audit_id, monkeyp
 
 
 def test_a_flag_cancels_and_what_went_wrong_is_told(store, audit_id):
-    path = claims._flag_path(store.home, "c1")
-    path.parent.mkdir()
+    put(store, audit_id, "c1", RELEASE, 400)
+    path = files.cancel_path(store.home, "c1")
+    path.parent.mkdir(exist_ok=True)
     path.touch()
-    assert play(store, audit_id, 400).state == "cancelled"
-    path.unlink()
-    choice = MethodChoice(key="random_deletion")
-    claims._put(store, "c2", audit_id, choice, "random_deletion", 400)
-    assert play_on_worker(str(store.home), store.url, "c2", 0) == "failed"
+    assert run_job(ClaimJobs, str(store.home), store.url, "c1") == "cancelled"
+    assert [run.state for run in list_claims(store, audit_id)] == ["cancelled"]
+    put(store, audit_id, "c2", "random_deletion", 400)
+    assert run_job(ClaimJobs, str(store.home), store.url, "c2") == "skipped"
     assert "differential privacy" in list_claims(store, audit_id)[-1].reason
 
 
 def test_a_check_whose_process_is_gone_counts_as_interrupted(store, audit_id):
-    choice = MethodChoice.model_validate(EDGE_RAND)
-    claims._put(store, "c1", audit_id, choice, RELEASE, 400)
+    put(store, audit_id, "c1", RELEASE, 400)
     assert list_claims(store, audit_id)[0].state == "queued"
     host, pid, started = describe_owner()[1:-1].split(", ")
-    claims._update_open(store, "c1", owner=f"[{host}, {pid}, 1.0]", state="running")
+    store.update_job("c1", owner=f"[{host}, {pid}, 1.0]", state="running")
     assert started != "1.0"
     assert list_claims(store, audit_id)[0].state == "interrupted"
 

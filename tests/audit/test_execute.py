@@ -12,7 +12,8 @@ from sklearn.metrics import roc_auc_score
 import core.registry
 from core.audit.export import CASE_COLUMNS, describe_audit
 from core.audit.jobs import cells as execute
-from core.audit.jobs.cells import Job, StoredProgress, execute_cell
+from core.audit.jobs.cells import Job, execute_cell
+from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
 from core.audit.plan import draw_repeat, plan_audit
 from core.audit.run import run_inline
 from core.audit.store import files
@@ -217,14 +218,14 @@ def test_progress_and_curves_reach_the_store_and_a_flag_stops(tmp_path, graph, m
     cells = plan_audit(make_spec(), graph)
     store.add_audit("a", "a", make_spec(), cells, {})
     flag = files.cancel_path(store.home, "a")
-    progress = StoredProgress(store, cells[0].key, flag)
+    progress = StoredProgress(store, cells[0].key, "a")
     for step in range(1000):
         progress.record("loss", step, 1 / (step + 1))
     progress.record("loss", 1000, float("nan"))
     progress.update(1, 4, "training")
-    row = store.find_cell(cells[0].key)
+    row = store.find_job(cells[0].key)
     assert (row.progress, row.message) == (0.25, "training")
-    assert len(row.curves["loss"]) <= execute.MAX_CURVE_POINTS + 1
+    assert len(row.curves["loss"]) <= MAX_CURVE_POINTS + 1
     assert row.curves["loss"][-1] == [999, 0.001]
     flag.parent.mkdir(parents=True)
     flag.touch()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
@@ -14,7 +15,9 @@ import pytest
 
 from core.audit.export import describe_audit
 from core.audit.jobs.cluster import EmbeddedCluster
+from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.parts import PARTS
+from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import MethodChoice
@@ -78,6 +81,15 @@ class TestService:
         assert service.get_view(audit_id) is view
         assert "first" in [audit.name for audit in service.list_audits()]
 
+    def test_what_the_store_has_takes_no_time(self, service, make_spec):
+        attacks = [{"key": "class_prior"}]
+        spec = make_spec(seeds=2, root_seed=71, attacks=attacks)
+        assert service.estimate_seconds(spec) > 0
+        assert service.wait(service.start_audit(spec), PATIENCE_S)
+        assert service.estimate_seconds(spec) == 0
+        more = make_spec(seeds=3, root_seed=71, attacks=attacks)
+        assert 0 < service.estimate_seconds(more) < 60
+
     def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
         attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
         larger = service.start_audit(make_spec(seeds=2, attacks=attacks), "larger")
@@ -123,17 +135,44 @@ class TestService:
 
     def test_a_publishing_run_draws_new_noise_each_time(self, service, graph):
         choice = MethodChoice.parse("random_deletion:strength=0.5")
+        spec = PublishSpec(graph_hash=graph.content_hash, defense=choice, private="private")
         releases = []
         for _ in range(2):
-            run_id = service.start_publish(graph.content_hash, choice, {"private": "private"})
-            wait_for(lambda run_id=run_id: service.get_publish(run_id).state != "running")
+            run_id = service.start_publish(spec)
+            wait_for(lambda run_id=run_id: not service.get_publish(run_id).is_active)
             result = service.get_publish(run_id)
             assert (result.state, result.reason) == ("done", "")
             assert result.release.graph.num_edges == graph.num_edges // 2
             assert "seed" not in str(result.provenance)
             releases.append(result.release.graph.content_hash)
         assert releases[0] != releases[1]
-        assert not list((service.home / "publishing").iterdir())
+        service._releases.clear()  # as after a restart of the server
+        assert service.get_publish(run_id).release.graph.content_hash == releases[1]
+
+    def test_a_published_release_goes_with_its_audit_and_after_its_time(
+        self, service, graph, make_spec
+    ):
+        audit_id = service.start_audit(make_spec(defenses=[]), "publishes")
+        choice = MethodChoice.parse("random_deletion:strength=0.5")
+        spec = PublishSpec(graph_hash=graph.content_hash, defense=choice)
+        old, kept, own = (
+            service.start_publish(spec),
+            service.start_publish(spec),
+            service.start_publish(spec, audit_id),
+        )
+        for run_id in (old, kept, own):
+            assert service.publishing.wait(run_id, PATIENCE_S)
+        assert [run.id for run in service.publishing.list(audit_id)] == [own]
+        assert service.wait(audit_id, PATIENCE_S)
+        service.delete_audit(audit_id)
+        past = datetime.now(UTC) - timedelta(days=RETENTION_DAYS + 1)
+        service._store.update_job(old, created=past.isoformat())
+        service.publishing.sweep()
+        for run_id in (old, own):
+            with pytest.raises(InputError, match="publishing"):
+                service.get_publish(run_id)
+            assert not files.cell_folder(service.home, run_id).exists()
+        assert service.publishing.load_release(kept).defense == "random_deletion"
 
     def test_unknown_ids_are_errors(self, service):
         for call in (

@@ -9,7 +9,9 @@ from scipy import sparse
 
 from core.audit.plan import plan_audit
 from core.audit.store import files
-from core.audit.store.database import HEAD, Store, describe_owner, is_owner_alive
+from core.audit.store.connect import HEAD
+from core.audit.store.database import Store
+from core.audit.store.owner import describe_owner, is_owner_alive
 from core.audit.store.schema import Base
 from core.errors import InputError
 from core.graph import Graph
@@ -117,7 +119,7 @@ def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
     assert not list((store.home / "cells").glob("*/*"))
     assert not files.graph_path(store.home, graph.content_hash).exists()
     with sa.create_engine(store.url).connect() as connection:
-        for table in ("graphs", "audits", "cells", "audit_cells"):
+        for table in ("graphs", "audits", "audit_cells", "jobs"):
             assert connection.scalar(sa.text(f"SELECT count(*) FROM {table}")) == 0
     with pytest.raises(InputError, match="known id"):
         store.find_audit("small")

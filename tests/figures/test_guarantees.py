@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from core.audit.states import State
 from core.audit.view import ClaimRun
 from core.figures.claim import draw_claim
 from core.findings.claim import compute_claim_region
@@ -45,7 +46,7 @@ def make_check(**fields) -> ClaimCheck:
 
 
 def make_run(check: ClaimCheck, release: str = "edge_rand:epsilon=1.0") -> ClaimRun:
-    return ClaimRun("c", release, 500, "done", 1.0, "", "", 1.0, check)
+    return ClaimRun("c", State.DONE, 1.0, "", "", 1.0, release=release, trials=500, check=check)
 
 
 def test_bound_is_bayes_rule_for_the_worst_output():

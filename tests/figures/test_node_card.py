@@ -45,12 +45,19 @@ def test_risks_are_attacks_by_releases() -> None:
         ["Common neighbours", "0.90 [0.80, 1.00]", "0.40 [0.30, 0.50]"],
         ["Label propagation", "0.70 [0.60, 0.80]", "–"],
     ]
+    gains = node_card.compute_node_risks(NODES, "ann", "advantage")
+    assert gains.values.tolist()[0] == [
+        "Common neighbours",
+        "0.40 [0.30, 0.50]",
+        "0.10 [0.00, 0.20]",
+    ]
     assert node_card.compute_node_risks(NODES, "Bob").empty
 
 
-def test_sentence_names_the_worst_case() -> None:
+def test_sentence_names_the_attacker_and_the_base_rate() -> None:
     text = node_card.describe_node_risk(NODES, "ann")
-    assert "**0.90 [0.80, 1.00]**, by Common neighbours; it is 0.40 with " in text
+    assert "**0.90 [0.80, 1.00]**, by Common neighbours (chosen by what it gains" in text
+    assert "the base rate is 0.50; it is 0.40 with " in text
     assert f"with {DELETION}." in text
     assert "Nothing is at stake" in node_card.describe_node_risk(NODES, "Bob")
 

@@ -8,6 +8,7 @@ import pytest
 
 from core.audit.view import NODE_COLUMNS
 from core.figures.risk import risk_by_group, risk_distribution, risk_heatmap
+from core.findings.attackers import compute_headline
 from core.findings.risk import (
     compute_group_risk,
     compute_heatmap,
@@ -54,6 +55,7 @@ def test_a_node_with_nothing_at_stake_is_absent():
     nodes.loc[nodes.node == "v1", "risk"] = np.nan
     assert "v1" not in set(compute_worst_case(nodes).node)
     assert "v1" not in set(compute_heatmap(nodes, "original").node)
+    assert "v1" not in set(compute_headline(nodes).node)
 
 
 def test_a_long_title_is_cut_on_the_axis_and_whole_when_hovered():
@@ -67,7 +69,7 @@ def test_a_long_title_is_cut_on_the_axis_and_whole_when_hovered():
 
 
 def test_heatmap_cells_and_click_targets_name_their_node(view):
-    chart = risk_heatmap(view.nodes, "original")
+    chart = risk_heatmap(view.nodes, "original", by="risk")
     heat, targets = chart.figure.data
     assert np.asarray(heat.z, float).shape == (40, 3)
     attacks = list(chart.table.columns[4:])
@@ -78,7 +80,7 @@ def test_heatmap_cells_and_click_targets_name_their_node(view):
     for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
         assert first == last == row + 1
         assert heat.z[row][attacks.index(attack)] == lookup[node, attack]
-    assert chart.table.worst.is_monotonic_decreasing
+    assert chart.table.headline.dropna().is_monotonic_decreasing
     assert chart.table["rank"].tolist() == list(range(1, 41))
     assert (heat.zmin, heat.zmax) == (0, 1)
 
@@ -101,36 +103,37 @@ def test_heatmap_bins_above_the_limit():
     assert "each row is the mean" in chart.note
 
 
-def test_risk_shares_equal_a_count(view):
-    table = compute_risk_shares(view.nodes)
-    worst = compute_worst_case(view.nodes)
+@pytest.mark.parametrize("scale", ["risk", "advantage"])
+def test_risk_shares_equal_a_count(view, scale):
+    table = compute_risk_shares(view.nodes, by=scale)
+    found = compute_headline(view.nodes)
     for release in RELEASES:
-        risks = worst[worst.release == release].risk
+        risks = found[found.release == release][scale]
         rows = table[table.release == release]
         for step in (0, 37, 50, 80, 100):
             row = rows.iloc[step]
-            assert row.share == pytest.approx((risks >= row.risk - 1e-12).mean())
-    chart = risk_distribution(view.nodes)
+            assert row.share == pytest.approx((risks >= row.threshold - 1e-12).mean())
+    chart = risk_distribution(view.nodes, by=scale)
     assert [len(t.x) for t in chart.figure.data] == [101] * 3
 
 
 def test_groups_are_those_of_the_original(view):
-    table = compute_group_risk(view.nodes, view.profile, "class")
-    worst = compute_worst_case(view.nodes)
+    table = compute_group_risk(view.nodes, view.profile, "class", scale="risk")
+    worst = compute_headline(view.nodes)
     classes = view.profile[view.profile.release == "original"].set_index("node")["class"]
     for row in table.itertuples():
         risks = worst[(worst.release == row.release) & (worst.node.map(classes) == row.group)].risk
         assert row.n == len(risks)
-        assert row.risk == pytest.approx(risks.mean())
+        assert row.value == pytest.approx(risks.mean())
         assert row.high == pytest.approx(
             min(risks.mean() + 1.96 * risks.std() / len(risks) ** 0.5, 1)
         )
-    assert (table[table.release == "original"].n.sum()) == 40
+    assert (table[table.release == "original"].n.sum()) == 37  # three have a null attacker only
 
 
 def test_degree_groups_cover_all_nodes_in_order(view):
     table = compute_group_risk(view.nodes, view.profile, "degree", ["original"])
-    assert table.n.sum() == 40
+    assert table.n.sum() == 37
     starts = [int(group.split("–")[0].strip("+")) for group in table.group]
     assert starts == sorted(starts)
 
@@ -146,4 +149,4 @@ def test_many_communities_are_summed_as_other(view):
     table = compute_group_risk(view.nodes, profile, "community", ["original"])
     assert table.group.tolist()[-1] == "other"
     assert len(table) == 12
-    assert table.n.sum() == 40
+    assert table.n.sum() == 37

@@ -140,3 +140,18 @@ def test_very_few_cases():
     risk = compute_link_node_risk(PairScores(np.array([1.0, 0.0])), threat, 3)
     np.testing.assert_array_equal(risk.nodes, [0, 1])
     assert ((risk.risk > 0) & (risk.risk < 1)).all()
+
+
+def test_advantage_share_counts_people_above_the_limit():
+    nodes = np.arange(4)
+    risk = node_risk.NodeRisk(nodes, np.array([0.9, 0.5, 0.71, 0.69]), np.full(4, 0.5))
+    found = node_risk.measure_advantage(risk)
+    assert (found.metric, found.value, found.n) == ("advantage_share", 0.5, 4)
+    nobody = node_risk.NodeRisk(np.zeros(0, int), np.zeros(0), np.zeros(0))
+    assert node_risk.measure_advantage(nobody).value is None
+
+
+def test_guessing_gains_nothing_on_average():
+    found = node_risk.compute_guessing_advantage((60, 40), 3, repeats=2)
+    assert found.shape == (3, 100)
+    assert abs(found.mean()) < 0.02

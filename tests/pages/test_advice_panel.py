@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.audit.advice import Advice, AdviceRequest, AdvisedLink
 from core.audit.spec import MethodChoice
+from core.audit.states import State
 from tests.pages.conftest import OpenApp
 from tests.pages.test_pages import texts
 
@@ -26,9 +27,10 @@ def test_stored_advice_survives_a_reload(open_app: OpenApp, audited, audit_id: s
         degree=12,
         num_links=78,
     )
-    folder = audited[0].advice._find_folder(audit_id, "33")
-    folder.mkdir(parents=True)
-    (folder / "advice.json").write_text(advice.model_dump_json())
+    jobs, store = audited[0].advice, audited[0]._store
+    key = jobs.find_key(advice.request, audit_id)
+    store.add_job(key, "advice", audit_id=audit_id, request=advice.request.model_dump(mode="json"))
+    store.update_job(key, state=State.DONE, result=advice.model_dump(mode="json"))
     app = open_app("risk", audit=audit_id, node="33")
     assert "**Hide this link: 0.91" in texts(app)
     assert "1 of 78 links" in texts(app)

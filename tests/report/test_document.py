@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from core.audit.spec import MethodChoice
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.errors import InputError
 from core.graph import Graph
@@ -247,8 +248,10 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
     graph = two_communities()
     names = (*hostile, *(f"v{i}" for i in range(30)))
     view = make_view(replace(name_nodes(graph, names), name="#set page(fill: red) 漢"))
+    is_other = ~view.nodes.node.isin(hostile)
     worst_first = view.nodes.assign(
-        risk=view.nodes.risk.where(~view.nodes.node.isin(hostile), 0.999)
+        risk=view.nodes.risk.where(is_other, 0.999),
+        advantage=view.nodes.advantage.where(is_other, 0.999),
     )
     view = replace(view, nodes=worst_first)
     path = write_report(
@@ -293,7 +296,7 @@ def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
         nodes=view.nodes.iloc[:0],
         profile=view.profile.iloc[:0],
         rocs={},
-        summary=replace(view.summary, state="running"),
+        summary=replace(view.summary, state=State.RUNNING),
     )
     content, _ = build_content(empty, ReportOptions())
     assert "This audit is running" in content["state"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import sys
-import time
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 
 from core.audit.attacking import attack_release, check_support
 from core.audit.describe import count_changes, describe_release, restore_release
+from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
 from core.audit.plan import (
     Cell,
     draw_repeat,
@@ -24,21 +24,18 @@ from core.audit.plan import (
     prepare_graph,
 )
 from core.audit.spec import AuditSpec
+from core.audit.states import State
 from core.audit.store import files
-from core.audit.store.database import KEPT, Store, open_store
+from core.audit.store.database import Store, open_store
 from core.context import Context, SharedWork
 from core.device import Device, compute_memory_budget, cpu_device, find_device
-from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
 from core.graph import Graph
 from core.methods import Defense
-from core.progress import FlaggedProgress
 from core.release import ORIGINAL, Release
 from core.results import Measurement
 from core.threats import Threats
 
 log = logging.getLogger(__name__)
-
-MAX_CURVE_POINTS = 300
 
 _shared = SharedWork()
 """Embeddings and the like of this process; seeded by their key, so it matters not who computes."""
@@ -64,74 +61,39 @@ class Outcome:
     curves: dict[str, list[tuple[float, float]]] | None = None
 
 
-def execute_cell(job: Job, upstream: str = "") -> str:
+def execute_cell(job: Job, upstream: str = "") -> State:
     """Compute and store a cell; returns its final state and never raises for a method's fault.
 
     `upstream` is the state of the release's cell: the engine passes it to order the work.
     """
     store = open_store(job.home, job.database)
     cell = job.cell
-    row = store.find_cell(cell.key)
-    if row is not None and row.state in KEPT:
-        kept: str = row.state
-        return kept
+    row = store.find_job(cell.key)
+    if row is not None and row.state.is_kept:
+        return State(row.state)
     if cell.upstream:
-        release = store.find_cell(cell.upstream)
-        if release is None or release.state != "done":
-            state = release.state if release is not None else "failed"
+        release = store.find_job(cell.upstream)
+        if release is None or release.state is not State.DONE:
+            state = release.state if release is not None else State.FAILED
             reason = release.reason if release is not None else "it is no longer stored"
-            state = state if state in ("skipped", "cancelled") else "failed"
-            return _finish(store, cell, state, reason=f"no release: {reason}")
-    started = time.monotonic()
-    progress = StoredProgress(store, cell.key, files.cancel_path(store.home, job.audit_id))
-    store.update_cell(cell.key, state="running", progress=0.0, message="", reason="", note="")
-    note = ""
-    try:
-        progress.check()
+            if state not in (State.SKIPPED, State.CANCELLED):
+                state = State.FAILED
+            store.update_job(cell.key, state=state, message="", reason=f"no release: {reason}")
+            return state
+    progress = StoredProgress(store, cell.key, job.audit_id)
+
+    def compute() -> dict[str, Any]:
         outcome, device, note = _compute_with_retries(job, store, progress)
-    except RunCancelled as error:
-        return _finish(store, cell, "cancelled", reason=str(error))
-    except UnsupportedError as error:
-        return _finish(store, cell, "skipped", reason=str(error))
-    except AuditError as error:
-        return _finish(store, cell, "failed", reason=str(error))
-    except Exception as error:
-        log.exception("%s failed", cell.label)
-        return _finish(store, cell, "failed", reason=describe_unexpected(error))
-    files.save_cell(store.home, cell.key, outcome.arrays)
-    curves = outcome.curves or progress.curves
-    return _finish(
-        store,
-        cell,
-        "done",
-        note=note,
-        progress=1.0,
-        device=device.title,
-        seconds=round(time.monotonic() - started, 3),
-        result=_clean(outcome.result),
-        curves={name: _thin(points) for name, points in curves.items()},
-    )
+        files.save_cell(store.home, cell.key, outcome.arrays)
+        curves = outcome.curves or progress.curves
+        return {
+            "note": note,
+            "device": device.title,
+            "result": _clean(outcome.result),
+            "curves": {name: thin(points) for name, points in curves.items()},
+        }
 
-
-class StoredProgress(FlaggedProgress):
-    """Writes to the cell's row, with the curves so far."""
-
-    def __init__(self, store: Store, key: str, flag: Path) -> None:
-        super().__init__(flag)
-        self.curves: dict[str, list[tuple[float, float]]] = {}
-        self._store, self._key = store, key
-
-    def report(self, share: float, message: str) -> None:
-        curves = {name: _thin(points) for name, points in self.curves.items()}
-        self._store.update_cell(self._key, progress=share, message=message, curves=curves)
-
-    def record(self, curve: str, step: float, value: float) -> None:
-        if math.isfinite(value):
-            self.curves.setdefault(curve, []).append((float(step), float(value)))
-
-    def restart(self) -> None:
-        """Forget the curves of an attempt that failed."""
-        self.curves.clear()
+    return work(store, cell.key, cell.label, progress, compute)
 
 
 def load_threats(home: Path, spec: AuditSpec, repeat: int) -> Threats:
@@ -179,7 +141,7 @@ def _compute_with_retries(
         cpu = cpu_device()
         attempts.append((cpu, compute_memory_budget(cpu) // 4, "out of memory: on the CPU"))
     if cell.uses_gpu or cell.kind == "measure" or "torch" in sys.modules:
-        _limit_threads()
+        limit_threads()
     for number, (chosen, size, note) in enumerate(attempts, 1):
         context = Context(
             seed=make_cell_seed(spec, cell),
@@ -203,15 +165,10 @@ def _compute_with_retries(
 def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:
     if cell.release == ORIGINAL:
         return Release(threats.visible)
-    row = store.find_cell(cell.upstream)
+    row = store.find_job(cell.upstream)
     assert row is not None
     arrays = files.load_cell(store.home, cell.upstream)
     return restore_release(row.result, files.unpack_release(arrays, threats.visible))
-
-
-def _finish(store: Store, cell: Cell, state: str, **values: Any) -> str:
-    store.update_cell(cell.key, state=state, message="", **values)
-    return state
 
 
 @lru_cache(maxsize=4)
@@ -232,14 +189,6 @@ def _find_device() -> Device:
     return find_device()
 
 
-@lru_cache(maxsize=1)
-def _limit_threads() -> None:
-    """One thread a worker: as many workers as cores, and sums in one order everywhere."""
-    import torch
-
-    torch.set_num_threads(1)
-
-
 def _is_out_of_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
 
@@ -253,12 +202,6 @@ def _free_memory() -> None:
 
 def _pack(measurements: list[Measurement]) -> list[dict[str, Any]]:
     return [asdict(measurement) for measurement in measurements]
-
-
-def _thin(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """At most MAX_CURVE_POINTS points, the last one among them."""
-    step = math.ceil(len(points) / MAX_CURVE_POINTS)
-    return points if step <= 1 else [*points[:-1:step], points[-1]]
 
 
 def _clean(value: Any) -> Any:

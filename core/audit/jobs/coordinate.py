@@ -13,8 +13,10 @@ from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.engine import Engine
 from core.audit.plan import Cell
 from core.audit.spec import AuditSpec
+from core.audit.states import State
 from core.audit.store import files
-from core.audit.store.database import FINAL, HEARTBEAT_S, KEPT, Store
+from core.audit.store.database import Store
+from core.audit.store.owner import HEARTBEAT_S
 from core.errors import describe_unexpected
 
 if TYPE_CHECKING:
@@ -65,13 +67,13 @@ class AuditRun(threading.Thread):
             state, note = self._compute_all()
         except Exception as error:
             log.exception("audit %s", self._audit_id)
-            state, note = "failed", describe_unexpected(error)
+            state, note = State.FAILED, describe_unexpected(error)
             if self._flag.exists():  # the engine was going down already
-                state, note = "cancelled", "cancelled by the user"
+                state, note = State.CANCELLED, "cancelled by the user"
             elif self._stop_asked.is_set():
-                state, note = "interrupted", "the application was closed"
-        if state != "done":
-            settled = "cancelled" if state == "cancelled" else "interrupted"
+                state, note = State.INTERRUPTED, "the application was closed"
+        if state is not State.DONE:
+            settled = State.CANCELLED if state is State.CANCELLED else State.INTERRUPTED
             self._store.settle_cells(self._audit_id, settled, note)
         self._store.update_audit(
             self._audit_id, state=state, note=note, seconds=self._seconds, owner=""
@@ -87,12 +89,12 @@ class AuditRun(threading.Thread):
     def _seconds(self) -> float:
         return round(self._spent + time.monotonic() - self._since, 3)
 
-    def _compute_all(self) -> tuple[str, str]:
+    def _compute_all(self) -> tuple[State, str]:
         tried: set[str] = set()
         for _ in range(MAX_ROUNDS):
             missing = self._find_missing(tried)
             if not missing:
-                return "done", ""
+                return State.DONE, ""
             futures = self._submit(missing)
             try:
                 interruption = self._wait(futures)
@@ -100,13 +102,15 @@ class AuditRun(threading.Thread):
                 self._forget(futures)
             if interruption:
                 return interruption
-            tried.update(row.key for row in self._list_states() if row.state in ("failed", "done"))
+            tried.update(
+                row.key for row in self._list_states() if row.state in (State.FAILED, State.DONE)
+            )
         missing = self._find_missing(tried)
         self._fail(missing, "the worker was lost each time it computed this cell")
-        return "done", ""
+        return State.DONE, ""
 
     def _find_missing(self, tried: set[str]) -> list[Cell]:
-        kept = {row.key for row in self._list_states() if row.state in KEPT} | tried
+        kept = {row.key for row in self._list_states() if row.state.is_kept} | tried
         return [cell for cell in self._cells if cell.key not in kept]
 
     def _list_states(self) -> list[Row[Any]]:
@@ -133,7 +137,7 @@ class AuditRun(threading.Thread):
             futures[cell.key] = known
         return futures
 
-    def _wait(self, futures: dict[str, Future[Any]]) -> tuple[str, str] | None:
+    def _wait(self, futures: dict[str, Future[Any]]) -> tuple[State, str] | None:
         """None when all cells ended, else the audit's state and why it stopped early."""
         ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         for key, future in futures.items():
@@ -147,9 +151,9 @@ class AuditRun(threading.Thread):
                 pass
             if self._flag.exists():
                 self._cancel(pending)
-                return "cancelled", "cancelled by the user"
+                return State.CANCELLED, "cancelled by the user"
             if self._stop_asked.is_set():
-                return "interrupted", "the application was closed"
+                return State.INTERRUPTED, "the application was closed"
             if not self._engine.is_alive:
                 return None  # the next round starts a new cluster and asks the store
             self._beat()
@@ -165,9 +169,7 @@ class AuditRun(threading.Thread):
 
     def _fail(self, cells: list[Cell], reason: str) -> None:
         for cell in cells:
-            row = self._store.find_cell(cell.key)
-            if row is None or row.state not in FINAL:
-                self._store.update_cell(cell.key, state="failed", reason=reason[:300])
+            self._store.update_open_job(cell.key, state=State.FAILED, reason=reason[:300])
 
     def _cancel(self, pending: dict[str, Future[Any]]) -> None:
         """Waiting cells are withdrawn; running ones see the flag themselves, or are stragglers."""
@@ -183,7 +185,7 @@ class AuditRun(threading.Thread):
         self._stragglers = [mine[key] for key in running & mine.keys()]
 
     def _list_running(self) -> set[str]:
-        return {row.key for row in self._list_states() if row.state == "running"}
+        return {row.key for row in self._list_states() if row.state is State.RUNNING}
 
     def _forget(self, futures: dict[str, Future[Any]]) -> None:
         with self._in_flight.lock:

@@ -6,52 +6,105 @@ noise away again. What leaves the house is therefore made anew, by a seed that n
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import threading
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+from sqlalchemy.engine import Row
 
 from core.audit.describe import count_changes, describe_release, restore_release
-from core.audit.jobs.flags import FileProgress, read_progress
+from core.audit.jobs.kind import Jobs, Workplace
 from core.audit.plan import find_pairs, prepare_graph
 from core.audit.provenance import describe_packages
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.publishing import PublishSpec
+from core.audit.spec import AuditSpec
+from core.audit.states import ACTIVE, State
 from core.audit.store import files
-from core.audit.store.database import Store
+from core.audit.store.schema import JobRow
 from core.audit.view import PublishProgress
 from core.context import Context
 from core.data.splits import draw_threats
 from core.device import compute_memory_budget, cpu_device, find_device
-from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
+from core.errors import UnsupportedError
 from core.graph import Graph
-from core.methods import Defense
 from core.progress import Progress
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
 
-if TYPE_CHECKING:
-    from core.audit.jobs.engine import Engine
+RETENTION_DAYS = 7
+"""How long a published release is kept; it goes with its audit before that."""
 
 
-def publish_release(
-    graph: Graph,
-    choice: MethodChoice,
-    fields: dict[str, Any] | None = None,
-    progress: Progress | None = None,
-) -> Release:
-    """Defend the whole graph, less the sensitive links that `fields` names.
+class PublishJobs(Jobs[PublishSpec, PublishProgress]):
+    """Each is a release of its own, kept RETENTION_DAYS days at most."""
 
-    fields  private, utility, known, hide_links, sensitive_links as in AuditSpec. No link is
-            held back for tests. Raises UnsupportedError where the defense declines.
+    name: ClassVar[str] = "publishing"
+    request: ClassVar[type[BaseModel]] = PublishSpec
+
+    def start(self, spec: PublishSpec, audit_id: str | None = None) -> str:
+        """Make one release in the background; returns the run's id."""
+        self.sweep()
+        return self.submit(spec, audit_id, release=spec.defense.id)
+
+    def load_release(self, key: str) -> Release:
+        """What a finished run made; InputError where it is not stored (any more)."""
+        run = self.get(key)
+        arrays = files.load_cell(self._store.home, key)
+        graph = self._store.load_graph(run.spec.graph_hash)
+        return restore_release(run.description, files.unpack_release(arrays, graph))
+
+    def sweep(self) -> None:
+        """Delete the runs whose time is over."""
+        over = (datetime.now(UTC) - timedelta(days=RETENTION_DAYS)).isoformat()
+        self._delete(JobRow.created < over, JobRow.state.not_in(ACTIVE))
+
+    def forget_graph(self, graph_hash: str) -> None:
+        """Delete the runs of a graph that is no longer stored."""
+        rows = self._store.list_jobs(JobRow.kind == self.name)
+        keys = [row.key for row in rows if row.request["graph_hash"] == graph_hash]
+        self._store.delete_jobs(keys)
+
+    def _delete(self, *conditions: Any) -> None:
+        rows = self._store.list_jobs(JobRow.kind == self.name, *conditions)
+        self._store.delete_jobs([row.key for row in rows])
+
+    @classmethod
+    def uses_gpu(cls, request: PublishSpec) -> bool:
+        return request.make_defense().info.uses_gpu
+
+    @classmethod
+    def compute(cls, request: PublishSpec, place: Workplace) -> dict[str, Any]:
+        graph = place.load_graph(request.graph_hash)
+        release = publish_release(graph, request, place.progress)
+        place.save_arrays(files.pack_release(release.graph, graph))
+        return {"release": describe_release(release), "provenance": describe_publishing(release)}
+
+    @classmethod
+    def read(cls, row: Row[Any], state: State) -> PublishProgress:
+        result = row.result or {}
+        return PublishProgress(
+            row.key,
+            state,
+            row.progress,
+            row.message,
+            row.reason,
+            row.seconds,
+            spec=PublishSpec.model_validate(row.request),
+            provenance=result.get("provenance", {}),
+            description=result.get("release", {}),
+        )
+
+
+def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None = None) -> Release:
+    """Defend the whole graph, less the sensitive links that `spec` names.
+
+    Raises UnsupportedError where the defense declines.
     """
-    defense = choice.make("defense")
-    assert isinstance(defense, Defense)
+    defense = spec.make_defense()
     seed = Seed.from_entropy()
-    threats = _set_up(graph, fields or {}, seed.child("threats"))
+    threats = _set_up(graph, spec, seed.child("threats"))
     reason = defense.supports(threats.visible, threats)
     if reason:
         raise UnsupportedError(defense.label, f"cannot run here: {reason}")
@@ -82,85 +135,10 @@ def describe_publishing(release: Release) -> dict[str, Any]:
     }
 
 
-class PublishRun:
-    """A publishing run on the cluster, watched by this process only."""
-
-    def __init__(
-        self,
-        store: Store,
-        engine: Engine,
-        graph_hash: str,
-        choice: MethodChoice,
-        fields: dict[str, Any],
-    ) -> None:
-        self.id = f"{Seed.from_entropy().root:032x}"[:10]
-        self._store, self._graph_hash = store, graph_hash
-        parent = store.home / "publishing"
-        parent.mkdir(parents=True, exist_ok=True)
-        self._folder = Path(tempfile.mkdtemp(dir=parent))
-        self._result: PublishProgress | None = None
-        uses_gpu = choice.make("defense").info.uses_gpu
-        self._future = engine.submit(
-            _publish_on_worker,
-            str(store.home),
-            graph_hash,
-            choice.model_dump_json(),
-            fields,
-            str(self._folder),
-            key=f"publish-{self.id}",
-            uses_gpu=uses_gpu,
-            priority=1,
-        )
-        self._lock = threading.Lock()
-
-    def cancel(self) -> None:
-        """Ask the worker to stop."""
-        (self._folder / "cancel").touch()
-
-    def get_progress(self) -> PublishProgress:
-        """How far it is; the release with it once it is done."""
-        with self._lock:
-            if self._result is None:
-                if not self._future.done():
-                    return PublishProgress("running", *read_progress(self._folder))
-                self._result = self._collect()
-                shutil.rmtree(self._folder, ignore_errors=True)
-            return self._result
-
-    def _collect(self) -> PublishProgress:
-        if self._future.status != "finished":
-            return PublishProgress("failed", 1.0, "", "the worker died; try again")
-        state, reason, description = self._future.result()
-        if state != "done":
-            return PublishProgress(state, 1.0, "", reason)
-        graph = self._store.load_graph(self._graph_hash)
-        arrays = files.read_npz(self._folder / "release.npz")
-        release = restore_release(description, files.unpack_release(arrays, graph))
-        return PublishProgress("done", 1.0, "", "", release, describe_publishing(release))
-
-
-def _publish_on_worker(
-    home: str, graph_hash: str, choice: str, fields: dict[str, Any], folder: str
-) -> tuple[str, str, dict[str, Any]]:
-    """State, reason and description; the graph goes to `folder`."""
-    graph = files.load_graph(Path(home), graph_hash)
-    method = MethodChoice.model_validate_json(choice)
-    try:
-        release = publish_release(graph, method, fields, FileProgress(Path(folder)))
-    except RunCancelled as error:
-        return "cancelled", str(error), {}
-    except AuditError as error:
-        return "failed", str(error), {}
-    except Exception as error:
-        return "failed", describe_unexpected(error), {}
-    files.write_npz(Path(folder) / "release.npz", files.pack_release(release.graph, graph))
-    return "done", "", describe_release(release)
-
-
-def _set_up(graph: Graph, fields: dict[str, Any], seed: Seed) -> Threats:
+def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
     """What the defense is told: the whole graph, and the threats that the owner named."""
-    spec = AuditSpec(graph_hash=graph.content_hash, **fields)
-    graph = prepare_graph(spec, graph)
+    fields = spec.model_dump(exclude={"graph_hash", "defense"})
+    graph = prepare_graph(AuditSpec(graph_hash=graph.content_hash, **fields), graph)
     given = spec.sensitive_links
     return draw_threats(
         graph,

@@ -6,42 +6,32 @@ the same time: the app, its workers, the command line.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-import psutil
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import Connection, Engine, Row
+from sqlalchemy.engine import Connection, Row
 
-from core.audit.plan import Cell
+from core.audit.plan import Cell, CellKind
 from core.audit.spec import AuditSpec
+from core.audit.states import ACTIVE, FINAL, KEPT, State
 from core.audit.store import files
-from core.audit.store.schema import AuditCellRow, AuditRow, Base, CellRow, ClaimRow, GraphRow
+from core.audit.store.connect import open_engine
+from core.audit.store.owner import describe_owner, is_owner_alive, make_timestamp
+from core.audit.store.schema import AuditCellRow, AuditRow, Base, GraphRow, JobRow
 from core.errors import InputError
 from core.graph import Graph
 from core.home import find_home
 
-HEAD = "0002"
-"""Latest migration."""
-
-FINAL = ("done", "skipped", "failed", "cancelled")
-"""States in which nothing more happens to a cell."""
-
-KEPT = ("done", "skipped")
-"""States that a resumed or repeated audit takes as they are; others are computed again."""
-
-HEARTBEAT_S = 2.0
-_DEAD_S = 15.0
+CELL_KINDS = get_args(CellKind)
+"""Kinds of jobs that are cells: shared by audits, gone with the last one that has them."""
 
 
 class Store:
@@ -51,7 +41,7 @@ class Store:
         self.home = find_home(home)
         default = f"sqlite:///{self.home / 'audit.db'}"
         self.url = url or os.environ.get("AUDIT_DATABASE") or default
-        self._engine = _open_engine(self.url)
+        self._engine = open_engine(self.url, self.home)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -95,7 +85,7 @@ class Store:
                     name=name,
                     spec=spec.model_dump(mode="json"),
                     graph_hash=spec.graph_hash,
-                    state="queued",
+                    state=State.QUEUED,
                     created=make_timestamp(),
                     seconds=0.0,
                     owner=describe_owner(),
@@ -153,7 +143,7 @@ class Store:
                     AuditRow.id == audit_id
                 )
             ).one()
-            is_running = row.state == "running" and row.owner != me
+            is_running = row.state is State.RUNNING and row.owner != me
             if is_running and is_owner_alive(row.owner, row.heartbeat):
                 return False
             connection.execute(
@@ -162,7 +152,7 @@ class Store:
                 .values(
                     owner=me,
                     heartbeat=time.time(),
-                    state="running",
+                    state=State.RUNNING,
                     note="",
                 )
             )
@@ -178,25 +168,29 @@ class Store:
             _insert_plan(connection, audit_id, cells)
             due = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
             connection.execute(
-                sa.update(CellRow)
+                sa.update(JobRow)
                 .where(
-                    CellRow.key.in_(due),
-                    CellRow.state.not_in(KEPT),
-                    CellRow.key.not_in(_select_running(audit_id)),
+                    JobRow.key.in_(due),
+                    JobRow.state.not_in(KEPT),
+                    JobRow.key.not_in(_select_running(audit_id)),
                 )
-                .values(state="queued", reason="", progress=0.0)
+                .values(state=State.QUEUED, reason="", progress=0.0)
             )
             orphans = _delete_orphans(connection)
         self._delete_files(orphans)
 
-    def delete_audit(self, audit_id: str) -> None:
-        """Forget an audit and all that only it needs: cells, their files, its graph."""
+    def delete_audit(self, audit_id: str) -> bool:
+        """Forget an audit and all that only it needs: cells, jobs, their files, its graph.
+
+        True if the graph went with it.
+        """
         graph_hash = self.find_audit(audit_id).graph_hash
         with self.write() as connection:
-            for table in (AuditCellRow, ClaimRow):
+            own = list(connection.scalars(sa.select(JobRow.key).where(JobRow.audit_id == audit_id)))
+            for table in (AuditCellRow, JobRow):
                 connection.execute(sa.delete(table).where(table.audit_id == audit_id))
             connection.execute(sa.delete(AuditRow).where(AuditRow.id == audit_id))
-            orphans = _delete_orphans(connection)
+            orphans = own + _delete_orphans(connection)
             others = sa.select(sa.func.count()).where(AuditRow.graph_hash == graph_hash)
             is_last = connection.scalar(others) == 0
             if is_last:
@@ -204,17 +198,20 @@ class Store:
         self._delete_files(orphans)
         if is_last:
             files.graph_path(self.home, graph_hash).unlink(missing_ok=True)
-        shutil.rmtree(files.cancel_path(self.home, audit_id).parent, ignore_errors=True)
+        files.cancel_path(self.home, audit_id).unlink(missing_ok=True)
+        shutil.rmtree(self.home / "audits" / audit_id, ignore_errors=True)  # of older versions
+        return is_last
 
     def _delete_files(self, keys: Sequence[str]) -> None:
         for key in keys:
             files.delete_cell(self.home, key)
+            files.cancel_path(self.home, key).unlink(missing_ok=True)
 
     # -- cells ------------------------------------------------------------------------------
 
     def list_cells(self, audit_id: str, *columns: str) -> list[Row[Any]]:
         """The audit's cells in the order of its plan, with the named columns (default all)."""
-        table = CellRow.__table__
+        table = JobRow.__table__
         chosen = [table.c[name] for name in columns] if columns else list(table.columns)
         query = (
             sa.select(*chosen)
@@ -228,9 +225,9 @@ class Store:
     def list_running(self, audit_id: str) -> list[Row[Any]]:
         """The audit's cells that are being computed, with their curves so far."""
         query = (
-            sa.select(CellRow.__table__)
-            .join(AuditCellRow, AuditCellRow.cell_key == CellRow.key)
-            .where(AuditCellRow.audit_id == audit_id, CellRow.state == "running")
+            sa.select(JobRow.__table__)
+            .join(AuditCellRow, AuditCellRow.cell_key == JobRow.key)
+            .where(AuditCellRow.audit_id == audit_id, JobRow.state == State.RUNNING)
             .order_by(AuditCellRow.position)
         )
         with self.read() as connection:
@@ -240,10 +237,10 @@ class Store:
         """Audit id → state → number of cells; of one audit or of all."""
         condition = sa.true() if audit_id is None else AuditCellRow.audit_id == audit_id
         query = (
-            sa.select(AuditCellRow.audit_id, CellRow.state, sa.func.count())
-            .join(CellRow, CellRow.key == AuditCellRow.cell_key)
+            sa.select(AuditCellRow.audit_id, JobRow.state, sa.func.count())
+            .join(JobRow, JobRow.key == AuditCellRow.cell_key)
             .where(condition)
-            .group_by(AuditCellRow.audit_id, CellRow.state)
+            .group_by(AuditCellRow.audit_id, JobRow.state)
         )
         counts: dict[str, dict[str, int]] = {}
         with self.read() as connection:
@@ -251,31 +248,64 @@ class Store:
                 counts.setdefault(audit_id, {})[state] = number
         return counts
 
-    def find_cell(self, key: str) -> Row[Any] | None:
-        """The row of a cell, None where it was never planned."""
-        with self.read() as connection:
-            table = CellRow.__table__
-            return connection.execute(sa.select(table).where(table.c.key == key)).one_or_none()
-
-    def update_cell(self, key: str, **values: Any) -> None:
-        """Set columns of a cell's row."""
-        with self.write() as connection:
-            connection.execute(sa.update(CellRow).where(CellRow.key == key).values(values))
-
     def settle_cells(self, audit_id: str, state: str, reason: str) -> None:
         """Set the state of the audit's unfinished cells that no other running audit needs."""
         running = _select_running(audit_id)
         mine = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
         with self.write() as connection:
             connection.execute(
-                sa.update(CellRow)
+                sa.update(JobRow)
                 .where(
-                    CellRow.key.in_(mine),
-                    CellRow.key.not_in(running),
-                    CellRow.state.in_(("queued", "running")),
+                    JobRow.key.in_(mine),
+                    JobRow.key.not_in(running),
+                    JobRow.state.in_(ACTIVE),
                 )
                 .values(state=state, reason=reason)
             )
+
+    # -- jobs -------------------------------------------------------------------------------
+
+    def add_job(self, key: str, kind: str, **values: Any) -> None:
+        """A fresh row, in place of one that came to its end."""
+        row = {"key": key, "kind": kind, "state": State.QUEUED, "created": make_timestamp()}
+        with self.write() as connection:
+            connection.execute(sa.delete(JobRow).where(JobRow.key == key))
+            connection.execute(
+                sa.insert(JobRow).values(
+                    **row, owner=describe_owner(), heartbeat=time.time(), **values
+                )
+            )
+        files.cancel_path(self.home, key).unlink(missing_ok=True)
+
+    def find_job(self, key: str) -> Row[Any] | None:
+        """The row of a cell or of a job of another kind."""
+        rows = self.list_jobs(JobRow.key == key)
+        return rows[0] if rows else None
+
+    def list_jobs(self, *conditions: Any) -> list[Row[Any]]:
+        """Rows that meet all conditions on the columns of `JobRow`, oldest first."""
+        table = JobRow.__table__
+        query = sa.select(table).where(*conditions).order_by(JobRow.created, JobRow.key)
+        with self.read() as connection:
+            return list(connection.execute(query))
+
+    def update_job(self, key: str, **values: Any) -> None:
+        """Set columns of a row, whatever its state."""
+        with self.write() as connection:
+            connection.execute(sa.update(JobRow).where(JobRow.key == key).values(values))
+
+    def update_open_job(self, key: str, **values: Any) -> bool:
+        """Change a job that is not final: of two endings the first counts. False: none was."""
+        is_open = (JobRow.key == key) & JobRow.state.not_in(FINAL)
+        with self.write() as connection:
+            result = connection.execute(sa.update(JobRow).where(is_open).values(values))
+            return result.rowcount == 1
+
+    def delete_jobs(self, keys: Sequence[str]) -> None:
+        """Forget jobs that are no cells, and their files."""
+        with self.write() as connection:
+            connection.execute(sa.delete(JobRow).where(JobRow.key.in_(keys)))
+        self._delete_files(keys)
 
     # -- connections ------------------------------------------------------------------------
 
@@ -300,99 +330,6 @@ def open_store(home: str, url: str) -> Store:
     return Store(home, url)
 
 
-def describe_owner() -> str:
-    """Host, process and its start: tells whether the owner of a job still lives."""
-    process = psutil.Process()
-    return json.dumps([socket.gethostname(), process.pid, process.create_time()])
-
-
-def is_owner_alive(owner: str, heartbeat: float) -> bool:
-    """On this host the process must exist; elsewhere its heartbeat must be recent."""
-    if not owner:
-        return False
-    host, pid, started = json.loads(owner)
-    if host != socket.gethostname():
-        return time.time() - heartbeat < _DEAD_S
-    try:
-        process = psutil.Process(pid)
-        is_same = abs(process.create_time() - started) < 1
-        is_alive: bool = is_same and process.status() != psutil.STATUS_ZOMBIE
-        return is_alive
-    except psutil.Error:
-        return False
-
-
-def _open_engine(url: str) -> Engine:
-    try:
-        engine = sa.create_engine(url)
-    except (sa.exc.ArgumentError, ModuleNotFoundError) as error:
-        raise InputError(
-            "AUDIT_DATABASE",
-            "must be a database URL with an installed driver",
-            url.partition("@")[2] or url,
-            str(error).splitlines()[0],
-        ) from None
-    if engine.dialect.name == "sqlite":
-        sa.event.listen(engine, "connect", _set_up_sqlite)
-        sa.event.listen(engine, "begin", _begin_sqlite)
-    _migrate(engine)
-    return engine
-
-
-def _set_up_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # transactions begin in _begin_sqlite
-    for pragma in (
-        "busy_timeout=30000",
-        "journal_mode=WAL",
-        "synchronous=NORMAL",
-        "foreign_keys=ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}").close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    """A writer takes the lock at once: a reader that turns writer later may not wait for it."""
-    is_writing = connection.get_execution_options().get("is_writing")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
-
-
-def _migrate(engine: Engine) -> None:
-    """Bring the tables to HEAD; a database that is there already is only asked."""
-    try:
-        with engine.connect() as connection:
-            if _read_version(connection) == HEAD:
-                return
-            if engine.dialect.name == "sqlite":
-                connection.rollback()
-                connection = connection.execution_options(is_writing=True)
-            with connection.begin() if not connection.in_transaction() else connection:
-                upgrade(connection, _read_version(connection))
-    except sa.exc.OperationalError as error:
-        raise InputError(
-            "database", "must be reachable and writable", engine.url.database, str(error.orig)
-        ) from None
-
-
-def upgrade(connection: Connection, version: str | None) -> None:
-    """Run the migrations after `version` inside the caller's transaction."""
-    from alembic import command
-    from alembic.config import Config
-
-    if version == HEAD:
-        return
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
-
-
-def _read_version(connection: Connection) -> str | None:
-    if not sa.inspect(connection).has_table("alembic_version"):
-        return None
-    version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-    return version
-
-
 def _insert_missing(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
     """Insert the rows whose primary key is new."""
     insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
@@ -404,7 +341,7 @@ def _insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) -
     """The cells that are new, and the audit's list of cells in the order of its plan."""
     _insert_missing(
         connection,
-        CellRow,
+        JobRow,
         [
             {
                 "key": c.key,
@@ -412,7 +349,7 @@ def _insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) -
                 "release": c.release,
                 "method": c.method,
                 "repeat": c.repeat,
-                "state": "skipped" if c.skip else "queued",
+                "state": State.SKIPPED if c.skip else State.QUEUED,
                 "progress": 0.0,
                 "message": "",
                 "reason": c.skip,
@@ -437,18 +374,13 @@ def _select_running(besides: str) -> Any:
     return (
         sa.select(AuditCellRow.cell_key)
         .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
-        .where(AuditRow.state == "running", AuditRow.id != besides)
+        .where(AuditRow.state == State.RUNNING, AuditRow.id != besides)
     )
 
 
 def _delete_orphans(connection: Connection) -> list[str]:
     """Delete cells that no audit has; returns their keys."""
-    orphan = CellRow.key.not_in(sa.select(AuditCellRow.cell_key))
-    keys = list(connection.scalars(sa.select(CellRow.key).where(orphan)))
-    connection.execute(sa.delete(CellRow).where(orphan))
+    orphan = JobRow.kind.in_(CELL_KINDS) & JobRow.key.not_in(sa.select(AuditCellRow.cell_key))
+    keys = list(connection.scalars(sa.select(JobRow.key).where(orphan)))
+    connection.execute(sa.delete(JobRow).where(orphan))
     return keys
-
-
-def make_timestamp() -> str:
-    """Now in UTC, ISO 8601 to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

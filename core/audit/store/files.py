@@ -1,29 +1,26 @@
 """Arrays on disk: graphs, releases and cell results, as npz without pickle.
 
 AUDIT_HOME/graphs/<hash>.npz           the graphs that were loaded
-AUDIT_HOME/cells/<key[:2]>/<key>/      what a finished cell left: arrays.npz
-AUDIT_HOME/audits/<id>/                flags of a running audit
+AUDIT_HOME/cells/<key[:2]>/<key>/      what a finished cell or another job left: arrays.npz
+AUDIT_HOME/flags/<key>                 is there where an audit or a job is to be cancelled
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from core.data.packing import Arrays as Arrays
+from core.data.packing import pack_graph, pack_links, pack_nodes, unpack_graph
 from core.errors import InputError
-from core.graph import Attribute, Graph
-
-Arrays = dict[str, np.ndarray]
+from core.graph import Graph
 
 
 def graph_path(home: Path, graph_hash: str) -> Path:
@@ -36,9 +33,9 @@ def cell_folder(home: Path, key: str) -> Path:
     return home / "cells" / key[:2] / key
 
 
-def cancel_path(home: Path, audit_id: str) -> Path:
-    """The file whose presence stops an audit."""
-    return home / "audits" / audit_id / "cancel"
+def cancel_path(home: Path, key: str) -> Path:
+    """The flag that cancels an audit with all its cells, or a job of another kind."""
+    return home / "flags" / key
 
 
 def save_graph(home: Path, graph: Graph) -> str:
@@ -47,7 +44,7 @@ def save_graph(home: Path, graph: Graph) -> str:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with _replacing(path) as temporary:
-            write_npz(temporary, {**_pack_links(graph), **_pack_nodes(graph)})
+            write_npz(temporary, pack_graph(graph))
     return graph.content_hash
 
 
@@ -57,7 +54,7 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
     if not path.exists():
         raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
     arrays = read_npz(path)
-    graph = _unpack(arrays)
+    graph = unpack_graph(arrays)
     if graph.content_hash != graph_hash:
         raise InputError("stored graph", "must match its hash", path.name, "load the file again")
     return graph
@@ -68,18 +65,18 @@ def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = 
 
     link_scores  (m,) what a defense learned of each link of `visible`, if anything
     """
-    nodes, before = _pack_nodes(graph), _pack_nodes(visible)
+    nodes, before = pack_nodes(graph), pack_nodes(visible)
     same = nodes.keys() == before.keys() and all(
         np.array_equal(nodes[name], before[name]) for name in nodes
     )
     learned = {} if link_scores is None else {"link_scores": link_scores}
-    return {**_pack_links(graph), **learned, **({} if same else nodes)}
+    return {**pack_links(graph), **learned, **({} if same else nodes)}
 
 
 def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
     """The released graph: the visible graph's nodes with the stored links."""
     if "node_ids" in arrays:
-        return _unpack(arrays)
+        return unpack_graph(arrays)
     return replace(visible, edges=arrays["edges"], weights=arrays.get("weights"))
 
 
@@ -131,54 +128,3 @@ def _replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _pack_links(graph: Graph) -> Arrays:
-    return {"edges": graph.edges} | ({} if graph.weights is None else {"weights": graph.weights})
-
-
-def _pack_nodes(graph: Graph) -> Arrays:
-    arrays: Arrays = {"node_ids": _pack_texts(graph.node_ids), "name": _pack_texts([graph.name])}
-    columns = [[a.name, list(a.classes)] for a in graph.attributes.values()]
-    arrays["attributes"] = _pack_texts(json.dumps([n, c]) for n, c in columns)
-    for number, attribute in enumerate(graph.attributes.values()):
-        arrays[f"codes_{number}"] = attribute.codes
-    features: Any = graph.features
-    if features is not None:
-        arrays["feature_names"] = _pack_texts(graph.feature_names)
-        if sparse.issparse(features):
-            arrays["shape"] = np.array(features.shape, np.int64)
-            for part in ("data", "indices", "indptr"):
-                arrays[f"features_{part}"] = getattr(features, part)
-        else:
-            arrays["features"] = features
-    return arrays
-
-
-def _unpack(arrays: Arrays) -> Graph:
-    features: Any = arrays.get("features")
-    if "features_data" in arrays:
-        parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
-        features = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
-    attributes = {}
-    for number, text in enumerate(_unpack_texts(arrays["attributes"])):
-        name, classes = json.loads(text)
-        attributes[name] = Attribute(name, arrays[f"codes_{number}"], tuple(classes))
-    return Graph(
-        arrays["edges"],
-        _unpack_texts(arrays["node_ids"]),
-        attributes,
-        features,
-        _unpack_texts(arrays["feature_names"]) if "feature_names" in arrays else (),
-        arrays.get("weights"),
-        _unpack_texts(arrays["name"])[0],
-    )
-
-
-def _pack_texts(texts: Iterable[str]) -> np.ndarray:
-    """Texts of any length as one byte array: no pickle, no padding to the longest."""
-    return np.frombuffer(json.dumps(list(texts)).encode(), np.uint8)
-
-
-def _unpack_texts(array: np.ndarray) -> tuple[str, ...]:
-    return tuple(json.loads(array.tobytes()))

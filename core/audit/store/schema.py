@@ -1,17 +1,34 @@
-"""Tables of the store. A change here needs a migration in core/audit/migrations/versions."""
+"""Tables of the store. A change here needs a migration in core/audit/store/migrations/versions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, Float, ForeignKey, Index, Integer, String, Text
+from sqlalchemy import JSON, Float, ForeignKey, Index, Integer, String, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from core.audit.states import State
 
 
 class Base(DeclarativeBase):
     """The tables' common base."""
 
     pass
+
+
+class StateColumn(TypeDecorator[State]):
+    """A `State` as its text."""
+
+    impl = String(16)
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        """The text that is stored."""
+        return None if value is None else State(value).value
+
+    def process_result_value(self, value: str | None, dialect: Any) -> State | None:
+        """The state of a stored text."""
+        return None if value is None else State(value)
 
 
 class GraphRow(Base):
@@ -37,7 +54,7 @@ class AuditRow(Base):
     name: Mapped[str] = mapped_column(Text)
     spec: Mapped[dict[str, Any]] = mapped_column(JSON)
     graph_hash: Mapped[str] = mapped_column(ForeignKey("graphs.hash"), index=True)
-    state: Mapped[str] = mapped_column(String(16))
+    state: Mapped[State] = mapped_column(StateColumn)
     created: Mapped[str] = mapped_column(String(32))
     seconds: Mapped[float] = mapped_column(Float, default=0.0)
     owner: Mapped[str] = mapped_column(Text, default="")
@@ -46,26 +63,40 @@ class AuditRow(Base):
     provenance: Mapped[dict[str, Any]] = mapped_column(JSON)
 
 
-class CellRow(Base):
-    """A cell by its key; shared by all audits that need the same result.
+class JobRow(Base):
+    """Anything that is computed: the cells of audits, and jobs of the other kinds.
 
-    result   measurements, facts and guarantees as JSON; arrays lie in AUDIT_HOME/cells
-    curves   training curves, name → [[step, value], …], written while the cell runs
+    key      a cell's is the hash of all that determines its result, and audits share it by
+             `AuditCellRow`; another job's is its own
+    kind     of a cell "publish", "attack" or "measure"; else the name of a kind of job
+    release, method, repeat  which part of an audit it is; "" and 0 where that says nothing
+    audit_id the audit that the job belongs to alone; none for cells, which audits share
+    request  what was asked for, as the kind's model describes itself; none for cells
+    owner, heartbeat  who watches the job, as in `AuditRow`; cells are watched by their audits
+    result   what came out as JSON; arrays lie in AUDIT_HOME/cells
+    curves   training curves, name → [[step, value], …], written while a cell runs
+    finished when it came to its end
     """
 
-    __tablename__ = "cells"
+    __tablename__ = "jobs"
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
     kind: Mapped[str] = mapped_column(String(16))
-    release: Mapped[str] = mapped_column(Text)
-    method: Mapped[str] = mapped_column(Text)
-    repeat: Mapped[int] = mapped_column(Integer)
-    state: Mapped[str] = mapped_column(String(16))
+    release: Mapped[str] = mapped_column(Text, default="")
+    method: Mapped[str] = mapped_column(Text, default="")
+    repeat: Mapped[int] = mapped_column(Integer, default=0)
+    state: Mapped[State] = mapped_column(StateColumn)
     progress: Mapped[float] = mapped_column(Float, default=0.0)
     message: Mapped[str] = mapped_column(Text, default="")
     reason: Mapped[str] = mapped_column(Text, default="")
     note: Mapped[str] = mapped_column(Text, default="")
     device: Mapped[str] = mapped_column(Text, default="")
     seconds: Mapped[float] = mapped_column(Float, default=0.0)
+    audit_id: Mapped[str | None] = mapped_column(ForeignKey("audits.id"), index=True)
+    request: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    created: Mapped[str] = mapped_column(String(32), default="")
+    finished: Mapped[str] = mapped_column(String(32), default="")
+    owner: Mapped[str] = mapped_column(Text, default="")
+    heartbeat: Mapped[float] = mapped_column(Float, default=0.0)
     result: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     curves: Mapped[dict[str, list[list[float]]] | None] = mapped_column(JSON)
 
@@ -75,31 +106,6 @@ class AuditCellRow(Base):
 
     __tablename__ = "audit_cells"
     audit_id: Mapped[str] = mapped_column(ForeignKey("audits.id"), primary_key=True)
-    cell_key: Mapped[str] = mapped_column(ForeignKey("cells.key"), primary_key=True)
+    cell_key: Mapped[str] = mapped_column(ForeignKey("jobs.key"), primary_key=True)
     position: Mapped[int] = mapped_column(Integer)
     __table_args__ = (Index("ix_audit_cells_cell_key", "cell_key"),)
-
-
-class ClaimRow(Base):
-    """A check of what a release of an audit promises; see core.audit.claims.
-
-    choice     the defense with its settings as they were checked
-    owner, heartbeat  who plays it, and its last sign of life, as in `AuditRow`
-    result     `ClaimCheck.describe()` once it is done
-    """
-
-    __tablename__ = "claims"
-    id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    audit_id: Mapped[str] = mapped_column(ForeignKey("audits.id"), index=True)
-    release: Mapped[str] = mapped_column(Text)
-    choice: Mapped[dict[str, Any]] = mapped_column(JSON)
-    trials: Mapped[int] = mapped_column(Integer)
-    state: Mapped[str] = mapped_column(String(16))
-    progress: Mapped[float] = mapped_column(Float, default=0.0)
-    message: Mapped[str] = mapped_column(Text, default="")
-    reason: Mapped[str] = mapped_column(Text, default="")
-    created: Mapped[str] = mapped_column(String(32))
-    seconds: Mapped[float] = mapped_column(Float, default=0.0)
-    owner: Mapped[str] = mapped_column(Text, default="")
-    heartbeat: Mapped[float] = mapped_column(Float, default=0.0)
-    result: Mapped[dict[str, Any] | None] = mapped_column(JSON)

@@ -1,0 +1,59 @@
+"""What a publishing run is asked to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.audit.spec import AuditSpec, MethodChoice
+from core.errors import InputError
+from core.methods import Defense
+
+
+class PublishSpec(BaseModel):
+    """What is to be published: a graph, a defense, and what of an audit the defense is told.
+
+    private, utility, known, hide_links, sensitive_links, utility_train  as in `AuditSpec`; no
+    link is held back for tests, and only sensitive links are withheld from the release
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    graph_hash: str
+    defense: MethodChoice
+    private: str | None = None
+    utility: str | None = None
+    known: float = Field(0.1, gt=0, lt=1)
+    hide_links: float | None = Field(None, gt=0, lt=1)
+    sensitive_links: tuple[tuple[str, str], ...] | None = None
+    utility_train: float = Field(0.3, gt=0, lt=1)
+
+    @staticmethod
+    def of_audit(spec: AuditSpec, defense: MethodChoice) -> PublishSpec:
+        """One of the audit's defenses on its graph; links that were drawn are not withheld."""
+        return PublishSpec(
+            graph_hash=spec.graph_hash,
+            defense=defense,
+            private=spec.private,
+            utility=spec.utility,
+            known=spec.known,
+            hide_links=None,
+            sensitive_links=spec.sensitive_links,
+            utility_train=spec.utility_train,
+        )
+
+    @staticmethod
+    def check_spec(fields: dict[str, Any]) -> PublishSpec:
+        """A PublishSpec of its fields, or InputError."""
+        try:
+            return PublishSpec.model_validate(fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(map(str, first["loc"]))
+            raise InputError(name, first["msg"].lower(), first.get("input")) from None
+
+    def make_defense(self) -> Defense:
+        """The defense with its settings."""
+        defense = self.defense.make("defense")
+        assert isinstance(defense, Defense)
+        return defense

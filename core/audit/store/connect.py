@@ -1,0 +1,93 @@
+"""Opening the database: SQLite or PostgreSQL, with the tables of this version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from core.errors import InputError
+
+HEAD = "0003"
+"""Latest migration."""
+
+_LOCK = 7_134_905_211
+"""Of the processes that start at once on one PostgreSQL, one migrates and the others wait."""
+
+
+def open_engine(url: str, home: Path | None = None) -> Engine:
+    """The database's engine, with the tables of this version; InputError where it cannot be."""
+    try:
+        engine = sa.create_engine(url)
+    except (sa.exc.ArgumentError, ModuleNotFoundError) as error:
+        raise InputError(
+            "AUDIT_DATABASE",
+            "must be a database URL with an installed driver",
+            url.partition("@")[2] or url,
+            str(error).splitlines()[0],
+        ) from None
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _set_up_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+    _migrate(engine, home)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions begin in _begin_sqlite
+    for pragma in (
+        "busy_timeout=30000",
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        "foreign_keys=ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """A writer takes the lock at once: a reader that turns writer later may not wait for it."""
+    is_writing = connection.get_execution_options().get("is_writing")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+
+def _migrate(engine: Engine, home: Path | None) -> None:
+    """Bring the tables to HEAD; a database that is there already is only asked."""
+    try:
+        with engine.connect() as connection:
+            if _read_version(connection) == HEAD:
+                return
+        with engine.connect() as connection:
+            connection = connection.execution_options(is_writing=True)
+            with connection.begin():
+                if connection.dialect.name == "postgresql":
+                    connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+                upgrade(connection, _read_version(connection), home)
+    except sa.exc.OperationalError as error:
+        raise InputError(
+            "database", "must be reachable and writable", engine.url.database, str(error.orig)
+        ) from None
+
+
+def upgrade(connection: Connection, version: str | None, home: Path | None = None) -> None:
+    """Run the migrations after `version` inside the caller's transaction.
+
+    home  where versions before 0003 kept advice as files
+    """
+    from alembic import command
+    from alembic.config import Config
+
+    if version == HEAD:
+        return
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    config.attributes.update(connection=connection, home=home)
+    command.upgrade(config, "head")
+
+
+def _read_version(connection: Connection) -> str | None:
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return None
+    version: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return version

@@ -1,0 +1,221 @@
+"""The text of an edge list before its columns are read: comments, separator, header, names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from core.data.columns import is_link_header, is_link_name
+from core.data.foreign import check_is_table
+from core.data.limits import MAX_CELLS, check_cells
+from core.data.text_input import load_utf8
+from core.errors import FormatError
+
+_BLOCK = 16 << 20
+_MAX_INDENT = 64
+_MAX_HEADERS = 1000
+_BLANKS = re.compile(rb"\s*+")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+
+
+@dataclass(frozen=True, eq=False)
+class LinkText:
+    """Rows of links as UTF-8 text; comments are blank lines, so that line numbers hold."""
+
+    file: str
+    data: bytes
+    num_comments: int
+    separator: str
+    names: tuple[str, ...]
+    has_header: bool
+
+    def parse(self, max_rows: int | None = None, columns: list[str] | None = None) -> pd.DataFrame:
+        """Texts of the rows after the header; cells that a row lacks are empty."""
+        header = 1 if self.has_header else 0
+        table = _parse(self.file, self.data, self.separator, max_rows and max_rows + header)
+        table = table.iloc[header:].reset_index(drop=True)
+        table.columns = pd.Index(self.names)
+        return table if columns is None else table[columns]
+
+    def line_number(self, row: int) -> int:
+        """Number in the file of a row of `parse`."""
+        row += self.has_header
+        return self._filled_lines[min(row, len(self._filled_lines) - 1)]
+
+    @cached_property
+    def _filled_lines(self) -> list[int]:
+        return [i for i, line in enumerate(self.data.split(b"\n"), 1) if line.strip()]
+
+
+def load_link_text(path: str | Path) -> LinkText:
+    """The text of a plain or gzip file and what its first rows say of the others.
+
+    FormatError where it is no table, where a line may be a comment or a link (#a,b), and where
+    two columns have one name.
+    """
+    file = f"file '{Path(path).name}'"
+    data = load_utf8(path)
+    check_is_table(data, file)
+    comments = b""
+    num_comments = 0
+    if b"#" in data or b"%" in data:
+        data, comments, num_comments = _blank_comments(data)
+    start = find_content(data)
+    sample = data[start : start + (1 << 16)].decode("utf-8", "ignore").splitlines()
+    sample = [line for line in sample if line.strip()][:50]
+    if not sample:
+        raise FormatError(file, "must have at least one link", "comments only")
+    separator = guess_separator(sample, file)
+    width = len(_split(sample[0], separator))
+    check_cells(file, data.count(b"\n"), width, most=MAX_CELLS)
+    _check_comments(comments, separator, width, file)
+    head = _parse(file, data, separator, 21)
+    first = [str(value).strip() for value in head.iloc[0]]
+    has_header = is_link_header(first, head.iloc[1:])
+    if has_header:
+        repeated = next((name for name in first if name and first.count(name) > 1), None)
+        if repeated is not None:
+            raise FormatError(
+                file, "must have distinct column names", repeated, "rename one of the columns"
+            )
+        names = [name or f"column {i}" for i, name in enumerate(first, 1)]
+        names = [f"{n} ({i})" if n in names[:i] else n for i, n in enumerate(names)]
+    else:
+        names = ["source", "target", *(f"column {i}" for i in range(3, len(first) + 1))]
+        names = names[: len(first)]
+        if len(first) > 2 and is_number(_with_point(first[2], separator)):
+            names[2] = "weight"
+    return LinkText(file, data, num_comments, separator, tuple(names), has_header)
+
+
+def guess_separator(lines: list[str], file: str = "file") -> str:
+    """The first of tab, comma, semicolon that most lines contain, else space.
+
+    Where lines hold commas and semicolons, semicolons separate if the commas are decimal ones,
+    else whichever gives every line the same number of fields; FormatError if both do.
+    """
+    widths = {s: [len(row) for row in csv.reader(lines, delimiter=s)] for s in "\t,;"}
+    likely = [s for s, counts in widths.items() if sum(c > 1 for c in counts) > len(counts) / 2]
+    if likely == [",", ";"]:
+        rows = list(csv.reader(lines, delimiter=";"))
+        with_comma = [cell for row in rows for cell in row if "," in cell]
+        if with_comma and all(_DECIMAL_COMMA.fullmatch(cell) for cell in with_comma):
+            return ";"
+        even = [s for s in likely if len(set(widths[s])) == 1]
+        if len(even) == 2:
+            raise FormatError(
+                file,
+                "must have one separator",
+                f"commas and semicolons in '{lines[0][:40]}'",
+                "put cells that hold the other one in quotes",
+            )
+        likely = even or likely
+    return likely[0] if likely else " "
+
+
+def find_content(data: bytes) -> int:
+    """Position of the first byte that is not blank."""
+    return _BLANKS.match(data).end()  # type: ignore[union-attr]
+
+
+def is_number(text: str) -> bool:
+    """Whether the text is a decimal number."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _with_point(text: str, separator: str) -> str:
+    return text.replace(",", ".") if separator == ";" else text
+
+
+def _parse(file: str, data: bytes, separator: str, max_rows: int | None) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(
+            io.BytesIO(data),
+            sep=r"\s+" if separator == " " else separator,
+            header=None,
+            dtype=str,
+            na_filter=False,
+            skipinitialspace=True,
+            nrows=max_rows,
+            index_col=False,
+            encoding="utf-8",
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        raise FormatError(
+            file,
+            "must have the same columns in every row",
+            str(error).rpartition("C error: ")[2].strip(),
+            "check separators and quotes",
+        ) from None
+    return table.fillna("")
+
+
+def _split(line: str, separator: str) -> list[str]:
+    return line.split() if separator == " " else next(csv.reader([line], delimiter=separator))
+
+
+def _blank_comments(data: bytes) -> tuple[bytes, bytes, int]:
+    """(data with empty lines for comments, the comment lines, their number).
+
+    A comment is a line whose first character but blanks is # or %. Done by blocks of lines, so
+    that memory stays bounded for any number of them.
+    """
+    kept, removed = [], []
+    count, position = 0, 0
+    while position < len(data):
+        end = data.find(b"\n", position + _BLOCK) + 1 or len(data)
+        block = np.frombuffer(data, np.uint8, end - position, position)
+        position = end
+        ends = np.flatnonzero(block == ord("\n"))
+        starts = np.concatenate([[0], ends + 1])
+        if starts[-1] == len(block):
+            starts = starts[:-1]
+        else:
+            ends = np.append(ends, len(block))
+        first = starts.copy()
+        for _ in range(_MAX_INDENT):
+            rows = np.flatnonzero(np.isin(block[first], (ord(" "), ord("\t"))))
+            rows = rows[first[rows] + 1 < len(block)]
+            if not len(rows):
+                break
+            first[rows] += 1
+        marked = np.isin(block[first], (ord("#"), ord("%")))
+        if not marked.any():
+            kept.append(block.tobytes())
+            continue
+        change = np.zeros(len(block) + 1, np.int8)
+        change[starts[marked]] = 1
+        change[ends[marked]] = -1
+        inside = np.cumsum(change, dtype=np.int8)[:-1].astype(bool)
+        kept.append(block[~inside].tobytes())
+        inside[ends[marked & (ends < len(block))]] = True
+        removed.append(block[inside].tobytes())
+        count += int(marked.sum())
+    return b"".join(kept), b"".join(removed), count
+
+
+def _check_comments(comments: bytes, separator: str, width: int, file: str) -> None:
+    """FormatError for a comment that could as well be a link between nodes called #…"""
+    if width < 2:
+        return
+    gap = b"[ \\t]+" if separator == " " else re.escape(separator.encode())
+    cell = b"[^\\s" + re.escape(separator.encode()) + b"]+"
+    line = b"^[ \\t]*[#%]" + cell + b"(?:" + gap + cell + b"){%d}[ \\t]*\\r?$" % (width - 1)
+    for number, match in enumerate(re.finditer(line, comments, re.MULTILINE)):
+        text = match[0].strip().decode("utf-8", "replace")
+        cells = _split(text.lstrip("#%"), separator)
+        if number > _MAX_HEADERS or not all(is_link_name(name) for name in cells if name):
+            raise FormatError(
+                file,
+                "must not begin a row with # or %, which mark comments",
+                text,
+                "put the id in quotes, or a blank after the mark of a comment",
+            )

@@ -1,0 +1,74 @@
+"""A graph as named arrays without pickle: how it is stored, and how it leaves a reading process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.graph import Attribute, Graph
+
+Arrays = dict[str, np.ndarray]
+
+
+def pack_graph(graph: Graph) -> Arrays:
+    """All fields of a graph; `unpack_graph` gives an equal one."""
+    return {**pack_links(graph), **pack_nodes(graph)}
+
+
+def pack_links(graph: Graph) -> Arrays:
+    """edges (m, 2), and weights (m,) where there are any."""
+    return {"edges": graph.edges} | ({} if graph.weights is None else {"weights": graph.weights})
+
+
+def pack_nodes(graph: Graph) -> Arrays:
+    """Ids, name, attributes and features."""
+    arrays: Arrays = {"node_ids": pack_texts(graph.node_ids), "name": pack_texts([graph.name])}
+    columns = [[a.name, list(a.classes)] for a in graph.attributes.values()]
+    arrays["attributes"] = pack_texts(json.dumps([n, c]) for n, c in columns)
+    for number, attribute in enumerate(graph.attributes.values()):
+        arrays[f"codes_{number}"] = attribute.codes
+    features: Any = graph.features
+    if features is not None:
+        arrays["feature_names"] = pack_texts(graph.feature_names)
+        if sparse.issparse(features):
+            arrays["shape"] = np.array(features.shape, np.int64)
+            for part in ("data", "indices", "indptr"):
+                arrays[f"features_{part}"] = getattr(features, part)
+        else:
+            arrays["features"] = features
+    return arrays
+
+
+def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
+    """The graph of `pack_graph`'s arrays, checked as every graph is."""
+    features: Any = arrays.get("features")
+    if "features_data" in arrays:
+        parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
+        features = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
+    attributes = {}
+    for number, text in enumerate(unpack_texts(arrays["attributes"])):
+        name, classes = json.loads(text)
+        attributes[name] = Attribute(name, arrays[f"codes_{number}"], tuple(classes))
+    return Graph(
+        arrays["edges"],
+        unpack_texts(arrays["node_ids"]),
+        attributes,
+        features,
+        unpack_texts(arrays["feature_names"]) if "feature_names" in arrays else (),
+        arrays.get("weights"),
+        unpack_texts(arrays["name"])[0],
+    )
+
+
+def pack_texts(texts: Iterable[str]) -> np.ndarray:
+    """Texts of any length as one byte array: no pickle, no padding to the longest."""
+    return np.frombuffer(json.dumps(list(texts)).encode(), np.uint8)
+
+
+def unpack_texts(array: np.ndarray) -> tuple[str, ...]:
+    """The texts of `pack_texts`."""
+    return tuple(json.loads(array.tobytes()))

@@ -1,0 +1,121 @@
+"""The process that reads one file for `safely`: a request on standard input, files as the answer.
+
+answer.json   what is small: a report, or the error as [type, what, rule, value, remedy]
+arrays.npz    the graph or table
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Answer the one request on standard input."""
+    request = json.load(sys.stdin)
+    _set_limits(request["memory_mb"] << 20, request["seconds"])
+    folder, path = Path(request["folder"]), Path(request["path"])
+    try:
+        answer = _VERBS[request["verb"]](path, folder, request["options"])
+    except MemoryError:
+        os._exit(1)  # nothing more can be said for sure; the caller says why
+    except Exception as error:
+        answer = {"error": _describe(error, path)}
+    text = json.dumps(answer)
+    (folder / "answer.json").write_text(text, encoding="utf-8")
+
+
+def _set_limits(memory: int, seconds: int) -> None:
+    """Memory that the process may write to, CPU time, files no larger than memory, no core file.
+
+    Not the address space: libraries map far more of it than they use.
+    """
+    os.umask(0o077)
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return
+    for kind, limit in (
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_FSIZE, 2 * memory),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(kind, (limit, limit if kind != resource.RLIMIT_CPU else hard))
+
+
+def _describe(error: Exception, path: Path) -> list[Any]:
+    """An error as JSON holds it; one that no rule foresaw becomes a FormatError of one line."""
+    from core.errors import FormatError, InputError, describe_unexpected
+
+    if type(error).__name__ == "ArrowMemoryError" or "bad_alloc" in str(error):
+        os._exit(1)
+    if not isinstance(error, InputError):
+        error = FormatError(
+            f"file '{path.name}'",
+            "must be readable in its format",
+            describe_unexpected(error),
+            "save it again with another program",
+        )
+    value = error.value
+    shown = value if isinstance(value, str | int | float | None) else repr(value)
+    return [type(error).__name__, error.what, error.rule, shown, error.remedy]
+
+
+def _load_graph(path: Path, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    from core.data.packing import pack_graph
+    from core.data.readers import load_graph
+
+    loaded = load_graph(path, **options)
+    _save(folder, pack_graph(loaded.graph))
+    return {"report": loaded.report.to_json()}
+
+
+def _load_preview(path: Path, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    from core.data.columns import as_text
+    from core.data.packing import pack_texts
+    from core.data.readers import read_preview
+
+    table = read_preview(path, **options)
+    arrays = {f"column_{i}": pack_texts(as_text(table.iloc[:, i])) for i in range(table.shape[1])}
+    _save(folder, {"columns": pack_texts(map(str, table.columns)), **arrays})
+    return {}
+
+
+def _load_pairs(path: Path, folder: Path, _options: dict[str, Any]) -> dict[str, Any]:
+    from core.data.edge_list import load_edge_list
+    from core.data.packing import pack_texts
+
+    raw = load_edge_list(path)
+    _save(folder, {"pairs": raw.pairs, "node_ids": pack_texts(raw.node_ids)})
+    return {}
+
+
+def _find_markers(path: Path, _folder: Path, _options: dict[str, Any]) -> dict[str, Any]:
+    from core.data.columns import guess_unknown_markers
+    from core.data.node_table import load_node_table
+
+    return {"markers": guess_unknown_markers(load_node_table(path))}
+
+
+def _save(folder: Path, arrays: dict[str, Any]) -> None:
+    import numpy as np
+
+    np.savez(folder / "arrays.npz", **arrays)
+
+
+_VERBS: dict[str, Callable[[Path, Path, dict[str, Any]], dict[str, Any]]] = {
+    "graph": _load_graph,
+    "preview": _load_preview,
+    "pairs": _load_pairs,
+    "markers": _find_markers,
+}
+
+if __name__ == "__main__":
+    main()

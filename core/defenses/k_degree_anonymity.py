@@ -1,0 +1,179 @@
+"""k-degree anonymity: nobody stands out by the number of links."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from core.algorithms.degree_groups import compute_group_degrees
+from core.context import Context
+from core.errors import UnsupportedError
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Release
+from core.threats import Threats
+
+MAX_TRIES = 200
+"""Draws for one link, or one exchange, before another way is taken."""
+
+
+class KDegreeAnonymity(Defense):
+    """Adds links until every number of links is that of at least k people.
+
+    The degrees to reach are those of least sum; people who lack links are joined, those who
+    lack most first. Where two of them cannot be joined, a link between others is taken apart
+    and each of its ends joined to one of the two, which changes nobody else's number. Where
+    nothing helps, a link to somebody else is added and the degrees are planned anew.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="k_degree_anonymity",
+        title="k-degree anonymity",
+        summary="Adds links until each number of links is shared by at least k people.",
+        source="Liu and Terzi, Towards identity anonymization on graphs, SIGMOD 2008",
+        group="empirical",
+        cost="seconds",
+    )
+    k: int = Field(
+        5, ge=2, le=1000, title="People to hide among", description="Least people per degree."
+    )
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        if graph.num_nodes < self.k:
+            return f"there are fewer than k = {self.k} people"
+        return None
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        rng = context.rng("links")
+        withheld = set() if threats.link is None else set(map(tuple, threats.link.hidden.tolist()))
+        links = Links(graph, withheld)
+        while True:
+            context.progress.update(len(links.added), graph.num_edges + 1, "adding links")
+            lacking = self._plan(links.degrees) - links.degrees
+            if not lacking.any():
+                break
+            if not _satisfy(links, lacking, rng, context) and not _add_anywhere(
+                links, lacking, rng
+            ):
+                raise UnsupportedError(
+                    self.label, "cannot be reached without the withheld links", self.k, "lower k"
+                )
+        return links.make_release(self, rng)
+
+    def _plan(self, degrees: np.ndarray) -> np.ndarray:
+        """Target degrees with an even sum: if need be, a class of odd size goes one higher."""
+        targets = compute_group_degrees(degrees, self.k)
+        if targets.sum() % 2:
+            values, counts = np.unique(targets, return_counts=True)
+            odd = values[(counts % 2 == 1) & (values < len(degrees) - 1)]
+            if len(odd):
+                targets = np.where(targets == odd[0], targets + 1, targets)
+        return targets
+
+
+class Links:
+    """The links of a graph while they change; withheld ones are never added."""
+
+    def __init__(self, graph: Graph, withheld: set[tuple[int, int]]) -> None:
+        self.graph = graph
+        self.neighbors: list[set[int]] = [set() for _ in range(graph.num_nodes)]
+        for i, j in graph.edges.tolist():
+            self.neighbors[i].add(j)
+            self.neighbors[j].add(i)
+        self.degrees = graph.degrees.copy()
+        self.added: set[tuple[int, int]] = set()
+        self.removed: set[tuple[int, int]] = set()
+        self._withheld = withheld
+
+    def is_free(self, i: int, j: int) -> bool:
+        return i != j and j not in self.neighbors[i] and _order(i, j) not in self._withheld
+
+    def add(self, i: int, j: int) -> None:
+        self._change(i, j, 1)
+        self.neighbors[i].add(j)
+        self.neighbors[j].add(i)
+
+    def remove(self, i: int, j: int) -> None:
+        self._change(i, j, -1)
+        self.neighbors[i].discard(j)
+        self.neighbors[j].discard(i)
+
+    def _change(self, i: int, j: int, by: int) -> None:
+        pair = _order(i, j)
+        here, there = (self.added, self.removed) if by > 0 else (self.removed, self.added)
+        if pair in there:
+            there.discard(pair)
+        else:
+            here.add(pair)
+        self.degrees[[i, j]] += by
+
+    def make_release(self, defense: Defense, rng: np.random.Generator) -> Release:
+        """Added links get weights of the graph's, drawn at random."""
+        graph = self.graph
+        added = np.array(sorted(self.added), np.int64).reshape(-1, 2)
+        removed = np.array(sorted(self.removed), np.int64).reshape(-1, 2)
+        keep = ~np.isin(graph.edge_codes, removed[:, 0] * graph.num_nodes + removed[:, 1])
+        weights = None
+        if graph.weights is not None:
+            drawn = graph.weights[rng.integers(0, max(graph.num_edges, 1), len(added))]
+            weights = np.concatenate([graph.weights[keep], drawn])
+        return Release(
+            graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
+            defense.info.key,
+            defense.config,
+            facts={"links_removed": float(len(removed)), "links_added": float(len(added))},
+        )
+
+
+def _satisfy(links: Links, lacking: np.ndarray, rng: np.random.Generator, context: Context) -> bool:
+    """Add what is lacking (n,), counted down; False where it stops halfway."""
+    while lacking.any():
+        context.progress.check()
+        u = int(np.argmax(lacking))
+        others = np.flatnonzero(lacking)
+        others = others[np.argsort(-lacking[others], kind="stable")]
+        found = next((int(w) for w in others if links.is_free(u, int(w))), None)
+        if found is not None:
+            links.add(u, found)
+            lacking[[u, found]] -= 1
+            continue
+        v = int(others[1]) if len(others) > 1 else u
+        if u == v and lacking[u] < 2:
+            return False
+        if not _exchange(links, u, v, rng):
+            return False
+        lacking[u] -= 1
+        lacking[v] -= 1
+    return True
+
+
+def _exchange(links: Links, u: int, v: int, rng: np.random.Generator) -> bool:
+    """Take a link (a, b) apart and join u with a and v with b."""
+    nodes = np.flatnonzero(links.degrees)
+    for _ in range(MAX_TRIES):
+        a = int(rng.choice(nodes))
+        b = int(rng.choice(sorted(links.neighbors[a])))
+        if {a, b} & {u, v} or not links.is_free(u, a) or not links.is_free(v, b):
+            continue
+        links.remove(a, b)
+        links.add(u, a)
+        links.add(v, b)
+        return True
+    return False
+
+
+def _add_anywhere(links: Links, lacking: np.ndarray, rng: np.random.Generator) -> bool:
+    """Join one who lacks a link, else anybody, with anybody of few links."""
+    order = np.lexsort((rng.random(len(lacking)), links.degrees))
+    for u in [*np.flatnonzero(lacking).tolist(), *order.tolist()]:
+        for w in order.tolist():
+            if links.is_free(u, w):
+                links.add(u, w)
+                return True
+    return False
+
+
+def _order(i: int, j: int) -> tuple[int, int]:
+    return (i, j) if i < j else (j, i)

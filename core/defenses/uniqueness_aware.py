@@ -1,0 +1,128 @@
+"""Uniqueness-aware change: the budget is spent on links of people who stand out."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from core.algorithms.fingerprints import (
+    compute_class_sizes,
+    compute_fingerprints,
+    list_neighbors,
+)
+from core.algorithms.kernels import count_marked_between
+from core.context import Context
+from core.defenses.candidates import sample_candidates
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Release
+from core.threats import Threats
+
+NUM_ROUNDS = 20
+"""Times that it is looked up anew who stands out, as the budget is spent."""
+
+
+class UniquenessAware(Defense):
+    """Takes away the links that most unique people feel, and adds others between unique people.
+
+    A link is felt by its ends and by their common neighbours: their numbers of links, or of
+    links among their neighbours, change. Unique is whoever has a combination of the two that
+    nobody else has. Of all states on the way, the one with fewest unique people is published.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="uniqueness_aware",
+        title="Uniqueness-aware changes",
+        summary="Spends a budget of changes on the links of people who stand out.",
+        source="In the way of de Jong, van der Loo and Takes, The anonymization problem in "
+        "social networks (ANO-NET), 2024, heuristic 'affected unique'",
+        group="empirical",
+        cost="seconds",
+    )
+    strength: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        title="Share of links changed",
+        description="Links taken away and added together, as a share of the links.",
+    )
+    additions: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        title="Share of additions",
+        description="Of the changes; 0: deletions only.",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        rng = context.rng("links")
+        budget = round(self.strength * graph.num_edges)
+        current, best, fewest = graph, graph, _find_unique(graph).sum()
+        spent = 0
+        for number in range(NUM_ROUNDS):
+            context.progress.update(number, NUM_ROUNDS, "changing links")
+            count = round(budget * (number + 1) / NUM_ROUNDS) - spent
+            spent += count
+            num_added = int(rng.binomial(count, self.additions))
+            is_unique = _find_unique(current)
+            added = _choose_additions(current, threats, is_unique, num_added, rng)
+            current = _take_away(current, is_unique, count - num_added, rng)
+            current = _add(current, added, rng)
+            unique = _find_unique(current).sum()
+            if unique < fewest:
+                best, fewest = current, unique
+        kept = int(np.isin(best.edge_codes, graph.edge_codes).sum())
+        facts = {
+            "links_removed": float(graph.num_edges - kept),
+            "links_added": float(best.num_edges - kept),
+        }
+        return Release(best, self.info.key, self.config, facts=facts)
+
+
+def _find_unique(graph: Graph) -> np.ndarray:
+    """(n,) bool: alone with their links and the links among their neighbours."""
+    unique: np.ndarray = compute_class_sizes(compute_fingerprints(graph, "degree_triangles")) == 1
+    return unique
+
+
+def _take_away(graph: Graph, is_unique: np.ndarray, count: int, rng: np.random.Generator) -> Graph:
+    felt = is_unique[graph.edges].sum(axis=1)
+    felt = felt + count_marked_between(*list_neighbors(graph), graph.edges, is_unique)
+    order = np.lexsort((rng.random(graph.num_edges), -felt))
+    keep = np.ones(graph.num_edges, bool)
+    keep[order[:count]] = False
+    weights = None if graph.weights is None else graph.weights[keep]
+    return graph.with_edges(graph.edges[keep], weights)
+
+
+def _choose_additions(
+    graph: Graph, threats: Threats, is_unique: np.ndarray, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(≤ count, 2) pairs that are no links, the most unique ends first, among four times as
+    many drawn between unique people and from all."""
+    if not count:
+        return np.empty((0, 2), np.int64)
+    drawn = sample_candidates(graph, threats, 4 * count, rng)
+    unique = np.flatnonzero(is_unique)
+    if len(unique) > 1:
+        pairs = np.sort(rng.choice(unique, (4 * count, 2)), axis=1)
+        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+        blocked = graph.contains_pairs(pairs)
+        if threats.link is not None:
+            codes = pairs[:, 0] * graph.num_nodes + pairs[:, 1]
+            hidden = np.sort(threats.link.hidden, axis=1)
+            blocked |= np.isin(codes, hidden[:, 0] * graph.num_nodes + hidden[:, 1])
+        drawn = np.unique(np.concatenate([pairs[~blocked], drawn]), axis=0)
+    order = np.lexsort((rng.random(len(drawn)), -is_unique[drawn].sum(axis=1)))
+    chosen: np.ndarray = drawn[order[:count]]
+    return chosen
+
+
+def _add(graph: Graph, added: np.ndarray, rng: np.random.Generator) -> Graph:
+    weights = None
+    if graph.weights is not None:
+        drawn = graph.weights[rng.integers(0, max(graph.num_edges, 1), len(added))]
+        weights = np.concatenate([graph.weights, drawn])
+    return graph.with_edges(np.concatenate([graph.edges, added]), weights)

@@ -1,0 +1,190 @@
+"""A person's risk by an attacker that can exist: chosen without seeing that person's truth.
+
+The maximum over attacks per person picks, after the fact, whoever happened to be right: of many
+guessing attackers one always is. The headline is therefore one attacker a release and secret:
+the ensemble, or the best single attack, which choose on known values; where neither ran, the
+attack that gained most over other people (cross-fitted). Null attackers expose nobody. The
+maximum per person stays as an upper bound, beside what attackers who only guess would reach.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from core.audit.cases import THREAT_TITLES, Case, split_id
+from core.findings.labels import attack_threat, is_null, method_title, release_title
+from core.findings.numbers import format_percent
+from core.measures.node_risk import ADVANTAGE_LIMIT
+
+CHOOSERS = ("ensemble", "best_single")
+"""Attacks that choose among others on known values, the preferred one first."""
+
+CROSS_FITTED = "chosen by what it gains over other people"
+
+HEADLINE_COLUMNS = (
+    "release",
+    "threat",
+    "target",
+    "node",
+    "attack",
+    "risk",
+    "base",
+    "advantage",
+    "low",
+    "high",
+    "seeds",
+    "how",
+)
+
+
+@lru_cache(maxsize=1024)
+def find_secret(attack: str) -> tuple[str, str]:
+    """(threat, target column) of an attack's id; ("", "") for one this version does not know."""
+    threat = attack_threat(attack)
+    if threat is None:
+        return "", ""
+    return threat, Case.parse(attack).target
+
+
+def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
+    """One row a release, secret and node at stake: the risk under the headline attacker.
+
+    `HEADLINE_COLUMNS`; `how` says by what the attacker was chosen. Secrets that null attackers
+    alone were run against are absent.
+    """
+    rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
+    secrets = {attack: find_secret(attack) for attack in rows.attack.unique()}
+    real = [attack for attack in secrets if not is_null(attack)]
+    rows = rows[rows.attack.isin(real)]
+    parts = []
+    keys = [rows.release, rows.attack.map(lambda a: secrets[a])]
+    for (release, (threat, target)), group in rows.groupby(keys, sort=False):
+        chosen, how = _choose(group)
+        parts.append(chosen.assign(release=release, threat=threat, target=target, how=how))
+    if not parts:
+        return pd.DataFrame(columns=list(HEADLINE_COLUMNS))
+    found = pd.concat(parts, ignore_index=True)
+    return found.assign(base=found.risk - found.advantage)[list(HEADLINE_COLUMNS)]
+
+
+def compute_headline(nodes: pd.DataFrame) -> pd.DataFrame:
+    """One row a release and node, most exposed first: of the node's secrets the one on which its
+    headline attacker gains most. Columns as `compute_headlines`."""
+    found = compute_headlines(nodes)
+    first = found.groupby(["release", "node"], sort=False).advantage.idxmax()
+    worst = found.loc[first]
+    return worst.sort_values("advantage", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def compute_exposed(
+    nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, by_base: bool = False
+) -> pd.DataFrame:
+    """release, threat, target, exposed, n, share, mean (of the advantage), attacks, how; a row a
+    release and secret, or with `by_base` one for each base rate (column base): the classes.
+
+    Exposed are those on whom the headline attacker gains more than `limit` over the base rate.
+    """
+    found = compute_headlines(nodes)
+    found = found.assign(is_exposed=found.advantage > limit, base=found.base.round(6))
+    keys = ["release", "threat", "target", *(["base"] if by_base else [])]
+    return (
+        found.groupby(keys, sort=False)
+        .agg(
+            exposed=("is_exposed", "sum"),
+            n=("is_exposed", "size"),
+            share=("is_exposed", "mean"),
+            mean=("advantage", "mean"),
+            sd=("advantage", "std"),
+            attacks=("attack", lambda a: " or ".join(dict.fromkeys(map(method_title, a)))),
+            how=("how", "first"),
+        )
+        .reset_index()
+    )
+
+
+def tabulate_exposed(nodes: pd.DataFrame, releases: Sequence[str]) -> pd.DataFrame:
+    """How many people are exposed, for readers: a row a release, secret and base rate, which is
+    the share of the person's class for a private attribute."""
+    table = compute_exposed(nodes[nodes.release.isin(list(releases))], by_base=True)
+    secrets = table.threat.map(
+        lambda threat: dict(THREAT_TITLES).get(threat, "")
+    ) + table.target.map(lambda name: f" {name}" if name else "")
+    return pd.DataFrame(
+        {
+            "Release": table.release.map(release_title),
+            "After": secrets,
+            "Base rate": table.base.map(format_percent),
+            "People": table.n,
+            "Exposed": table.exposed,
+            "Share": table.share.map(format_percent),
+        }
+    )
+
+
+def _choose(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of the headline attacker among those of one release and secret, and how chosen.
+
+    Of several attackers who know different things the one who gains most is taken: a choice
+    among scenarios.
+    """
+    for key in CHOOSERS:
+        found = [a for a in rows.attack.unique() if split_id(a)[0].partition(":")[0] == key]
+        if found:
+            means = rows[rows.attack.isin(found)].groupby("attack", sort=False).advantage.mean()
+            how = f"{method_title(key)}, which chooses on known values"
+            return rows[rows.attack == means.idxmax()], how
+    half = rows.node.map(_hash_half)
+    parts = []
+    for side in (0, 1):
+        own, others = rows[half == side], rows[half != side]
+        means = (others if len(others) else own).groupby("attack", sort=False).advantage.mean()
+        parts.append(own[own.attack == means.idxmax()])
+    return pd.concat(parts), CROSS_FITTED
+
+
+def _hash_half(node: object) -> int:
+    return zlib.crc32(str(node).encode()) & 1
+
+
+def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.DataFrame:
+    """release, threat, target, exposed, n, noise: people whom at least one of the attacks gives
+    away, chosen after the fact, and the share of them that as many guessing attackers reach.
+
+    An upper bound on what an attacker who happens to use the right attack on each person finds.
+    """
+    rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
+    rows = rows[~rows.attack.map({a: is_null(a) for a in rows.attack.unique()}).astype(bool)]
+    keys = [rows.release, rows.attack.map({a: find_secret(a) for a in rows.attack.unique()})]
+    result = []
+    for (release, (threat, target)), group in rows.groupby(keys, sort=False):
+        best = group.groupby("node", sort=False).advantage.max()
+        bases = (group.risk - group.advantage).groupby(group.node, sort=False).first()
+        noise = simulate_noise(bases, group.attack.nunique(), int(group.seeds.median()), limit)
+        result.append((release, threat, target, int((best > limit).sum()), len(best), noise))
+    return pd.DataFrame(result, columns=["release", "threat", "target", "exposed", "n", "noise"])
+
+
+@lru_cache(maxsize=64)
+def _simulate(counts: tuple[int, ...], num_attacks: int, repeats: int, limit: float) -> float:
+    from core.measures.node_risk import compute_guessing_advantage
+
+    found = compute_guessing_advantage(counts, num_attacks, repeats)
+    return float((found.max(axis=0) > limit).mean())
+
+
+def simulate_noise(
+    bases: Sequence[float] | pd.Series, num_attacks: int, repeats: int, limit: float
+) -> float:
+    """Share of people that the best of `num_attacks` attackers who guess gives away, per person,
+    by chance: their scores are noise, calibrated as all others are. `bases`: one a person."""
+    _, counts = np.unique(np.round(np.asarray(bases, float), 6), return_counts=True)
+    most = 400  # people; more of them only make the calibration less noisy
+    scaled = np.maximum(counts * min(1.0, most / counts.sum()), 2).round().astype(int)
+    if len(scaled) == 1:  # links: hidden ones against as many that are not there
+        scaled = np.repeat(scaled, 2)
+    return _simulate(tuple(scaled.tolist()), num_attacks, max(repeats, 1), limit)

@@ -1,0 +1,142 @@
+"""The headline attacker: chosen without seeing the person's truth, so that noise exposes nobody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.audit.view import NODE_COLUMNS
+from core.findings.attackers import (
+    CROSS_FITTED,
+    _hash_half,
+    compute_bound,
+    compute_exposed,
+    compute_headline,
+    compute_headlines,
+    tabulate_exposed,
+)
+from core.graph import Attribute
+from core.measures.node_risk import compute_attribute_node_risk
+from core.registry import list_methods
+from core.results import ClassProbabilities
+from core.threats import AttributeThreat
+
+REAL = [
+    m.info.key
+    for m in list_methods("attribute_attack")
+    if not m.info.is_null and m.info.key not in ("ensemble", "best_single")
+]
+
+
+def draw_noise(share: float, attacks: list[str], n: int = 400, seed: int = 0) -> pd.DataFrame:
+    """The node table of attackers whose scores are noise, one repeat, nine tenths hidden."""
+    rng = np.random.default_rng(seed)
+    codes = (np.arange(n) >= share * n).astype(int)
+    known = rng.random(n) < 0.1
+    threat = AttributeThreat(Attribute("z", codes, ("a", "b")), known, ~known)
+    tables = []
+    for attack in attacks:
+        found = compute_attribute_node_risk(ClassProbabilities(rng.dirichlet([1, 1], n)), threat)
+        columns = {"risk": found.risk, "advantage": found.advantage, "low": 0.0, "high": 1.0}
+        names = [f"p{i}" for i in found.nodes]
+        table = {"node": names, "release": "original", "attack": attack, **columns, "seeds": 1}
+        tables.append(pd.DataFrame(table))
+    return pd.concat(tables, ignore_index=True)[list(NODE_COLUMNS)]
+
+
+def make_rows(*rows: tuple[str, str, float, float]) -> pd.DataFrame:
+    """node, attack, risk, base."""
+    values = [(n, "original", a, r, r - b, r, r, 1) for n, a, r, b in rows]
+    return pd.DataFrame(values, columns=list(NODE_COLUMNS))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.73, 0.82])
+def test_fourteen_noise_attackers_expose_at_most_one_in_a_hundred(share):
+    attacks = (REAL + [f"{key}:epochs=7" for key in ("gcn", "gat", "sage")])[:14]
+    assert len(attacks) == 14
+    shares, bounds = [], []
+    for seed in range(5):
+        nodes = draw_noise(share, attacks, seed=seed)
+        shares.append(compute_exposed(nodes).share.iloc[0])
+        bounds.append(compute_bound(nodes).exposed.iloc[0] / len(set(nodes.node)))
+    assert np.mean(shares) <= 0.01
+    assert np.mean(bounds) > np.mean(shares)  # the maximum per person does find somebody
+
+
+def test_the_noise_level_of_the_bound_is_what_noise_reaches():
+    nodes = [draw_noise(0.5, REAL, seed=seed) for seed in range(6)]
+    found = [compute_bound(table).iloc[0] for table in nodes]
+    reached = np.mean([row.exposed / row.n for row in found])
+    assert np.mean([row.noise for row in found]) == pytest.approx(reached, abs=0.05)
+
+
+def test_the_ensemble_leads_then_the_best_single_attack_whoever_does_better():
+    rows = [("a", "gcn", 0.95, 0.5), ("a", "best_single", 0.6, 0.5), ("a", "ensemble", 0.4, 0.5)]
+    assert compute_headline(make_rows(*rows)).attack.tolist() == ["ensemble"]
+    found = compute_headline(make_rows(*rows[:2]))
+    assert found.attack.tolist() == ["best_single"]
+    assert "known values" in found.how[0]
+
+
+def test_null_attackers_expose_nobody():
+    nodes = make_rows(("a", "class_prior", 0.99, 0.5), ("b", "feature_regression", 0.99, 0.5))
+    assert compute_headline(nodes).empty
+    assert compute_exposed(nodes).empty
+    assert compute_bound(nodes).empty
+
+
+def test_the_choice_is_cross_fitted_and_equals_a_loop():
+    rng = np.random.default_rng(0)
+    names = [f"p{i}" for i in range(30)]
+    rows = [(n, a, rng.random(), 0.5) for n in names for a in ("gcn", "gat", "mlp")]
+    nodes = make_rows(*rows)
+    found = compute_headlines(nodes).set_index("node")
+    assert (found.how == CROSS_FITTED).all()
+    for name in names:
+        gains = {}
+        for attack in ("gcn", "gat", "mlp"):
+            others = [r - b for n, a, r, b in rows if a == attack and _half(n) != _half(name)]
+            gains[attack] = sum(others) / len(others)
+        assert found.attack[name] == max(gains, key=gains.__getitem__)
+        risk = next(r for n, a, r, _ in rows if (n, a) == (name, found.attack[name]))
+        assert found.risk[name] == risk
+
+
+def _half(name: str) -> int:
+    return _hash_half(name)
+
+
+def test_secrets_have_attackers_of_their_own_and_a_person_the_one_who_gains_most():
+    nodes = make_rows(
+        ("a", "adamic_adar", 0.7, 0.5),
+        ("a", "ensemble", 0.9, 0.8),
+        ("a", "ensemble@column:income", 0.5, 0.1),
+        ("b", "ensemble", 0.9, 0.8),
+    )
+    table = compute_headlines(nodes)
+    assert set(zip(table.threat, table.target, strict=True)) == {
+        ("link", ""),
+        ("attribute", ""),
+        ("attribute", "income"),
+    }
+    found = compute_headline(nodes).set_index("node")
+    assert found.target["a"] == "income"
+    assert found.base["a"] == pytest.approx(0.1)
+    exposed = compute_exposed(nodes).set_index("target").exposed
+    assert exposed["income"] == 1
+
+
+def test_exposed_people_are_counted_by_class_beside_its_base():
+    nodes = make_rows(("a", "gcn", 0.9, 0.8), ("b", "gcn", 0.5, 0.2), ("c", "gcn", 0.3, 0.2))
+    table = compute_exposed(nodes, by_base=True).set_index("base")
+    assert table.exposed.to_dict() == {0.8: 0, 0.2: 1}
+    assert table.n.to_dict() == {0.8: 1, 0.2: 2}
+    shown = tabulate_exposed(nodes, ["original"]).set_index("Base rate")
+    assert shown.Share.to_dict() == {"80 %": "0 %", "20 %": "50 %"}
+    assert set(shown.After) == {"private attribute"}
+
+
+def test_of_attackers_who_know_different_things_the_worse_is_taken():
+    nodes = make_rows(("a", "ensemble", 0.5, 0.5), ("a", "ensemble@others:0.1", 0.7, 0.5))
+    assert compute_headline(nodes).attack.tolist() == ["ensemble@others:0.1"]
