@@ -14,6 +14,11 @@ from dataclasses import dataclass
 from core.errors import InputError
 from core.release import Guarantee, Unit
 
+NOT_COVERED = (
+    "Settings that were chosen by auditing this graph are not covered by these sums: the choice "
+    "itself tells something of it."
+)
+
 _ROUNDING = 1e-9
 """By how much a sum may exceed a budget in floating point."""
 
