@@ -44,6 +44,7 @@ class Task:
 
     @staticmethod
     def of_cell(cell: Cell) -> Task:
+        """The task that the cell is one of."""
         return make_task(cell.kind, cell.method)
 
 
@@ -87,6 +88,7 @@ class TimeModel:
                 self._past.setdefault((item.kind, item.name), []).append(item)
 
     def predict(self, task: Task, size: int) -> float:
+        """Seconds to expect: nearest past runs scaled to this size, else the cost class."""
         known = self._past.get((task.kind, task.name), [])
         if not known:
             return max(DEFAULT_S[task.cost] * _scale(size, REFERENCE_SIZE), MIN_S)

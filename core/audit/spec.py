@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from core.errors import InputError
 from core.methods import ATTACK_KINDS, Kind, Method
@@ -60,6 +60,14 @@ class IdentityChoice(BaseModel):
     )
 
 
+def rename_seeds(fields: Any) -> Any:
+    """The same fields with `num_repeats` where they had its old name, `seeds`."""
+    if not isinstance(fields, dict) or "seeds" not in fields:
+        return fields
+    rest = {name: value for name, value in fields.items() if name != "seeds"}
+    return {"num_repeats": fields["seeds"], **rest}
+
+
 class AuditSpec(BaseModel):
     """Names the graph by its content, the threats, the methods and the repeats.
 
@@ -90,9 +98,21 @@ class AuditSpec(BaseModel):
     identity: IdentityChoice | None = Field(
         None, description="What an attacker on identities holds; none: not audited."
     )
+    aware: bool = Field(
+        False,
+        description="Run each attack on links and columns also by one who knows the defense.",
+    )
+    included_links: bool = Field(
+        False, description="Attack what went into a release: which of its links are real?"
+    )
+    releases_held: int | None = Field(
+        None, ge=2, le=100, description="Releases of the same graph that an attacker holds at once."
+    )
     attacks: tuple[MethodChoice, ...] = ()
     defenses: tuple[MethodChoice, ...] = ()
-    seeds: int = Field(5, ge=1, le=100, description="Repeats; each draws new splits and noise.")
+    num_repeats: int = Field(
+        5, ge=1, le=100, description="Repeats; each draws new splits and noise."
+    )
     root_seed: int = Field(0, ge=0, description="Repeats with the same root seed are identical.")
     policy: dict[str, Any] | None = Field(
         None, description="Release policy that the verdict goes by; it changes no result."
@@ -101,6 +121,12 @@ class AuditSpec(BaseModel):
         default_factory=dict,
         description="What was said of the release: recipient, knowledge, use, legal basis.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old_name(cls, fields: Any) -> Any:
+        """Specs once called the repeats `seeds`."""
+        return rename_seeds(fields)
 
     @staticmethod
     def check_spec(fields: dict[str, Any]) -> AuditSpec:
@@ -117,7 +143,8 @@ class AuditSpec(BaseModel):
             choice.make(*ATTACK_KINDS)
         for choice in spec.defenses:
             choice.make("defense")
-        if not spec.has_link_threat and spec.private is None and spec.identity is None:
+        has_columns = spec.private is not None or spec.identity is not None
+        if not (spec.has_link_threat or has_columns or spec.has_included_threat):
             raise InputError(
                 "audit", "must have a threat", remedy="name a private column or hide some links"
             )
@@ -131,6 +158,11 @@ class AuditSpec(BaseModel):
                 "defenses": _normalize(self.defenses, "defense"),
             }
         )
+
+    @property
+    def has_included_threat(self) -> bool:
+        """Whether the links inside the releases are attacked."""
+        return self.included_links or self.releases_held is not None
 
     @property
     def has_link_threat(self) -> bool:

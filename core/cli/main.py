@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.cli.identity import add_identity
+from core.cli.knowledge import add_knowledge
 from core.cli.ledger import add_ledger
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
@@ -135,7 +136,10 @@ def build_parser() -> Parser:
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
     add_identity(audit)
-    audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
+    add_knowledge(audit)
+    audit.add_argument(
+        "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
+    )
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
     add_policy(audit)

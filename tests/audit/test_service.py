@@ -63,7 +63,7 @@ class TestService:
 
     def test_it_computes_what_one_process_computes(self, service, graph, make_spec, tmp_path):
         spec = make_spec(
-            seeds=2,
+            num_repeats=2,
             attacks=[
                 {"key": "common_neighbors"},
                 {"key": "class_prior"},
@@ -92,10 +92,10 @@ class TestService:
 
     def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
         attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
-        larger = service.start_audit(make_spec(seeds=2, attacks=attacks), "larger")
+        larger = service.start_audit(make_spec(num_repeats=2, attacks=attacks), "larger")
         assert service.wait(larger, PATIENCE_S)
         known = list_done(service.home, larger)
-        audit_id = service.start_audit(make_spec(seeds=2, attacks=attacks[:1]))
+        audit_id = service.start_audit(make_spec(num_repeats=2, attacks=attacks[:1]))
         assert service.wait(audit_id, PATIENCE_S)
         assert service.get_progress(audit_id).cells_done == 2 * (1 + 2 * (1 + len(PARTS)))
         assert list_done(service.home, audit_id).items() <= known.items()
@@ -121,7 +121,7 @@ class TestService:
 
     def test_a_killed_worker_costs_only_what_it_had_in_hand(self, service, make_spec):
         attack = {"key": "gae_cosine", "config": {"epochs": 400}}
-        spec = make_spec(seeds=2, attacks=[{"key": "adamic_adar"}, attack], defenses=[])
+        spec = make_spec(num_repeats=2, attacks=[{"key": "adamic_adar"}, attack], defenses=[])
         audit_id = service.start_audit(spec)
         wait_for(lambda: is_training(service, audit_id))
         done = list_done(service.home, audit_id)
@@ -202,7 +202,7 @@ class TestService:
 @pytest.mark.xdist_group("audit cluster")
 def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph, make_spec):
     attacks = [{"key": "adamic_adar"}, {"key": "gae_cosine", "config": {"epochs": 300}}]
-    spec = make_spec(seeds=2, attacks=attacks, defenses=[])
+    spec = make_spec(num_repeats=2, attacks=attacks, defenses=[])
     store = Store(tmp_path)
     store.save_graph(graph)
     code = (
