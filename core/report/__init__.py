@@ -7,8 +7,8 @@ editions   internal, external, one page
 charts     figures for print              document   JSON + SVG + template → PDF
 """
 
-from core.report.document import render_preview, write_report
-from core.report.editions import FILES, write_editions
+from core.report.document import render_preview, write_editions, write_report
+from core.report.editions import FILES
 from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
 
 __all__ = [

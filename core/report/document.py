@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from core.audit.states import State
 from core.audit.view import AuditView
 from core.report.blocks import Block
 from core.report.closing import build_limits, build_provenance, build_signoff, build_sources
-from core.report.editions import blur_counts, fit_options
+from core.report.editions import FILES, blur_counts, fit_options
 from core.report.findings import build_attacks, build_releases, build_risk, build_tradeoff
 from core.report.material import Material
 from core.report.mechanisms import build_mechanisms
@@ -55,6 +56,17 @@ def write_report(view: AuditView, path: str | Path, options: ReportOptions | Non
     pdf = _compile(view, options or ReportOptions(), "pdf")
     target.write_bytes(pdf[0])
     return target
+
+
+def write_editions(
+    view: AuditView, folder: Path, options: ReportOptions | None = None
+) -> list[Path]:
+    """report.pdf, report-external.pdf and summary.pdf in `folder`."""
+    base = options or ReportOptions()
+    return [
+        write_report(view, folder / name, replace(base, edition=edition))
+        for edition, name in FILES.items()
+    ]
 
 
 def render_preview(

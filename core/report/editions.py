@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from core.audit.view import AuditView
 from core.report.material import FEW
 from core.report.options import Edition, ReportOptions, Section
 
@@ -60,16 +58,3 @@ def fit_options(options: ReportOptions) -> ReportOptions:
     if options.edition == "summary":
         return replace(options, sections=(), pseudonyms=True)
     return options
-
-
-def write_editions(
-    view: AuditView, folder: Path, options: ReportOptions | None = None
-) -> list[Path]:
-    """report.pdf, report-external.pdf and summary.pdf in `folder`."""
-    from core.report.document import write_report
-
-    base = options or ReportOptions()
-    return [
-        write_report(view, folder / name, replace(base, edition=edition))
-        for edition, name in FILES.items()
-    ]
