@@ -143,7 +143,11 @@ def build_parser() -> Parser:
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
     add_policy(audit)
-    audit.add_argument("--report", action="store_true", help="write report.pdf as well")
+    audit.add_argument(
+        "--report",
+        action="store_true",
+        help="write report.pdf, report-external.pdf and summary.pdf",
+    )
     audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     audit.set_defaults(run=run_audit)
 
@@ -259,9 +263,9 @@ def run_audit(options: argparse.Namespace) -> int:
         verdict, code = judge_audit(view, say)
         write_audit(view, options.out, verdict)
         if options.report:
-            from core.report import write_report
+            from core.report import write_editions
 
-            write_report(view, options.out / "report.pdf")
+            write_editions(view, options.out)
         failed = view.summary.cells_failed
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
         return 1 if failed or refuted else code
