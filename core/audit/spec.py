@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from core.data.release_columns import Rule
 from core.errors import InputError
 from core.methods import ATTACK_KINDS, Kind, Method
 from core.registry import make_method, parse_method
@@ -90,6 +91,13 @@ class AuditSpec(BaseModel):
     identity: IdentityChoice | None = Field(
         None, description="What an attacker on identities holds; none: not audited."
     )
+    publish_columns: tuple[str, ...] | None = Field(
+        None, description="Columns that leave with the graph; none named: as each format has it."
+    )
+    generalize: tuple[str, ...] = Field(
+        (), description="How columns are made coarser: COLUMN:RULE each, such as age:bin=10."
+    )
+    leave_out: tuple[str, ...] = Field((), description="Ids of people who are left out.")
     attacks: tuple[MethodChoice, ...] = ()
     defenses: tuple[MethodChoice, ...] = ()
     seeds: int = Field(5, ge=1, le=100, description="Repeats; each draws new splits and noise.")
@@ -113,6 +121,8 @@ class AuditSpec(BaseModel):
             raise InputError(
                 f"spec field '{name}'", first["msg"].lower(), first.get("input")
             ) from None
+        for text in spec.generalize:
+            Rule.parse(text)
         for choice in spec.attacks:
             choice.make(*ATTACK_KINDS)
         for choice in spec.defenses:

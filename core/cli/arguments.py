@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.cli.columns import read_columns
 from core.cli.identity import add_identity_attacks, needs_links, read_identity
 from core.errors import InputError
 from core.methods import ATTACK_KINDS
@@ -34,6 +35,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     fields = _load_spec(options.spec) if options.spec else {}
     names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    fields |= read_columns(options)
     read_identity(options, fields, service, say)
     if needs_links(options, fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.columns import add_columns, read_columns
 from core.cli.identity import add_identity
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
@@ -134,6 +135,7 @@ def build_parser() -> Parser:
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
     add_identity(audit)
+    add_columns(audit)
     audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
@@ -161,6 +163,7 @@ def build_parser() -> Parser:
     _add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     publish.add_argument("--known", type=float, metavar="SHARE")
+    add_columns(publish)
     publish.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
     )
@@ -278,6 +281,7 @@ def run_publish(options: argparse.Namespace) -> int:
     from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
     from core.data.writers import write_release
+    from core.seeding import Seed
 
     choice = MethodChoice.parse(options.defense, "defense")
     graph = load_input(options, say).graph
@@ -287,12 +291,22 @@ def run_publish(options: argparse.Namespace) -> int:
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
     _check_folder(options.out.parent)
+    fields |= read_columns(options)
     spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
     release = publish_release(graph, spec)
     shown = (options.utility,) if options.utility else ()
+    named = bool(spec.generalize) or spec.publish_columns is not None
+    columns = [*release.graph.attributes, *release.graph.feature_names] if named else None
     provenance = describe_publishing(release)
     paths = write_release(
-        release, options.out.parent, options.out.stem, provenance, (suffix,), attributes=shown
+        release,
+        options.out.parent,
+        options.out.stem,
+        provenance,
+        (suffix,),
+        attributes=shown,
+        columns=columns,
+        pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
