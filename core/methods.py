@@ -128,6 +128,7 @@ class IdentityAttack(Method):
     kind: ClassVar[Kind] = "identity_attack"
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
+        """None if it can run; otherwise the reason, in words for the user."""
         return None
 
     @abstractmethod

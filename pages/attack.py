@@ -64,12 +64,12 @@ def _show_form(view: AuditView | None) -> None:
         for method in list_methods(kind):  # type: ignore[arg-type]
             choices += _show_attack(method, usable[kind])
     left, right = st.columns([1, 2], vertical_alignment="bottom")
-    st.session_state.setdefault("seeds", view.spec.seeds if view is not None else 5)
-    seeds = left.number_input(
+    st.session_state.setdefault("num_repeats", view.spec.num_repeats if view is not None else 5)
+    repeats = left.number_input(
         "Repeats",
         1,
         100,
-        key="seeds",
+        key="num_repeats",
         persist_state="session",
         help="Each repeat draws new splits and new noise; intervals come from all of them.",
     )
@@ -88,7 +88,7 @@ def _show_form(view: AuditView | None) -> None:
         icon=":material/play_arrow:",
         disabled=not choices or is_running,
     ):
-        page.start_audit({"attacks": choices, "defenses": defenses, "seeds": int(seeds)})
+        page.start_audit({"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)})
 
 
 def _show_presets(usable: dict[str, bool]) -> None:
@@ -100,14 +100,14 @@ def _show_presets(usable: dict[str, bool]) -> None:
                 key=f"preset-{preset.key}",
                 help=preset.summary,
                 on_click=session.choose_attacks,
-                args=(keys, preset.seeds),
+                args=(keys, preset.num_repeats),
             )
         st.button(
             "None",
             key="preset-none",
             type="tertiary",
             on_click=session.choose_attacks,
-            args=([], st.session_state.get("seeds", 5)),
+            args=([], st.session_state.get("num_repeats", 5)),
         )
 
 

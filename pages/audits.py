@@ -120,7 +120,7 @@ def _open(audit: AuditSummary, target: str) -> None:
 def _choose_methods(audit: AuditSummary) -> None:
     """Preselect the audit's attacks on the Attack page."""
     spec = cache.load_view(audit.id).spec
-    session.choose_attacks([choice.key for choice in spec.attacks], spec.seeds)
+    session.choose_attacks([choice.key for choice in spec.attacks], spec.num_repeats)
 
 
 @st.dialog("Delete this audit?")
@@ -149,7 +149,7 @@ def _compare(chosen: list[AuditSummary]) -> None:
             spec = view.spec
             st.caption(
                 f"private: {escape(spec.private or 'none')}, known {spec.known:.0%}; "
-                f"{count_noun(spec.seeds, 'repeat')}; root seed {spec.root_seed}"
+                f"{count_noun(spec.num_repeats, 'repeat')}; root seed {spec.root_seed}"
             )
             for threat in list_threats(view.results):
                 st.markdown(answers.answer_attack(view.results, threat))

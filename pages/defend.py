@@ -107,7 +107,7 @@ def _show_form(view: AuditView | None) -> None:
             {
                 "attacks": attacks,
                 "defenses": [*kept, *choices],
-                "seeds": view.spec.seeds if view is not None else 5,
+                "num_repeats": view.spec.num_repeats if view is not None else 5,
             }
         )
 
@@ -156,8 +156,8 @@ def _show_results(view: AuditView) -> None:
     st.dataframe(table.drop(columns="release"), hide_index=True)
     with st.container(horizontal=True, wrap=False):
         st.caption(
-            f"Means over {count_noun(view.spec.seeds, 'repeat')}, each with a new split and new "
-            "noise; 95 % intervals in brackets. The worst case is the best attack, null "
+            f"Means over {count_noun(view.spec.num_repeats, 'repeat')}, each with a new split and "
+            "new noise; 95 % intervals in brackets. The worst case is the best attack, null "
             "attackers included.",
             width="stretch",
         )

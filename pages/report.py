@@ -27,7 +27,7 @@ def main() -> None:
         f"Audit **{summary.id}** of {escape(summary.graph_name)}, {started:%d %B %Y}: "
         f"{count_noun(len(summary.attacks), 'attack')} on "
         f"{count_noun(len(summary.defenses) + 1, 'release')}, "
-        f"{count_noun(view.spec.seeds, 'repeat')}."
+        f"{count_noun(view.spec.num_repeats, 'repeat')}."
     )
     options = _choose_options(view)
     if not options.pseudonyms:

@@ -75,6 +75,7 @@ def count_matches(wanted: np.ndarray, present: np.ndarray) -> np.ndarray:
 
 
 def count_distinct(fingerprints: np.ndarray) -> int:
+    """Number of classes of equal fingerprints."""
     return len(_group(fingerprints)[2])
 
 

@@ -14,10 +14,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec, MethodChoice, rename_seeds
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.errors import InputError, UnsupportedError
@@ -47,7 +47,12 @@ class AdviceRequest(BaseModel):
     node: str = Field(description="Id of the node.")
     attack: MethodChoice = Field(description="The attribute attack that must get worse.")
     max_links: int = Field(3, ge=1, le=10, description="Links to hide at most.")
-    seeds: int = Field(5, ge=2, le=50, description="Repeats with and without the links.")
+    num_repeats: int = Field(5, ge=2, le=50, description="Repeats with and without the links.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old_name(cls, fields: Any) -> Any:
+        return rename_seeds(fields)
 
 
 class AdvisedLink(BaseModel):
@@ -119,8 +124,8 @@ def compute_advice(
     node, code = _find_node(graph, graph.attribute(spec.private), request.node)
     attack = request.attack.make("attribute_attack")
     assert isinstance(attack, AttributeAttack)
-    repeats = list(islice(_draw_at_stake(spec, graph, node), request.seeds))
-    if len(repeats) < request.seeds:
+    repeats = list(islice(_draw_at_stake(spec, graph, node), request.num_repeats))
+    if len(repeats) < request.num_repeats:
         raise InputError(
             "node",
             "must be unknown to the adversary in some repeats",
@@ -132,7 +137,7 @@ def compute_advice(
     if reason:
         raise UnsupportedError(attack.label, f"cannot run here: {reason}")
     has_utility = spec.utility is not None
-    total = NUM_MODELS + request.seeds * (request.max_links + 1 + 2 * has_utility)
+    total = NUM_MODELS + request.num_repeats * (request.max_links + 1 + 2 * has_utility)
     effects = _choose_links(spec, visible, node, code, request, context, total)
     ends = visible.edges[[effect.link for effect in effects]]
     is_slow = attack.info.cost == "minutes"  # then the whole set only

@@ -101,7 +101,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
     ranked: list[tuple[tuple[int, ...], Cell]] = []
-    for repeat in range(spec.seeds):
+    for repeat in range(spec.num_repeats):
         for choice, defense, release in [(None, None, ORIGINAL), *defenses]:
             upstream = ""
             tier = 0 if defense is None else 1
@@ -196,7 +196,9 @@ def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None 
         choice.seeds_known,
         known,
     )
-    return replace(threats, identity=identity)
+    shown = list_published(spec, threats.visible) or ()
+    columns = tuple(name for name in shown if name in threats.visible.attributes)
+    return replace(threats, identity=replace(identity, columns=columns))
 
 
 def load_known_graph(spec: AuditSpec, load: Callable[[str], Graph]) -> Graph | None:

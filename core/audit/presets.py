@@ -10,13 +10,13 @@ from core.registry import list_methods
 
 @dataclass(frozen=True)
 class Preset:
-    """costs: which attacks are run, by what they cost; seeds: repeats."""
+    """costs: which attacks are run, by what they cost; num_repeats: how often."""
 
     key: str
     title: str
     summary: str
     costs: tuple[str, ...]
-    seeds: int
+    num_repeats: int
 
     def choose_attacks(self, has_link_threat: bool, has_attribute_threat: bool) -> list[str]:
         """Keys of the attacks that fit the threats; null attackers are always among them."""

@@ -29,7 +29,7 @@ def describe_run(spec: AuditSpec) -> dict[str, Any]:
     return {
         "graph_hash": spec.graph_hash,
         "root_seed": spec.root_seed,
-        "seeds": spec.seeds,
+        "num_repeats": spec.num_repeats,
         "results_version": RESULTS_VERSION,
         **describe_packages(),
     }

@@ -13,8 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
+from core.audit.estimate import (
+    Task,
+    TimeModel,
+    estimate_seconds,
+    find_kept,
+    load_past,
+    make_task,
+)
 from core.audit.jobs.advice import AdviceJobs
 from core.audit.jobs.claims import ClaimJobs
+from core.audit.jobs.cluster import count_workers
 from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.jobs.engine import Engine
 from core.audit.jobs.kind import Jobs
@@ -51,6 +60,7 @@ class AuditService:
         self._kinds: tuple[Jobs[Any, Any], ...] = (self.claims, self.advice, self.publishing)
         self.publishing.sweep()
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
+        self._models: OrderedDict[str, TimeModel] = OrderedDict()
         self._releases: OrderedDict[str, Release] = OrderedDict()
         self._views: OrderedDict[str, tuple[Any, AuditView]] = OrderedDict()
 
@@ -152,6 +162,7 @@ class AuditService:
             self.publishing.forget_graph(row.graph_hash)
         with self._lock:
             self._views.pop(audit_id, None)
+            self._models.pop(audit_id, None)
             self._graphs.pop(row.graph_hash, None)
             self._releases.clear()
             self._runs.pop(audit_id, None)
@@ -194,7 +205,37 @@ class AuditService:
             },
             seconds=row.seconds,
             note=note,
+            seconds_left=self._estimate_left(audit_id, row.graph_hash)
+            if state == "running"
+            else None,
         )
+
+    def estimate_seconds(self, spec: AuditSpec) -> float:
+        """Wall seconds that an audit would take here, less what the store has of it."""
+        graph = self.load_graph(spec.graph_hash)
+        cells = [c for c in plan_audit(spec.normalized(), graph) if not c.skip]
+        kept = find_kept(self._store, [cell.key for cell in cells])
+        left = [Task.of_cell(cell) for cell in cells if cell.key not in kept]
+        model = TimeModel(load_past(self._store))
+        return estimate_seconds(model, left, [], graph.num_nodes + graph.num_edges, count_workers())
+
+    def _estimate_left(self, audit_id: str, graph_hash: str) -> float:
+        """From the cells that this audit has finished, and those that others have."""
+        with self._lock:
+            model = self._models.get(audit_id)
+        if model is None:
+            model = TimeModel(load_past(self._store))
+            self._remember(self._models, audit_id, model, _MAX_VIEWS)
+        columns = ("kind", "method", "state", "progress", "seconds")
+        left, done = [], []
+        for cell in self._store.list_cells(audit_id, *columns):
+            if cell.state == State.DONE:
+                done.append((make_task(cell.kind, cell.method), cell.seconds))
+            elif cell.state not in FINAL:
+                left.append(make_task(cell.kind, cell.method, cell.progress))
+        graph = self.load_graph(graph_hash)
+        size = graph.num_nodes + graph.num_edges
+        return estimate_seconds(model, left, done, size, count_workers())
 
     def get_view(self, audit_id: str) -> AuditView:
         """All that is known so far; assembled anew only when cells have finished since."""

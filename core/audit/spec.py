@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from core.data.release_columns import Rule
 from core.errors import InputError
@@ -61,6 +61,14 @@ class IdentityChoice(BaseModel):
     )
 
 
+def rename_seeds(fields: Any) -> Any:
+    """The same fields with `num_repeats` where they had its old name, `seeds`."""
+    if not isinstance(fields, dict) or "seeds" not in fields:
+        return fields
+    rest = {name: value for name, value in fields.items() if name != "seeds"}
+    return {"num_repeats": fields["seeds"], **rest}
+
+
 class AuditSpec(BaseModel):
     """Names the graph by its content, the threats, the methods and the repeats.
 
@@ -100,7 +108,9 @@ class AuditSpec(BaseModel):
     leave_out: tuple[str, ...] = Field((), description="Ids of people who are left out.")
     attacks: tuple[MethodChoice, ...] = ()
     defenses: tuple[MethodChoice, ...] = ()
-    seeds: int = Field(5, ge=1, le=100, description="Repeats; each draws new splits and noise.")
+    num_repeats: int = Field(
+        5, ge=1, le=100, description="Repeats; each draws new splits and noise."
+    )
     root_seed: int = Field(0, ge=0, description="Repeats with the same root seed are identical.")
     policy: dict[str, Any] | None = Field(
         None, description="Release policy that the verdict goes by; it changes no result."
@@ -109,6 +119,12 @@ class AuditSpec(BaseModel):
         default_factory=dict,
         description="What was said of the release: recipient, knowledge, use, legal basis.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old_name(cls, fields: Any) -> Any:
+        """Specs once called the repeats `seeds`."""
+        return rename_seeds(fields)
 
     @staticmethod
     def check_spec(fields: dict[str, Any]) -> AuditSpec:

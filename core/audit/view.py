@@ -239,6 +239,7 @@ class AuditProgress:
     curves      label of a running cell → name of the curve → [(step, value), …]
     seconds     spent so far, over all runs of this audit
     note        something the user should know, such as that workers are starting; "" if nothing
+    seconds_left  estimate of what is still to come; None where nothing runs
     """
 
     state: State
@@ -249,6 +250,7 @@ class AuditProgress:
     curves: dict[str, dict[str, list[tuple[float, float]]]]
     seconds: float
     note: str
+    seconds_left: float | None = None
 
     @property
     def is_active(self) -> bool:

@@ -33,7 +33,15 @@ def add_advise(commands: Any, add_graph: Callable[..., None], say: Say) -> None:
         help="share of the private values that the adversary knows (0.1)",
     )
     advise.add_argument("--links", type=int, default=3, metavar="N", help="links at most (3)")
-    advise.add_argument("--seeds", type=int, default=5, metavar="N", help="repeats (5)")
+    advise.add_argument(
+        "--repeats",
+        "--seeds",
+        dest="num_repeats",
+        type=int,
+        default=5,
+        metavar="N",
+        help="repeats (5)",
+    )
     advise.add_argument("--root-seed", type=int, default=0, metavar="N")
     advise.add_argument("--out", type=Path, metavar="FILE", help="the advice as JSON")
     advise.set_defaults(run=lambda options: run_advise(options, say))
@@ -56,7 +64,10 @@ def run_advise(options: argparse.Namespace, say: Say) -> int:
     attack = MethodChoice.parse(options.attack, "attribute_attack")
     try:
         request = AdviceRequest(
-            node=options.node, attack=attack, max_links=options.links, seeds=options.seeds
+            node=options.node,
+            attack=attack,
+            max_links=options.links,
+            num_repeats=options.num_repeats,
         )
     except ValidationError as error:
         first = error.errors()[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.columns import read_columns
+from core.cli.columns import add_without_columns, read_columns
 from core.cli.identity import add_identity_attacks, needs_links, read_identity
 from core.errors import InputError
 from core.methods import ATTACK_KINDS
@@ -33,7 +33,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     from core.audit.twins import add_twins
 
     fields = _load_spec(options.spec) if options.spec else {}
-    names = ("private", "utility", "known", "hide_links", "test_links", "seeds", "root_seed")
+    names = ("private", "utility", "known", "hide_links", "test_links", "num_repeats", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
     fields |= read_columns(options)
     read_identity(options, fields, service, say)
@@ -49,6 +49,8 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         if not options.no_twins:
             defenses = add_twins(defenses)
         fields["defenses"] = [choice.model_dump() for choice in defenses]
+    if options.without_columns:
+        fields["defenses"] = add_without_columns(fields.get("defenses", []))
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
         loaded = load_input(options, say)

@@ -25,8 +25,29 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         "month; may be repeated",
     )
     parser.add_argument(
+        "--without-columns",
+        action="store_true",
+        help="every release a second time, without any column",
+    )
+    parser.add_argument(
         "--leave-out", type=Path, metavar="FILE", help="ids of people to leave out, one a line"
     )
+
+
+def add_without_columns(defenses: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each defense of the links is followed by the same without columns; first, columns alone."""
+    from core.audit.spec import MethodChoice
+    from core.defenses.without_columns import WithoutColumns
+    from core.methods import Defense
+
+    listed = [MethodChoice.of(WithoutColumns.model_validate({})).model_dump()]
+    for fields in defenses:
+        listed.append(fields)
+        defense = MethodChoice.model_validate(fields).make("defense")
+        assert isinstance(defense, Defense)
+        if not isinstance(defense, WithoutColumns) and defense.info.key != "pseudonyms":
+            listed.append(MethodChoice.of(WithoutColumns.combine(defense)).model_dump())
+    return listed
 
 
 def read_columns(options: argparse.Namespace) -> dict[str, Any]:

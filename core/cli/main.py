@@ -136,7 +136,9 @@ def build_parser() -> Parser:
     )
     add_identity(audit)
     add_columns(audit)
-    audit.add_argument("--seeds", type=int, metavar="N", help="repeats (5)")
+    audit.add_argument(
+        "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
+    )
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
     add_policy(audit)

@@ -23,6 +23,7 @@ _MAX_INDENT = 64
 _MAX_HEADERS = 1000
 _BLANKS = re.compile(rb"\s*+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
 
@@ -74,7 +75,9 @@ def load_link_text(path: str | Path) -> LinkText:
     if not sample:
         raise FormatError(file, "must have at least one link", "comments only")
     separator = guess_separator(sample, file)
-    width = len(_split(sample[0], separator))
+    end = data.find(b"\n", start)
+    first_line = data[start : end if end >= 0 else None].decode()
+    width = len(_split(first_line, separator))
     check_cells(file, data.count(b"\n"), width, most=MAX_CELLS)
     _check_comments(comments, separator, width, file)
     head = _parse(file, data, separator, 21)
@@ -104,6 +107,9 @@ def guess_separator(lines: list[str], file: str = "file") -> str:
     """
     widths = {s: [len(row) for row in csv.reader(lines, delimiter=s)] for s in "\t,;"}
     likely = [s for s, counts in widths.items() if sum(c > 1 for c in counts) > len(counts) / 2]
+    if likely == [",", ";"]:
+        bare = "".join(_QUOTED.sub("", line) for line in lines)
+        likely = [s for s in likely if s in bare] or likely
     if likely == [",", ";"]:
         rows = list(csv.reader(lines, delimiter=";"))
         with_comma = [cell for row in rows for cell in row if "," in cell]

@@ -88,14 +88,17 @@ class Links:
         self._withheld = withheld
 
     def is_free(self, i: int, j: int) -> bool:
+        """Whether the pair may be linked: two nodes, not linked, not withheld."""
         return i != j and j not in self.neighbors[i] and _order(i, j) not in self._withheld
 
     def add(self, i: int, j: int) -> None:
+        """Link the pair."""
         self._change(i, j, 1)
         self.neighbors[i].add(j)
         self.neighbors[j].add(i)
 
     def remove(self, i: int, j: int) -> None:
+        """Take the link away."""
         self._change(i, j, -1)
         self.neighbors[i].discard(j)
         self.neighbors[j].discard(i)

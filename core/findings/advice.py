@@ -20,12 +20,12 @@ def describe_advice(advice: Advice) -> str:
     if not count:
         return (
             f"**No link was found** whose hiding would lower the risk under {title}, "
-            f"{before} over {advice.request.seeds} repeats."
+            f"{before} over {advice.request.num_repeats} repeats."
         )
     links = "this link" if count == 1 else f"these {count} links"
     change = advice.estimate_change(count)
     after = format_estimate(advice.estimate_risk(count))
-    ways = f"{title}, {advice.request.seeds} repeats with the same splits and seeds"
+    ways = f"{title}, {advice.request.num_repeats} repeats with the same splits and seeds"
     if change.high is not None and change.high < 0:
         head = f"**Hide {links}: {before} → {after}**"
     elif change.low is not None and change.low > 0:

@@ -36,6 +36,7 @@ class Bits:
 
     @staticmethod
     def of(epsilon: float) -> Bits:
+        """The flip that spends this ε on a bit."""
         return Bits(compute_flip_probability(epsilon), epsilon)
 
 

@@ -55,9 +55,9 @@ def build_limits(material: Material) -> list[Block]:
             "Sensitive links were drawn at random. Links that people really want to "
             "hide may be easier or harder to infer."
         )
-    if spec.seeds < 5:
+    if spec.num_repeats < 5:
         limits.append(
-            f"Only {spec.seeds} repeat{'s' * (spec.seeds > 1)} ran: intervals rest on "
+            f"Only {spec.num_repeats} repeat{'s' * (spec.num_repeats > 1)} ran: intervals rest on "
             "few splits; five or more are advised."
         )
     limits.append(
@@ -136,9 +136,9 @@ def build_provenance(material: Material) -> list[Block]:
         ("Made", f"{material.created:%d %B %Y, %H:%M} UTC".lstrip("0")),
         ("Graph", spec.graph_name),
         ("Content hash (SHA-256)", spec.graph_hash),
-        ("Repeats and root seed", f"{spec.seeds} repeats from root seed {spec.root_seed}"),
+        ("Repeats and root seed", f"{spec.num_repeats} repeats from root seed {spec.root_seed}"),
     ]
-    told = {"graph_hash", "root_seed", "seeds", "created"}
+    told = {"graph_hash", "root_seed", "seeds", "num_repeats", "created"}
     rows += [
         (_in_words(name), _flatten(value))
         for name, value in facts.items()

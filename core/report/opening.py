@@ -51,7 +51,7 @@ def build_threats(material: Material) -> list[Block]:
             "of the graph."
         )
     ]
-    repeats = "a single repeat" if spec.seeds == 1 else f"each of {spec.seeds} repeats"
+    repeats = "a single repeat" if spec.num_repeats == 1 else f"each of {spec.num_repeats} repeats"
     if spec.has_link_threat:
         who = (
             f"The analyst named {len(spec.sensitive_links):,} links as sensitive"

@@ -63,12 +63,12 @@ def _show_form(
         max_links = st.number_input(
             "Links at most", 1, 10, 3, key="advice-links", width=130, persist_state="session"
         )
-        seeds = st.number_input(
+        repeats = st.number_input(
             "Repeats",
             2,
             50,
             5,
-            key="advice-seeds",
+            key="advice-repeats",
             width=130,
             persist_state="session",
             help="Each runs the attack anew with and without the links.",
@@ -76,7 +76,7 @@ def _show_form(
         label = START if progress is None else "Look again"
         if st.button(label, key="advice-start", icon=":material/lightbulb:"):
             request = AdviceRequest(
-                node=node, attack=attack, max_links=int(max_links), seeds=int(seeds)
+                node=node, attack=attack, max_links=int(max_links), num_repeats=int(repeats)
             )
             try:
                 service.open_service().advice.start(view.summary.id, request)

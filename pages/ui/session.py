@@ -164,9 +164,9 @@ def open_node(node: str | None) -> None:
         st.session_state["node"] = st.query_params["node"] = node
 
 
-def choose_attacks(keys: list[str], seeds: int) -> None:
+def choose_attacks(keys: list[str], num_repeats: int) -> None:
     """Tick exactly these attacks on the Attack page."""
     for kind in ("link_attack", "attribute_attack"):
         for method in list_methods(kind):
             st.session_state[f"attack.{method.info.key}"] = method.info.key in keys
-    st.session_state["seeds"] = seeds
+    st.session_state["num_repeats"] = num_repeats

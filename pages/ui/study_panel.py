@@ -26,7 +26,7 @@ def show_studies(view: AuditView) -> None:
     with st.expander("Studies", expanded=bool(newest), icon=":material/show_chart:"):
         st.caption(
             f"Each runs the {count_noun(len(view.spec.attacks), 'attack')} of this audit, "
-            f"{count_noun(view.spec.seeds, 'repeat')} each, on the original."
+            f"{count_noun(view.spec.num_repeats, 'repeat')} each, on the original."
         )
         tabs = st.tabs([kind.title for kind in studies.STUDIES])
         for kind, tab in zip(studies.STUDIES, tabs, strict=True):

@@ -25,7 +25,7 @@ def make_spec(graph):
             "known": 0.3,
             "hide_links": 0.1,
             "test_links": 0.0,
-            "seeds": 1,
+            "num_repeats": 1,
             "attacks": [{"key": "common_neighbors"}],
             "defenses": [{"key": "random_deletion"}],
         }

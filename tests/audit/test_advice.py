@@ -32,11 +32,11 @@ def _quick(monkeypatch):
 
 @pytest.fixture(scope="module")
 def spec(make_spec):
-    return make_spec(hide_links=None, attacks=[ATTACK.model_dump()], seeds=3, known=0.3)
+    return make_spec(hide_links=None, attacks=[ATTACK.model_dump()], num_repeats=3, known=0.3)
 
 
 def advise(spec, graph, node="3", progress=None, **fields):
-    request = AdviceRequest(node=node, attack=ATTACK, **{"seeds": 3, **fields})
+    request = AdviceRequest(node=node, attack=ATTACK, **{"num_repeats": 3, **fields})
     context = Context(Seed(0), progress=progress or RecordingProgress())
     return compute_advice(spec, graph, request, context)
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_advised_is_said(spec, graph, monkeypatch, fields, text):
     monkeypatch.setattr(advice_module, "MAX_DRAWS", 3)
     known = fields.pop("known", 0.3)
     with pytest.raises(InputError, match=text):
-        advise(spec.model_copy(update={"known": known}), graph, seeds=4, **fields)
+        advise(spec.model_copy(update={"known": known}), graph, num_repeats=4, **fields)
 
 
 def test_a_value_that_is_missing_cannot_be_protected(spec, graph):
@@ -199,7 +199,7 @@ def test_a_job_on_the_cluster_is_cancelled_in_a_second_and_kept_when_done(servic
     service._store.update_audit(audit_id, state=State.DONE)
     assert service.advice.find(audit_id, "3") is None
     slow = MethodChoice(key="gcn", config={"epochs": 10_000})
-    service.advice.start(audit_id, AdviceRequest(node="3", attack=slow, seeds=50))
+    service.advice.start(audit_id, AdviceRequest(node="3", attack=slow, num_repeats=50))
     wait_for(lambda: service.advice.find(audit_id, "3").fraction > 0)
     started = time.monotonic()
     service.advice.cancel_node(audit_id, "3")
@@ -207,7 +207,7 @@ def test_a_job_on_the_cluster_is_cancelled_in_a_second_and_kept_when_done(servic
     assert service.advice.find(audit_id, "3").state == "cancelled"
     assert time.monotonic() - started < 1
 
-    service.advice.start(audit_id, AdviceRequest(node="3", attack=ATTACK, seeds=3))
+    service.advice.start(audit_id, AdviceRequest(node="3", attack=ATTACK, num_repeats=3))
     wait_for(lambda: not service.advice.find(audit_id, "3").is_active)
     progress = service.advice.find(audit_id, "3")
     assert (progress.state, progress.reason) == ("done", "")

@@ -57,7 +57,7 @@ def nodes_file(tmp_path):
     [
         ([], "COMMAND"),
         (["audit", *QUICK], "--out"),
-        (["audit", *QUICK, "--seeds", "0", "--out", "OUT"], "seeds"),
+        (["audit", *QUICK, "--repeats", "0", "--out", "OUT"], "num_repeats"),
         (["audit", *QUICK, "--seeds", "many", "--out", "OUT"], "many"),
         (["audit", *QUICK, "--hide-links", "1.5", "--out", "OUT"], "hide_links"),
         (["audit", *QUICK, "--private", "nope", "--hide-links", "--out", "OUT"], "nope"),

@@ -60,7 +60,9 @@ def home(tmp_path_factory):
 @pytest.fixture(scope="module")
 def view(home, graph, make_spec):
     spec = make_spec(
-        seeds=2, utility="label", attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}]
+        num_repeats=2,
+        utility="label",
+        attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}],
     )
     return run_inline(spec, graph, home)
 

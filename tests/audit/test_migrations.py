@@ -87,7 +87,7 @@ def make_old_store(home: Path, spec, graph) -> tuple[str, list]:
 
 @pytest.fixture
 def old(tmp_path, graph, make_spec):
-    return make_old_store(tmp_path, make_spec(seeds=2), graph)
+    return make_old_store(tmp_path, make_spec(num_repeats=2), graph)
 
 
 def test_an_old_store_opens_with_its_cells_claims_and_advice(tmp_path, old, graph, make_spec):
@@ -98,7 +98,9 @@ def test_an_old_store_opens_with_its_cells_claims_and_advice(tmp_path, old, grap
     assert [[getattr(row, f) for f in fields] for row in again] == [
         [getattr(row, f) for f in fields] for row in cells
     ]
-    assert [row.key for row in again] == [c.key for c in plan_audit(make_spec(seeds=2), graph)]
+    assert [row.key for row in again] == [
+        c.key for c in plan_audit(make_spec(num_repeats=2), graph)
+    ]
     (claim,) = list_runs(store, ClaimJobs, audit_id)
     assert (claim.release, claim.trials, claim.state) == ("random_deletion", 400, "failed")
     assert claim.id == make_key("claim", audit_id, "random_deletion", 400)
@@ -119,7 +121,7 @@ def test_nothing_is_computed_again_after_the_migration(tmp_path, old, graph, mak
     written = [files.cell_folder(tmp_path, cell.key).stat().st_mtime_ns for cell in cells]
     store = Store(tmp_path)
     before = assemble_view(store, store.find_audit(audit_id))
-    view = run_inline(make_spec(seeds=2), graph, tmp_path, store=store)
+    view = run_inline(make_spec(num_repeats=2), graph, tmp_path, store=store)
     assert view.results.equals(before.results)
     assert [files.cell_folder(tmp_path, c.key).stat().st_mtime_ns for c in cells] == written
     store.close()

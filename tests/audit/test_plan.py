@@ -6,6 +6,7 @@ import pytest
 
 from core.audit.parts import PARTS
 from core.audit.plan import plan_audit
+from core.audit.spec import AuditSpec
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
 
@@ -19,7 +20,7 @@ def keys(spec, graph, **wanted):
 
 def test_each_repeat_has_each_release_attack_and_measure_once(make_spec, graph):
     spec = make_spec(
-        seeds=3,
+        num_repeats=3,
         attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}],
         defenses=[{"key": "random_deletion"}, {"key": "edge_rand"}],
     )
@@ -47,7 +48,7 @@ def test_another_attack_or_repeat_leaves_all_known_cells(make_spec, graph):
     few = keys(make_spec(), graph)
     more = keys(
         make_spec(
-            seeds=2,
+            num_repeats=2,
             attacks=[{"key": "adamic_adar"}, {"key": "common_neighbors"}],
             defenses=[{"key": "edge_rand"}, {"key": "random_deletion"}],
         ),
@@ -117,3 +118,13 @@ def test_sensitive_links_by_name_are_the_hidden_ones(make_spec, graph):
     spec = make_spec(hide_links=None, sensitive_links=(first,))
     threat = draw_repeat(spec, graph, 0).link
     assert threat.hidden.tolist() == [graph.edges[5].tolist()]
+
+
+def test_a_spec_with_the_old_name_of_the_repeats_plans_the_same_cells(make_spec, graph):
+    fields = make_spec(num_repeats=3).model_dump(mode="json")
+    old = {("seeds" if name == "num_repeats" else name): value for name, value in fields.items()}
+    assert AuditSpec.check_spec(old) == AuditSpec.check_spec(fields)
+    assert plan_audit(AuditSpec.check_spec(old), graph) == plan_audit(
+        make_spec(num_repeats=3), graph
+    )
+    assert AuditSpec.check_spec({**old, "num_repeats": 2}).num_repeats == 2

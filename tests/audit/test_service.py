@@ -63,7 +63,7 @@ class TestService:
 
     def test_it_computes_what_one_process_computes(self, service, graph, make_spec, tmp_path):
         spec = make_spec(
-            seeds=2,
+            num_repeats=2,
             attacks=[
                 {"key": "common_neighbors"},
                 {"key": "class_prior"},
@@ -81,12 +81,21 @@ class TestService:
         assert service.get_view(audit_id) is view
         assert "first" in [audit.name for audit in service.list_audits()]
 
+    def test_what_the_store_has_takes_no_time(self, service, make_spec):
+        attacks = [{"key": "class_prior"}]
+        spec = make_spec(seeds=2, root_seed=71, attacks=attacks)
+        assert service.estimate_seconds(spec) > 0
+        assert service.wait(service.start_audit(spec), PATIENCE_S)
+        assert service.estimate_seconds(spec) == 0
+        more = make_spec(seeds=3, root_seed=71, attacks=attacks)
+        assert 0 < service.estimate_seconds(more) < 60
+
     def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
         attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
-        larger = service.start_audit(make_spec(seeds=2, attacks=attacks), "larger")
+        larger = service.start_audit(make_spec(num_repeats=2, attacks=attacks), "larger")
         assert service.wait(larger, PATIENCE_S)
         known = list_done(service.home, larger)
-        audit_id = service.start_audit(make_spec(seeds=2, attacks=attacks[:1]))
+        audit_id = service.start_audit(make_spec(num_repeats=2, attacks=attacks[:1]))
         assert service.wait(audit_id, PATIENCE_S)
         assert service.get_progress(audit_id).cells_done == 2 * (1 + 2 * (1 + len(PARTS)))
         assert list_done(service.home, audit_id).items() <= known.items()
@@ -112,7 +121,7 @@ class TestService:
 
     def test_a_killed_worker_costs_only_what_it_had_in_hand(self, service, make_spec):
         attack = {"key": "gae_cosine", "config": {"epochs": 400}}
-        spec = make_spec(seeds=2, attacks=[{"key": "adamic_adar"}, attack], defenses=[])
+        spec = make_spec(num_repeats=2, attacks=[{"key": "adamic_adar"}, attack], defenses=[])
         audit_id = service.start_audit(spec)
         wait_for(lambda: is_training(service, audit_id))
         done = list_done(service.home, audit_id)
@@ -193,7 +202,7 @@ class TestService:
 @pytest.mark.xdist_group("audit cluster")
 def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph, make_spec):
     attacks = [{"key": "adamic_adar"}, {"key": "gae_cosine", "config": {"epochs": 300}}]
-    spec = make_spec(seeds=2, attacks=attacks, defenses=[])
+    spec = make_spec(num_repeats=2, attacks=attacks, defenses=[])
     store = Store(tmp_path)
     store.save_graph(graph)
     code = (

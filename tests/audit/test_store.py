@@ -98,13 +98,13 @@ def test_opening_again_keeps_everything(tmp_path, graph, make_spec):
     row = second.find_audit("a")
     assert (row.name, row.num_nodes, row.provenance) == ("name", 40, {"x": 1})
     assert second.find_same_audit(make_spec()) == "a"
-    assert second.find_same_audit(make_spec(seeds=2)) is None
+    assert second.find_same_audit(make_spec(num_repeats=2)) is None
     second.close()
 
 
 def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
     store.save_graph(graph)
-    small, large = make_spec(), make_spec(seeds=2)
+    small, large = make_spec(), make_spec(num_repeats=2)
     for audit_id, spec in (("small", small), ("large", large)):
         store.add_audit(audit_id, audit_id, spec, plan_audit(spec, graph), {})
     shared = {cell.key for cell in plan_audit(small, graph)}
@@ -141,3 +141,15 @@ def test_an_unusable_database_is_an_error(tmp_path):
         Store(tmp_path, "nonsense")
     with pytest.raises(InputError, match="database"):
         Store(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/a.db")
+
+
+def test_an_audit_of_an_older_version_is_found_again(store, graph, make_spec):
+    """Its spec lacks the names and fields that came since."""
+    store.save_graph(graph)
+    store.add_audit("a", "name", make_spec(), plan_audit(make_spec(), graph), {})
+    fields = make_spec().model_dump(mode="json")
+    old = {name: value for name, value in fields.items() if name not in ("identity", "num_repeats")}
+    store.update_audit("a", spec={**old, "seeds": fields["num_repeats"]})
+    assert store.find_same_audit(make_spec()) == "a"
+    store.update_audit("a", spec={"nothing": "known"})
+    assert store.find_same_audit(make_spec()) is None

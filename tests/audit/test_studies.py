@@ -32,7 +32,7 @@ ATTACKS = [{"key": "common_neighbors"}, {"key": "label_propagation"}, {"key": "c
 
 @pytest.fixture(scope="module")
 def spec(make_spec):
-    return make_spec(attacks=ATTACKS, seeds=2)
+    return make_spec(attacks=ATTACKS, num_repeats=2)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def idle(tmp_path, graph, monkeypatch):
 
 def test_known_share_is_all_that_changes_for_the_attribute_attacks(spec, graph):
     point, same = make_point("known", 0.05, spec, graph)
-    assert (point.known, point.private, point.seeds) == (0.05, spec.private, spec.seeds)
+    assert (point.known, point.private, point.num_repeats) == (0.05, spec.private, spec.num_repeats)
     assert [choice.key for choice in point.attacks] == ["label_propagation", "class_prior"]
     assert not point.has_link_threat
     assert point.defenses == ()

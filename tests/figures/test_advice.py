@@ -25,7 +25,7 @@ def make_advice(after, attack="label_propagation", **fields) -> Advice:
     )
     return Advice(
         **{
-            "request": AdviceRequest(node="3", attack=MethodChoice(key=attack), seeds=3),
+            "request": AdviceRequest(node="3", attack=MethodChoice(key=attack), num_repeats=3),
             "base": 0.5,
             "links": links,
             "risks": {0: BEFORE, 1: BEFORE, 2: after},

@@ -28,7 +28,7 @@ def audit(tmp_path_factory):
         private="private",
         utility="label",
         known=0.3,
-        seeds=2,
+        num_repeats=2,
         defenses=(DEFENSE,),
         attacks=(MethodChoice(key="class_prior"), MethodChoice(key="label_propagation")),
     )

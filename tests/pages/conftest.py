@@ -47,7 +47,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AuditSer
                 "private": "label",
                 "known": 0.3,
                 "hide_links": 0.2,
-                "seeds": 2,
+                "num_repeats": 2,
                 "attacks": [
                     MethodChoice(key=key)
                     for key in (

@@ -20,7 +20,9 @@ def test_advice_is_offered_for_the_private_attribute(open_app: OpenApp, audit_id
 
 def test_stored_advice_survives_a_reload(open_app: OpenApp, audited, audit_id: str) -> None:
     advice = Advice(
-        request=AdviceRequest(node="33", attack=MethodChoice(key="label_propagation"), seeds=2),
+        request=AdviceRequest(
+            node="33", attack=MethodChoice(key="label_propagation"), num_repeats=2
+        ),
         base=0.5,
         links=(AdvisedLink(source="33", target="34", is_own=True, change=-1.0),),
         risks={0: (0.9, 0.92), 1: (0.5, 0.52)},

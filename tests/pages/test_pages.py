@@ -121,7 +121,7 @@ def test_presets_choose_attacks(open_app: OpenApp) -> None:
     app.button(key="preset-thorough").click().run()
     boxes = [box for box in app.checkbox if str(box.key).startswith("attack.")]
     assert all(box.value for box in boxes)
-    assert app.number_input(key="seeds").value == 10
+    assert app.number_input(key="num_repeats").value == 10
     app.button(key="preset-quick").click().run()
     assert not app.checkbox(key="attack.gae_cosine").value
     assert app.checkbox(key="attack.degree_product").value

@@ -92,6 +92,7 @@ def invert(image: np.ndarray, size: int) -> np.ndarray:
 
 
 def count_matched(image: np.ndarray) -> int:
+    """Number of people that the mapping places."""
     return int((image != NOBODY).sum())
 
 

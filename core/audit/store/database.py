@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import sqlalchemy as sa
+from pydantic import ValidationError
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Row
 
@@ -127,7 +128,8 @@ class Store:
             .order_by(AuditRow.created.desc())
         )
         with self.read() as connection:
-            return next((row.id for row in connection.execute(query) if row.spec == wanted), None)
+            rows = connection.execute(query)
+            return next((row.id for row in rows if _complete(row.spec) == wanted), None)
 
     def update_audit(self, audit_id: str, **values: Any) -> None:
         """Set columns of an audit's row."""
@@ -384,3 +386,11 @@ def _delete_orphans(connection: Connection) -> list[str]:
     keys = list(connection.scalars(sa.select(JobRow.key).where(orphan)))
     connection.execute(sa.delete(JobRow).where(orphan))
     return keys
+
+
+def _complete(fields: dict[str, Any]) -> dict[str, Any]:
+    """A stored spec with the names and defaults of today; as it is where it cannot be read."""
+    try:
+        return AuditSpec.model_validate(fields).model_dump(mode="json")
+    except ValidationError:
+        return fields

@@ -22,4 +22,5 @@ class NoNoise:
     multiplier = 0.0
 
     def draw_for(self, values: torch.Tensor, sensitivity: float) -> torch.Tensor:
+        """Zeros: nothing is spent."""
         return torch.zeros_like(values)

@@ -1,0 +1,168 @@
+"""How long an audit takes: said before it runs and while it does, from what cells took before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median
+from typing import Literal
+
+import sqlalchemy as sa
+
+from core.audit.cases import split_id
+from core.audit.parts import PARTS
+from core.audit.plan import Cell
+from core.audit.states import KEPT, State
+from core.audit.store.database import Store
+from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
+from core.errors import AuditError
+from core.registry import find_method
+
+Cost = Literal["instant", "seconds", "minutes"]
+
+DEFAULT_S: dict[Cost, float] = {"instant": 0.3, "seconds": 6.0, "minutes": 45.0}
+"""Of a cell that never ran here, on a graph of `REFERENCE_SIZE`."""
+
+REFERENCE_SIZE = 10_000
+MIN_S = 0.02
+MAX_PAST = 5_000
+_CHUNK = 500
+NEAREST = 15
+"""Past cells of the most similar size that are asked."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell as the estimate sees it; `progress` 0 to 1 of one that runs."""
+
+    kind: str
+    name: str
+    cost: Cost
+    progress: float = 0.0
+
+    @staticmethod
+    def of_cell(cell: Cell) -> Task:
+        """The task that the cell is one of."""
+        return make_task(cell.kind, cell.method)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a cell took on a graph of `size` nodes and links."""
+
+    kind: str
+    name: str
+    size: int
+    seconds: float
+
+
+def make_task(kind: str, method: str, progress: float = 0.0) -> Task:
+    """The task of a stored cell; methods are told apart by key and knowledge, not by settings."""
+    name, cost = _name_method(kind, method)
+    return Task(kind, name, cost, progress)
+
+
+@lru_cache(maxsize=4096)
+def _name_method(kind: str, method: str) -> tuple[str, Cost]:
+    if kind == "measure":
+        part = PARTS.get(method)
+        return method, part.cost if part else "seconds"
+    bare, tokens = split_id(method)
+    key = bare.partition(":")[0]
+    return (f"{key}@{tokens}" if tokens else key), find_method(key).info.cost
+
+
+class TimeModel:
+    """Predicts the seconds of one cell on one worker.
+
+    The median of what the same method took on the graphs nearest in size, taken to grow in
+    proportion to nodes and links, and to shrink slower, because starting takes its time too.
+    """
+
+    def __init__(self, past: Iterable[Past]) -> None:
+        self._past: dict[tuple[str, str], list[Past]] = {}
+        for item in past:
+            if item.seconds > 0:
+                self._past.setdefault((item.kind, item.name), []).append(item)
+
+    def predict(self, task: Task, size: int) -> float:
+        """Seconds to expect: nearest past runs scaled to this size, else the cost class."""
+        known = self._past.get((task.kind, task.name), [])
+        if not known:
+            return max(DEFAULT_S[task.cost] * _scale(size, REFERENCE_SIZE), MIN_S)
+        nearest = sorted(known, key=lambda item: abs(math.log(max(size, 1) / max(item.size, 1))))
+        return max(median(p.seconds * _scale(size, p.size) for p in nearest[:NEAREST]), MIN_S)
+
+
+def estimate_seconds(
+    model: TimeModel,
+    left: Sequence[Task],
+    done: Sequence[tuple[Task, float]],
+    size: int,
+    num_workers: int,
+) -> float:
+    """Wall seconds that the cells `left` will take.
+
+    done  cells of this audit and their seconds: they say what the same methods take in it, and
+          by how much this machine is slower or faster now than the model believes
+    """
+    own: dict[tuple[str, str], list[float]] = {}
+    for task, seconds in done:
+        if seconds > 0:
+            own.setdefault((task.kind, task.name), []).append(seconds)
+    off = [
+        math.log(seconds / model.predict(task, size)) for task, seconds in done if seconds > MIN_S
+    ]
+    correction = math.exp(median(off)) if off else 1.0
+    times = []
+    for task in left:
+        known = own.get((task.kind, task.name))
+        whole = median(known) if known else model.predict(task, size) * correction
+        times.append(whole * (1.0 - min(max(task.progress, 0.0), 1.0)))
+    return max(sum(times) / max(num_workers, 1), max(times, default=0.0))
+
+
+def load_past(store: Store) -> list[Past]:
+    """The latest finished cells of all audits, with the size of their graph."""
+    query = (
+        sa.select(
+            JobRow.kind,
+            JobRow.method,
+            JobRow.seconds,
+            (GraphRow.num_nodes + GraphRow.num_edges).label("size"),
+        )
+        .join(AuditCellRow, AuditCellRow.cell_key == JobRow.key)
+        .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
+        .join(GraphRow, GraphRow.hash == AuditRow.graph_hash)
+        .where(JobRow.state == State.DONE, JobRow.seconds > 0)
+        .order_by(AuditRow.created.desc())
+        .limit(MAX_PAST)
+    )
+    with store.read() as connection:
+        rows = connection.execute(query).all()
+    found = []
+    for row in rows:
+        try:
+            task = make_task(row.kind, row.method)
+        except AuditError:  # a method that this version does not know
+            continue
+        found.append(Past(task.kind, task.name, row.size, row.seconds))
+    return found
+
+
+def find_kept(store: Store, keys: Sequence[str]) -> set[str]:
+    """Those of the cells that the store has already."""
+    found: set[str] = set()
+    with store.read() as connection:
+        for start in range(0, len(keys), _CHUNK):
+            part = keys[start : start + _CHUNK]
+            query = sa.select(JobRow.key).where(JobRow.key.in_(part), JobRow.state.in_(KEPT))
+            found.update(connection.execute(query).scalars())
+    return found
+
+
+def _scale(size: int, known: int) -> float:
+    ratio = max(size, 1) / max(known, 1)
+    return ratio if ratio > 1 else math.sqrt(ratio)

@@ -1,0 +1,72 @@
+"""The estimate of time: exact where the past repeats itself, scaled where it does not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.audit.estimate import (
+    DEFAULT_S,
+    REFERENCE_SIZE,
+    Past,
+    Task,
+    TimeModel,
+    estimate_seconds,
+    load_past,
+    make_task,
+)
+from core.audit.run import run_inline
+
+GAE = Task("attack", "gae_cosine", "seconds")
+NONE = TimeModel([])
+
+
+def test_what_never_ran_goes_by_its_cost() -> None:
+    assert NONE.predict(GAE, REFERENCE_SIZE) == DEFAULT_S["seconds"]
+    assert NONE.predict(GAE, 3 * REFERENCE_SIZE) == 3 * DEFAULT_S["seconds"]
+
+
+def test_the_past_of_the_same_method_and_size_is_believed() -> None:
+    past = [Past("attack", "gae_cosine", 500, 2.0), Past("attack", "seal", 500, 99.0)]
+    assert TimeModel(past).predict(GAE, 500) == 2.0
+    assert TimeModel(past).predict(GAE, 1000) == 4.0
+    assert TimeModel(past).predict(GAE, 125) == 1.0  # starting takes its time too
+
+
+@given(st.lists(st.floats(0.1, 50), min_size=1, max_size=20), st.integers(1, 8))
+def test_the_rest_of_an_audit_takes_what_its_own_cells_took(seconds, workers) -> None:
+    done = [(GAE, 3.0)] * 3
+    left = [GAE] * len(seconds)
+    expected = max(3.0 * len(left) / workers, 3.0)
+    assert estimate_seconds(NONE, left, done, 10, workers) == pytest.approx(expected)
+
+
+def test_a_slow_machine_is_noticed() -> None:
+    model = TimeModel([Past("attack", "katz", 100, 1.0), Past("attack", "seal", 100, 10.0)])
+    katz, seal = make_task("attack", "katz"), make_task("attack", "seal")
+    assert estimate_seconds(model, [seal], [], 100, 1) == pytest.approx(10.0)
+    assert estimate_seconds(model, [seal], [(katz, 2.0)], 100, 1) == pytest.approx(20.0)
+
+
+def test_a_running_cell_counts_by_what_is_left_of_it() -> None:
+    half = make_task("attack", "gae_cosine", progress=0.5)
+    assert estimate_seconds(NONE, [half], [(GAE, 4.0)], 10, 2) == pytest.approx(2.0)
+    assert estimate_seconds(NONE, [], [(GAE, 4.0)], 10, 2) == 0.0
+
+
+def test_settings_do_not_part_methods_but_knowledge_does() -> None:
+    assert make_task("attack", "katz:beta=0.1").name == "katz"
+    assert make_task("attack", "katz@aware").name == "katz@aware"
+    assert make_task("measure", "structure").cost == "seconds"
+
+
+def test_the_store_remembers_what_cells_took(make_spec, graph, tmp_path) -> None:
+    from core.audit.store.database import Store
+
+    spec = make_spec(seeds=1, attacks=[{"key": "common_neighbors"}])
+    run_inline(spec, graph, tmp_path)
+    past = load_past(Store(tmp_path))
+    size = graph.num_nodes + graph.num_edges
+    assert {item.size for item in past} == {size}
+    assert {"common_neighbors", "structure"} <= {item.name for item in past}

@@ -1,0 +1,149 @@
+"""What the README tells is there: its commands run, its options and variables exist."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.cli.main import build_parser, main
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+PYTHON = ".venv/bin/python -m core "
+
+SMALLER = {
+    "--attack gae_cosine --attack gps": "--attack degree_product",
+    "--attack all --defense all": "--attack label_propagation --repeats 1",
+    "--repeats 5": "--repeats 1",
+    "--trials 2000": "--trials 100",
+}
+"""The same commands on less: fewer methods, repeats and trials."""
+
+
+def list_commands() -> list[str]:
+    """The lines of all shell blocks, continued lines joined, comments left out."""
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    return [" ".join(line.split()) for line in lines if line.strip() and line[0] != "#"]
+
+
+CORE_COMMANDS = [line.removeprefix(PYTHON) for line in list_commands() if line.startswith(PYTHON)]
+OTHER_COMMANDS = [line for line in list_commands() if not line.startswith(PYTHON)]
+
+
+def shrink(command: str) -> list[str]:
+    for old, new in SMALLER.items():
+        command = command.replace(old, new)
+    return shlex.split(command)
+
+
+def write_tables(folder: Path) -> None:
+    """Two circles of twelve with a private column, as the file names of the README."""
+    people = ["user_id,country,SALARY"]
+    people += [f"u{i},{'US' if i < 12 else '-1' if i == 12 else 'FR'},{i % 2}" for i in range(24)]
+    (folder / "people.csv").write_text("\n".join(people))
+    links = [
+        f"u{12 * c + i} u{12 * c + (i + s) % 12}" for c in (0, 1) for i in range(12) for s in (1, 2)
+    ]
+    (folder / "relationships.txt").write_text("\n".join([*links, "u0 u12"]))
+
+
+@pytest.mark.parametrize("command", CORE_COMMANDS)
+def test_commands_are_understood(command: str) -> None:
+    build_parser().parse_args(shlex.split(command))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", CORE_COMMANDS)
+def test_commands_run(command: str, tmp_path, audit_home, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AUDIT_WORKERS", "1")
+    write_tables(tmp_path)
+    arguments = shrink(command)
+    assert main(arguments) == 0
+    if "--out" in arguments:
+        out = tmp_path / arguments[arguments.index("--out") + 1]
+        assert out.exists()
+        if arguments[0] == "audit":
+            written = json.loads((out / "audit.json").read_text())
+            assert written["results"]
+            assert all(row["status"] == "done" for row in written["results"])
+            assert (out / "nodes.parquet").is_file()
+            assert (out / "report.pdf").is_file() == ("--report" in arguments)
+
+
+def test_commands_of_installation_name_files_that_are_there() -> None:
+    assert len(OTHER_COMMANDS) == 2
+    for command in OTHER_COMMANDS:
+        for name in re.findall(r"-r (\S+)|run (\S+\.py)", command):
+            assert (ROOT / (name[0] or name[1])).is_file()
+    # The options of the test command are those of the installed plugins.
+    options = shlex.split(OTHER_COMMANDS[1].rpartition("pytest ")[2])
+    subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "--version"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.slow
+def test_the_installed_tools_of_both_commands_start() -> None:
+    for tool in ("streamlit", "pytest"):
+        found = shutil.which(tool, path=str(Path(sys.executable).parent))
+        assert found is not None
+        subprocess.run([found, "--version"], check=True, capture_output=True, timeout=120)
+
+
+def list_options() -> set[str]:
+    """Every option of every command."""
+    parser = build_parser()
+    commands = next(
+        action for action in parser._actions if action.dest == "==SUPPRESS==" or action.choices
+    )
+    return {
+        option
+        for command in commands.choices.values()  # type: ignore[union-attr]
+        for action in command._actions
+        for option in action.option_strings
+    }
+
+
+def test_options_named_in_the_text_exist() -> None:
+    text = re.sub(r"```sh.*?```", "", README, flags=re.DOTALL)
+    named = {name.split()[0].split("=")[0] for name in re.findall(r"`(--[a-z][^`]*)`", text)}
+    assert named
+    assert named <= list_options()
+
+
+def test_variables_are_those_that_the_code_reads() -> None:
+    files = [*ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+    read = {name for file in files for name in re.findall(r"\bAUDIT_[A-Z_]+\b", file.read_text())}
+    assert set(re.findall(r"`(AUDIT_[A-Z_]+)", README)) == read - INTERNAL
+
+
+INTERNAL: set[str] = set()
+"""Variables that one process of the app sets for another."""
+
+
+def test_files_named_in_links_are_there() -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).is_file(), target
+
+
+def test_it_stays_short_and_every_benchmark_has_its_section() -> None:
+    assert len(README.splitlines()) < 200
+    headings = re.findall(r"^## (.+)$", (ROOT / "tests/benchmarks/README.md").read_text(), re.M)
+    described = {name for heading in headings for name in heading.split(", ")}
+    scripts = {path.stem for path in (ROOT / "tests/benchmarks").glob("*.py")}
+    assert scripts - {"__init__"} <= described, scripts - described
+    assert os.path.getsize(ROOT / "assets/screenshots/risk-light.png") > 0
