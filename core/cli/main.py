@@ -21,6 +21,7 @@ from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.cli.columns import add_columns, read_columns
 from core.cli.identity import add_identity
+from core.cli.knowledge import add_knowledge
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -136,6 +137,7 @@ def build_parser() -> Parser:
     )
     add_identity(audit)
     add_columns(audit)
+    add_knowledge(audit)
     audit.add_argument(
         "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
     )
