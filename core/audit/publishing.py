@@ -17,6 +17,7 @@ class PublishSpec(BaseModel):
     private, utility, known, hide_links, sensitive_links, utility_train, publish_columns,
     generalize, leave_out  as in `AuditSpec`; no link is held back for tests, and only sensitive
     links are withheld from the release
+    budget  largest sum of ε, of its unit, that all publishing runs of the graph may reach
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -31,9 +32,12 @@ class PublishSpec(BaseModel):
     publish_columns: tuple[str, ...] | None = None
     generalize: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
+    budget: float | None = Field(None, gt=0)
 
     @staticmethod
-    def of_audit(spec: AuditSpec, defense: MethodChoice) -> PublishSpec:
+    def of_audit(
+        spec: AuditSpec, defense: MethodChoice, budget: float | None = None
+    ) -> PublishSpec:
         """One of the audit's defenses on its graph; links that were drawn are not withheld."""
         return PublishSpec(
             graph_hash=spec.graph_hash,
@@ -47,6 +51,7 @@ class PublishSpec(BaseModel):
             publish_columns=spec.publish_columns,
             generalize=spec.generalize,
             leave_out=spec.leave_out,
+            budget=budget,
         )
 
     @staticmethod
