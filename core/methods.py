@@ -86,9 +86,16 @@ class Method(BaseModel, ABC):
 
 
 class LinkAttack(Method):
-    """Scores pairs by how likely they are hidden links of a release."""
+    """Scores pairs by how likely they are hidden links of a release.
+
+    threats: what it is after: "link", links that were withheld from the release, or "included",
+    which links of the release are real and which real ones went in. reads_several: whether it
+    weighs what several releases of one graph say of a pair.
+    """
 
     kind: ClassVar[Kind] = "link_attack"
+    threats: ClassVar[tuple[str, ...]] = ("link",)
+    reads_several: ClassVar[bool] = False
 
     def supports(self, release: Release, threat: LinkThreat) -> str | None:
         """None if the attack can run, else the reason, shown to the user."""

@@ -35,6 +35,21 @@ class LinkThreat:
 
 
 @dataclass(frozen=True, eq=False)
+class IncludedThreat(LinkThreat):
+    """Which links of a release are real, and which real ones went into it.
+
+    hidden   (h, 2) links of the graph that was defended, in the release or not
+    absent   (a, 2) pairs that it does not link: those of the release, and of the others a sample
+    prior    share of links among all pairs of the graph that was defended
+    weights  (h + a,) how many pairs of the graph each pair of `pairs` stands for
+    released (h + a,) bool: in the release
+    """
+
+    weights: np.ndarray
+    released: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class AttributeThreat:
     """Private attribute inference (GPS §2): infer Z of the hidden nodes.
 

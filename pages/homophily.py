@@ -7,11 +7,13 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import homophily, pair_profile
 from core.findings import answers
+from core.findings.homophily import explain_missing_ratios
 from core.findings.labels import release_title
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 from pages.ui import page, session
+from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 MECHANISMS = (
@@ -36,10 +38,7 @@ def main() -> None:
     if has_homophily:
         _show_homophily(view)
     else:
-        st.info(
-            "This audit has no private column, so there is no homophily to measure. "
-            "Choose one on the Data page and run the attacks again."
-        )
+        st.info(escape(explain_missing_ratios(view), 300), icon=":material/info:")
     if view.spec.has_link_threat:
         _show_pairs(view)
     page.show_next("tradeoff", "Which release to choose: Trade-off")

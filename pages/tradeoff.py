@@ -12,8 +12,10 @@ from core.findings import answers
 from core.findings.labels import method_title, metric_title
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
+from core.findings.verdict_words import list_refused
 from core.results import RELEASE
 from pages.ui import page
+from pages.ui.policy import judge_view
 from pages.ui.theme import current_theme
 
 AIMS = {"link": "finding hidden links", "attribute": "inferring the private attribute"}
@@ -32,9 +34,12 @@ def main() -> None:
     threat, risk, attack, utility = _choose_axes(view, utilities)
     table = compute_tradeoff(view.results, risk, utility, attack, threat)
     limit = _choose_limit(table)
+    refused = list_refused(judge_view(view))
     with slot:
-        page.show_answer(answers.answer_tradeoff(table, limit, risk, utility))
-    chart = tradeoff.tradeoff(view.results, risk, utility, attack, threat, limit, current_theme())
+        page.show_answer(answers.answer_tradeoff(table, limit, risk, utility, refused))
+    chart = tradeoff.tradeoff(
+        view.results, risk, utility, attack, threat, limit, current_theme(), refused
+    )
     page.show_chart(chart, "tradeoff")
     if not view.spec.defenses:
         st.caption("Only the original is here: add defenses on the Defend page to compare them.")

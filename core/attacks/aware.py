@@ -17,11 +17,12 @@ from scipy.optimize import minimize
 from core.attacks.link.pair_judge import fit_judge
 from core.attacks.replay import Replay, share_replay
 from core.context import Context
+from core.data.included import draw_included_threat
 from core.errors import UnsupportedError
 from core.methods import AttributeAttack, Defense, LinkAttack
 from core.release import Release
 from core.results import ClassProbabilities, PairScores
-from core.threats import AttributeThreat, LinkThreat, Threats
+from core.threats import AttributeThreat, IncludedThreat, LinkThreat, Threats
 
 FLOOR = 1e-4
 """Probabilities below this count as this in logarithms."""
@@ -52,6 +53,35 @@ def score_links_aware(
     seen = attack.describe(release, threat, context)
     facts = {**_describe_replay(played), "classifier": judge.name, "held_out_loss": judge.loss}
     return PairScores(judge.compute_logits(_add_linked(seen, release, threat)), facts)
+
+
+def score_included_aware(
+    attack: LinkAttack,
+    defense: Defense,
+    release: Release,
+    threat: IncludedThreat,
+    threats: Threats,
+    context: Context,
+) -> PairScores:
+    """Log odds that a pair went into a release, learned from what a replay did to its links.
+
+    In the replay the release plays the graph that is defended. The odds are those of the pairs
+    of a graph, not of the sample that the judge learns from.
+    """
+    played = share_replay(defense, release, threats, context)
+    own = draw_included_threat(played.before, played.release.graph, context.rng("included"))
+    reason = attack.supports(played.release, own)
+    if reason:
+        raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
+    columns = attack.describe(played.release, own, context.child("replay"))
+    judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
+    odds = judge.compute_logits(
+        _add_linked(attack.describe(release, threat, context), release, threat)
+    )
+    others = own.weights[~own.truth & ~own.released]
+    odds[~threat.released] -= np.log(max(float(others.max(initial=1.0)), 1.0))
+    facts = {**_describe_replay(played), "classifier": judge.name, "held_out_loss": judge.loss}
+    return PairScores(odds, facts)
 
 
 def infer_aware(

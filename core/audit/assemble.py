@@ -208,6 +208,8 @@ def _compute_overlap(spec: AuditSpec, case: Case) -> float:
     Drawn links overlap by their share, hidden nodes by the unknown share; links that the
     analyst chose are the same in every repeat.
     """
+    if case.threat == "included":
+        return 1.0
     if case.threat == "attribute":
         return 1.0 - spec.known
     if case.threat == "identity":  # the same people in every repeat

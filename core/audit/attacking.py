@@ -10,7 +10,7 @@ import numpy as np
 from core.audit.cases import Case, Threat
 from core.context import Context
 from core.errors import UnsupportedError
-from core.methods import AttributeAttack, IdentityAttack, LinkAttack, Method
+from core.methods import AttributeAttack, Defense, IdentityAttack, LinkAttack, Method
 from core.release import Release
 from core.results import AnonymitySets, Measurement
 from core.threats import Threats
@@ -40,14 +40,61 @@ def _attack_links(
 
     assert isinstance(attack, LinkAttack)
     assert threats.link is not None
-    check_support(attack.label, attack.supports(release, threats.link))
-    scores = attack.score(release, threats.link, context)
+    if case.knowledge == "aware":
+        from core.attacks.aware import score_links_aware
+
+        defense = _make_defense(release)
+        scores = score_links_aware(attack, defense, release, threats.link, threats, context)
+    else:
+        check_support(attack.label, attack.supports(release, threats.link))
+        scores = attack.score(release, threats.link, context)
     roc = ranking.compute_link_roc(scores, threats.link)
     risk = node_risk.compute_link_node_risk(scores, threats.link, release.graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
-    measured = ranking.measure_link_scores(scores, threats.link)
-    return [*measured, node_risk.measure_advantage(risk)], {}, arrays
+    measured = [*ranking.measure_link_scores(scores, threats.link)]
+    measured.append(node_risk.measure_advantage(risk))
+    return measured, dict(scores.facts or {}), arrays
+
+
+def _attack_included(
+    attack: Method, case: Case, release: Release, threats: Threats, context: Context
+) -> Attacked:
+    from core.data.included import draw_included_threat
+    from core.measures import included
+    from core.measures.node_risk import measure_advantage
+
+    assert isinstance(attack, LinkAttack)
+    name, _, value = case.knowledge.partition(":")
+    if name == "held":
+        from core.attacks.held import share_held_releases
+
+        release = share_held_releases(_make_defense(release), release, threats, int(value), context)
+    threat = draw_included_threat(threats.visible, release.graph, context.rng("included"))
+    check_support(attack.label, attack.supports(release, threat))
+    if name == "aware":
+        from core.attacks.aware import score_included_aware
+
+        scores = score_included_aware(
+            attack, _make_defense(release), release, threat, threats, context
+        )
+    else:
+        scores = attack.score(release, threat, context)
+    roc = included.compute_included_roc(scores, threat)
+    risk = included.compute_included_risk(scores, threat, release.graph.num_nodes)
+    arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
+    arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
+    measured = [*included.measure_included(scores, threat), measure_advantage(risk)]
+    return measured, dict(scores.facts or {}), arrays
+
+
+def _make_defense(release: Release) -> Defense:
+    """The defense that made a release, with its settings, as one who knows it would run it."""
+    from core.registry import make_method
+
+    defense = make_method(release.defense, release.config, "defense")
+    assert isinstance(defense, Defense)
+    return defense
 
 
 def _attack_attribute(
@@ -59,7 +106,13 @@ def _attack_attribute(
     threat = threats.attribute
     assert threat is not None
     check_support(attack.label, attack.supports(release, threat))
-    found = attack.infer(release, threat, context)
+    if case.knowledge == "aware":
+        from core.attacks.aware import infer_aware
+
+        defense = _make_defense(release)
+        found = infer_aware(attack, defense, release, threat, threats, context)
+    else:
+        found = attack.infer(release, threat, context)
     roc = ranking.compute_attribute_roc(found, threat)
     risk = node_risk.compute_attribute_node_risk(found, threat)
     arrays = {"scores": found.probabilities, "fpr": roc.fpr, "tpr": roc.tpr}
@@ -96,6 +149,7 @@ Runner = Callable[[Method, Case, Release, Threats, Context], Attacked]
 
 _RUNNERS: dict[Threat, Runner] = {
     "link": _attack_links,
+    "included": _attack_included,
     "attribute": _attack_attribute,
     "identity": _attack_identities,
 }

@@ -12,12 +12,12 @@ attacks by their id keeps them apart, and the worst case takes them all:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote, unquote
 
 from core.audit.spec import AuditSpec, MethodChoice
-from core.methods import ATTACK_KINDS, Kind, Method
+from core.methods import ATTACK_KINDS, Kind, LinkAttack, Method
 from core.registry import parse_method
 
 Threat = Literal["link", "included", "attribute", "identity"]
@@ -65,6 +65,11 @@ class Case:
         return f"{self.method}@{'+'.join(tokens)}" if tokens else self.method
 
     @property
+    def needs_defense(self) -> bool:
+        """Whether the attacker replays a defense, so that the original has no such case."""
+        return self.knowledge == "aware" or self.knowledge.startswith("held:")
+
+    @property
     def is_plain(self) -> bool:
         return self.id == self.method
 
@@ -104,5 +109,19 @@ def list_cases(spec: AuditSpec) -> list[tuple[MethodChoice, Method, Case]]:
     found = []
     for choice in spec.attacks:
         attack = choice.make(*ATTACK_KINDS)
-        found.append((choice, attack, Case(choice.id, _DEFAULT_THREATS[attack.kind])))
+        found += [(choice, attack, case) for case in _list_own_cases(spec, choice.id, attack)]
     return found
+
+
+def _list_own_cases(spec: AuditSpec, method: str, attack: Method) -> list[Case]:
+    """The cases of one attack: plain, knowing the defense, holding several releases."""
+    plain = Case(method, _DEFAULT_THREATS.get(attack.kind, "identity"))
+    if isinstance(attack, LinkAttack) and "included" in attack.threats:
+        plain = Case(method, "included")
+    cases = [plain]
+    if spec.aware and plain.threat != "identity" and not attack.info.is_null:
+        cases.append(replace(plain, knowledge="aware"))
+    holds = isinstance(attack, LinkAttack) and attack.reads_several
+    if spec.releases_held is not None and holds:
+        cases.append(replace(plain, knowledge=f"held:{spec.releases_held}"))
+    return cases

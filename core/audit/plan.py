@@ -118,6 +118,11 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
                 cost = _COST_RANK[defense.info.cost]
                 ranked.append(((tier, 0, repeat, 0, cost), cell))
             for attack_choice, attack, case in cases:
+                if defense is None and case.needs_defense:
+                    continue
+                uses_gpu = attack.info.uses_gpu
+                if defense is not None and case.needs_defense:
+                    uses_gpu |= defense.info.uses_gpu
                 facts = {**_describe_stakes(spec, case, base), "upstream": upstream}
                 cell = Cell(
                     _compute_key("attack", release, case.id, repeat, attack, facts),
@@ -127,8 +132,8 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
                     repeat,
                     attack_choice.model_dump_json(),
                     upstream,
-                    attack.info.uses_gpu,
-                    _find_skip_reason(spec, attack),
+                    uses_gpu,
+                    _find_skip_reason(spec, attack, case),
                 )
                 cost = _COST_RANK[attack.info.cost]
                 ranked.append(((tier, 0 if tier else cost, repeat, 1, cost), cell))
@@ -219,7 +224,9 @@ def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[
     return base
 
 
-def _find_skip_reason(spec: AuditSpec, attack: Method) -> str:
+def _find_skip_reason(spec: AuditSpec, attack: Method, case: Case) -> str:
+    if case.threat == "included":
+        return "" if spec.has_included_threat else "use --included-links to attack links inside"
     if attack.kind == "link_attack" and not spec.has_link_threat:
         return "no links are hidden in this audit"
     if attack.kind == "attribute_attack" and spec.private is None:

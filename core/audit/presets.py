@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.methods import Method
+from core.methods import LinkAttack, Method
 from core.registry import list_methods
 
 
 @dataclass(frozen=True)
 class Preset:
-    """costs: which attacks are run, by what they cost; num_repeats: how often."""
+    """costs: which attacks are run, by what they cost; num_repeats: how often; aware: each attack
+    also by one who knows the defense."""
 
     key: str
     title: str
     summary: str
     costs: tuple[str, ...]
     num_repeats: int
+    aware: bool = False
 
     def choose_attacks(self, has_link_threat: bool, has_attribute_threat: bool) -> list[str]:
         """Keys of the attacks that fit the threats; null attackers are always among them."""
@@ -33,13 +35,28 @@ PRESETS = (
         "standard", "Standard", "attacks that take seconds, 5 repeats", ("instant", "seconds"), 5
     ),
     Preset(
-        "thorough", "Thorough", "every attack, 10 repeats", ("instant", "seconds", "minutes"), 10
+        "thorough",
+        "Thorough",
+        "every attack, knowing the defense too, 10 repeats",
+        ("instant", "seconds", "minutes"),
+        10,
+        aware=True,
     ),
 )
 
 
 def list_attacks(has_link_threat: bool, has_attribute_threat: bool) -> list[type[Method]]:
     """The attacks that fit the threats, in the order of their lists."""
-    links = list_methods("link_attack") if has_link_threat else []
+    links = [m for m in list_methods("link_attack") if "link" in _list_threats(m)]
+    links = links if has_link_threat else []
     attributes = list_methods("attribute_attack") if has_attribute_threat else []
     return [*links, *attributes]
+
+
+def list_included_attacks() -> list[type[Method]]:
+    """The attacks on what went into a release."""
+    return [m for m in list_methods("link_attack") if "included" in _list_threats(m)]
+
+
+def _list_threats(method: type[Method]) -> tuple[str, ...]:
+    return method.threats if issubclass(method, LinkAttack) else ()

@@ -98,6 +98,16 @@ class AuditSpec(BaseModel):
     identity: IdentityChoice | None = Field(
         None, description="What an attacker on identities holds; none: not audited."
     )
+    aware: bool = Field(
+        False,
+        description="Run each attack on links and columns also by one who knows the defense.",
+    )
+    included_links: bool = Field(
+        False, description="Attack what went into a release: which of its links are real?"
+    )
+    releases_held: int | None = Field(
+        None, ge=2, le=100, description="Releases of the same graph that an attacker holds at once."
+    )
     attacks: tuple[MethodChoice, ...] = ()
     defenses: tuple[MethodChoice, ...] = ()
     num_repeats: int = Field(
@@ -133,7 +143,8 @@ class AuditSpec(BaseModel):
             choice.make(*ATTACK_KINDS)
         for choice in spec.defenses:
             choice.make("defense")
-        if not spec.has_link_threat and spec.private is None and spec.identity is None:
+        has_columns = spec.private is not None or spec.identity is not None
+        if not (spec.has_link_threat or has_columns or spec.has_included_threat):
             raise InputError(
                 "audit", "must have a threat", remedy="name a private column or hide some links"
             )
@@ -147,6 +158,11 @@ class AuditSpec(BaseModel):
                 "defenses": _normalize(self.defenses, "defense"),
             }
         )
+
+    @property
+    def has_included_threat(self) -> bool:
+        """Whether the links inside the releases are attacked."""
+        return self.included_links or self.releases_held is not None
 
     @property
     def has_link_threat(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.identity import add_identity_attacks, needs_links, read_identity
+from core.cli.knowledge import needs_hidden_links, read_knowledge
 from core.errors import InputError
 from core.methods import ATTACK_KINDS
 
@@ -42,6 +43,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
     if options.identity:
         fields["attacks"] = add_identity_attacks(fields.get("attacks", []))
+    read_knowledge(options, fields)
     if options.defense:
         defenses = _parse_choices(options.defense, "defense")
         if not options.no_twins:
@@ -156,7 +158,7 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
         kind = find_method(choice.key, *ATTACK_KINDS).kind
         if kind == "attribute_attack" and not fields.get("private"):
             raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
-        if kind == "link_attack" and not has_links:
+        if needs_hidden_links(choice.key) and not has_links:
             raise InputError(choice.key, "needs hidden links", remedy="use --hide-links")
         if kind == "identity_attack" and not fields.get("identity"):
             raise InputError(choice.key, "needs the threat to identities", remedy="use --identity")

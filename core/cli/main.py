@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.cli.identity import add_identity
+from core.cli.knowledge import add_knowledge
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -134,6 +135,7 @@ def build_parser() -> Parser:
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
     add_identity(audit)
+    add_knowledge(audit)
     audit.add_argument(
         "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
     )

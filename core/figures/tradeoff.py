@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ def tradeoff(
     threat: Threat | None = None,
     max_risk: float | None = None,
     theme: Theme = "light",
+    refused: Collection[str] = (),
 ) -> Chart:
     """Usefulness against risk with intervals both ways and the Pareto front.
 
@@ -67,7 +69,7 @@ def tradeoff(
     admissible = np.ones(len(table), bool)
     if max_risk is not None:
         admissible = compute_admissible(table, max_risk)
-    best = None if max_risk is None else find_best_release(table, max_risk, utility_metric)
+    best = None if max_risk is None else find_best_release(table, max_risk, utility_metric, refused)
     figure = go.Figure()
     _add_front(figure, table, ink.muted)
     has_twins = add_twin_lines(figure, table, ink.muted)

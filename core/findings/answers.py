@@ -5,13 +5,15 @@ The sentences are Markdown. They hold titles of methods and measures and numbers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from core.audit.cases import THREAT_TITLES, Threat
 from core.findings.attackers import compute_bound, compute_exposed, compute_headline
+from core.findings.beat_null import compare_with_null, describe_comparisons
+from core.findings.differences import is_clear
 from core.findings.labels import is_twin, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number, format_percent
 from core.findings.tables import (
@@ -23,7 +25,7 @@ from core.findings.tables import (
     select_results,
 )
 from core.findings.tradeoff import compute_admissible, find_best_release
-from core.findings.turned import describe_turned, explain_turned, name_strength, turn_round
+from core.findings.turned import describe_turned, name_strength, turn_round
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -36,28 +38,11 @@ AIMS: dict[Threat, str] = {
 
 
 def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
-    """Does the best attack beat the best null attacker, and by how much."""
-    metric = main_metric(results, threat)
-    rows = pd.DataFrame() if metric is None else attack_rows(results, metric, threat)
-    rows = rows[rows.release == release] if len(rows) else rows
-    real = rows[~rows.is_null] if len(rows) else rows
-    if metric is None or real.empty:
+    """Does the best attack beat the best null attacker, at few false alarms and over all."""
+    found = compare_with_null(results, threat, release)
+    if not found:
         return f"No attack that could {AIMS[threat]} has finished yet."
-    rows = turn_round(rows)
-    real, nulls = rows[~rows.is_null], rows[rows.is_null]
-    best = real.loc[real.value.idxmax()]
-    result = explain_turned(best) if best.is_turned else f"{metric_title(metric)} {_interval(best)}"
-    start = f"To {AIMS[threat]}, **{method_title(best.method)}** does best: {result}"
-    if nulls.empty:
-        return f"{start}. No null attacker was run to compare it with."
-    null = nulls.loc[nulls.value.idxmax()]
-    other = f"the best null attacker, {method_title(null.method)} ({_strength(null)})"
-    gap = best.value - null.value
-    if gap <= 0:
-        return f"{start}. It **did not beat** {other}."
-    if pd.notna(best.low) and pd.notna(null.high) and best.low > null.high:
-        return f"{start}, {format_number(gap)} above {other}."
-    return f"{start}, {format_number(gap)} above {other}, but their intervals overlap."
+    return describe_comparisons(found, AIMS[threat])
 
 
 def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
@@ -86,8 +71,8 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
     change = f"does not lower it ({_strength(best)})"
     if best.value < before.value:
         change = f"brings it to {_strength(best)} (by {method_title(best.method)})"
-        if pd.notna(best.high) and pd.notna(before.low) and best.high >= before.low:
-            change += ", but their intervals overlap"
+        if not is_clear(best, before):
+            change += ", which is within the noise of both"
     text = (
         f"The strongest attempt to {AIMS[threat]} reaches {metric_title(metric)} "
         f"{_strength(before)} on the original; **{release_title(str(best_id))}** {change}."
@@ -212,11 +197,27 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def answer_tradeoff(table: pd.DataFrame, limit: float, risk: str, utility: str) -> str:
-    """The most useful release whose risk is within `limit`; `table` of `compute_tradeoff`."""
+def answer_tradeoff(
+    table: pd.DataFrame,
+    limit: float,
+    risk: str,
+    utility: str,
+    refused: Mapping[str, str] | None = None,
+) -> str:
+    """The most useful defended release within `limit` that no other threat speaks against.
+
+    table    of `compute_tradeoff`, one threat
+    refused  release → why the policy, over all threats, does not let it leave
+    """
     if table.empty:
         return "No release has both numbers yet."
-    best_id = find_best_release(table, limit, utility)
+    refused = refused or {}
+    best_id = find_best_release(table, limit, utility, refused)
+    admissible = set(table.release[compute_admissible(table, limit)])
+    barred = [release for release in table.release if release in admissible & set(refused)]
+    if best_id is None and admissible:
+        others = f" {_bar(barred, refused)}" if barred else " Only the original is: add a defense."
+        return f"Nothing can be recommended within {format_number(limit)} by this threat.{others}"
     if best_id is None:
         safest = table.loc[table.risk.idxmin()]
         return (
@@ -227,11 +228,20 @@ def answer_tradeoff(table: pd.DataFrame, limit: float, risk: str, utility: str) 
     turned = " (that attack is clearly wrong, and counts turned round)" * bool(best.is_turned)
     useful = format_interval(best.utility, best.utility_low, best.utility_high)
     return (
-        f"{int(compute_admissible(table, limit).sum())} of {len(table)} releases keep "
+        f"{len(admissible)} of {len(table)} releases keep "
         f"{metric_title(risk)} at or below {format_number(limit)}, interval included; the most "
         f"useful of them is **{release_title(best_id)}**: {metric_title(utility)} {useful} at a "
-        f"risk of {_risk(best)}{turned}."
-    )
+        f"risk of {_risk(best)}{turned}. {_bar(barred, refused)}"
+    ).strip()
+
+
+def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
+    """Which releases another threat speaks against although this one does not."""
+    if not releases:
+        return ""
+    parts = [f"{release_title(release)} ({refused[release]})" for release in releases[:3]]
+    more = [f"{len(releases) - 3} more"] if len(releases) > 3 else []
+    return f"Not to be published, by all threats together: {'; '.join(parts + more)}."
 
 
 def find_best_defense(results: pd.DataFrame) -> str | None:

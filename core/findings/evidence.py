@@ -15,14 +15,16 @@ from core.findings.policy import Limit, Policy
 from core.findings.tables import select_results
 from core.findings.turned import turn_round
 from core.measures.intervals import wilson_interval
+from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.methods import Kind
 from core.registry import list_methods
 from core.results import RELEASE
 
-ADVANTAGE = 0.2
-"""Advantage over the base rate above which a person counts in `advantage_share`."""
-
-KINDS: dict[str, Kind] = {"link": "link_attack", "attribute": "attribute_attack"}
+KINDS: dict[str, Kind] = {
+    "link": "link_attack",
+    "attribute": "attribute_attack",
+    "identity": "identity_attack",
+}
 """Threats whose attacks a policy can ask for by their cost."""
 
 
@@ -46,6 +48,7 @@ def list_asked(spec: AuditSpec) -> set[str]:
     asked = {str(case.threat) for _, _, case in list_cases(spec)} - {"link", "attribute"}
     asked |= {"link"} if spec.has_link_threat else set()
     asked |= {"attribute"} if spec.private is not None else set()
+    asked |= {"identity"} if spec.identity is not None else set()
     return asked | {"release"}
 
 
@@ -76,7 +79,7 @@ def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Eviden
         rows = rows[rows.attack.isin(limit.methods)]
     if rows.empty:
         return Evidence()
-    hits = (rows.advantage > ADVANTAGE).groupby(rows.attack, sort=False)
+    hits = (rows.advantage > ADVANTAGE_LIMIT).groupby(rows.attack, sort=False)
     counts = pd.DataFrame({"sum": hits.sum(), "size": hits.size()})
     ends = [wilson_interval(int(c.sum), int(c.size)) for c in counts.itertuples()]
     shares = (counts["sum"] / counts["size"]).to_numpy(float)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from core.audit.view import AuditView
 from core.findings.tables import list_releases
 
 MECHANISMS = {
@@ -51,3 +52,16 @@ def compute_reference_share(profile: pd.DataFrame) -> float:
     """Mean over nodes of the share of their own class: the expected ratio without homophily."""
     rows = profile[profile.release == list_releases(profile)[0]]
     return float(pd.to_numeric(rows.class_share, errors="coerce").mean())
+
+
+def explain_missing_ratios(view: AuditView) -> str:
+    """Why an audit has no homophily ratios: nothing to measure, not yet, or not measured."""
+    column = view.spec.private
+    if column is None:
+        return (
+            "This audit has no private column, so there is no homophily to measure. "
+            "Choose one on the Data page and run the attacks again."
+        )
+    if view.summary.state.is_active:
+        return f"Still running: how alike people are in {column} appears here once it is measured."
+    return f"Homophily of {column} was not measured: resume the audit, or look at what failed."

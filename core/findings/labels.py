@@ -12,7 +12,7 @@ from core.methods import Method
 from core.registry import parse_method
 from core.release import ORIGINAL
 
-MAIN_ATTACK_METRICS = ("auc", "accuracy", "expected_found", "hits_at_1")
+MAIN_ATTACK_METRICS = ("auc", "accuracy", "included_auc", "expected_found", "hits_at_1")
 """Headline metric of an attack, the first that was computed."""
 
 MAIN_UTILITY_METRICS = (
@@ -105,7 +105,9 @@ def _describe_case(method_id: str) -> list[str]:
     if not split_id(method_id)[1]:
         return []
     case = Case.parse(method_id)
-    words = [f"on {case.target}"] if case.target else []
+    words = ["on links inside"] if case.threat == "included" else []
+    if case.target:
+        words.append(f"on {case.target}")
     name, _, value = case.knowledge.partition(":")
     if name == "aware":
         words.append("knowing the defense")

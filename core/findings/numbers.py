@@ -50,3 +50,14 @@ def format_percent(share: float) -> str:
     """0.304 → "30 %"; one decimal below 1 %."""
     percent = 100 * share
     return f"{percent:.0f} %" if percent >= 1 or percent == 0 else f"{percent:.1f} %"
+
+
+def format_duration(seconds: float) -> str:
+    """As one would say it: "5 s", "40 s", "3 min", "2 h": no more digits than an estimate has."""
+    if seconds < 10:
+        return f"{max(round(seconds), 1)} s"
+    if seconds < 90:
+        return f"{round(seconds / 10) * 10} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    return f"{round(seconds / 3600)} h"

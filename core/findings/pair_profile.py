@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from core.findings.differences import find_noise
 from core.findings.labels import release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import list_releases, select_results
@@ -74,9 +75,15 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
         return text
     best = min(others, key=lambda release: abs(others[release]))
     pair = [_text(_find_row(table, best, metric, kind)) for kind in ("hidden", "absent")]
-    verdict = (
-        "narrows the gap most" if abs(others[best]) < abs(gaps[ORIGINAL]) else "does not narrow it"
-    )
+    verdict = "does not narrow it"
+    if abs(others[best]) < abs(gaps[ORIGINAL]):
+        rows = [
+            _find_row(table, release, metric, kind)
+            for release in (best, ORIGINAL)
+            for kind in ("hidden", "absent")
+        ]
+        beyond = abs(gaps[ORIGINAL]) - abs(others[best]) > find_noise(*rows)
+        verdict = "narrows the gap most" if beyond else "does not narrow it beyond noise"
     if not _is_clear(table, best, metric):
         verdict = "closes the gap as far as the sample can tell"
     name = release_title(best)

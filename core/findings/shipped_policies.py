@@ -26,7 +26,7 @@ TITLES = {
     "attribute_share": "People whose value is inferred clearly better than by chance",
     "attribute_1": "Rarer value found at 1 % false alarms",
     "attribute_auc": "Ranking of the private value (AUC)",
-    "matched": "People found again in another network",
+    "found": "People who can be singled out by their links",
     "groups": "Largest gap between groups",
     "epsilon_edge": "Promised ε for one link (central)",
     "epsilon_link": "Promised ε for one link (local)",
@@ -41,7 +41,7 @@ MEASURED: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "attribute_share": ("attribute", "advantage_share", ADVANTAGE, {}),
     "attribute_1": ("attribute", "tpr_at_fpr_0.01", LOW_FALSE_ALARMS, {"optional": True}),
     "attribute_auc": ("attribute", "auc", RANKING, {}),
-    "matched": ("identity", "hits_at_1", IDENTITY, {"optional": True}),
+    "found": ("identity", "expected_found", IDENTITY, {}),
     "groups": ("attribute", "group_gap", GROUPS, {"weight": "refer", "optional": True}),
     "epsilon_edge": ("release", "epsilon_edge", BUDGET, {"weight": "refer", "optional": True}),
     "epsilon_link": ("release", "epsilon_link", BUDGET, {"weight": "refer", "optional": True}),
@@ -71,7 +71,7 @@ SHIPPED: tuple[dict[str, Any], ...] = (
         "limits": _limits(
             links_1=0.05, links_01=0.01, links_auc=0.65, included=0.1,
             attribute_share=0.05, attribute_1=0.05, attribute_auc=0.6,
-            matched=0.05, groups=0.1, epsilon_edge=1, epsilon_link=1, epsilon_node=3,
+            found=0.05, groups=0.1, epsilon_edge=1, epsilon_link=1, epsilon_node=3,
         ),
     },
     {
@@ -85,7 +85,7 @@ SHIPPED: tuple[dict[str, Any], ...] = (
         "limits": _limits(
             links_1=0.1, links_01=0.03, links_auc=0.7, included=0.3,
             attribute_share=0.1, attribute_1=0.1, attribute_auc=0.7,
-            matched=0.1, groups=0.15, epsilon_edge=3, epsilon_link=3, epsilon_node=6,
+            found=0.1, groups=0.15, epsilon_edge=3, epsilon_link=3, epsilon_node=6,
         ),
     },
     {
@@ -99,7 +99,7 @@ SHIPPED: tuple[dict[str, Any], ...] = (
         "limits": _limits(
             links_1=0.2, links_01=0.1, links_auc=0.8, included=0.6,
             attribute_share=0.2, attribute_1=0.2, attribute_auc=0.8,
-            matched=0.2, groups=0.25, epsilon_edge=6, epsilon_link=6, epsilon_node=10,
+            found=0.2, groups=0.25, epsilon_edge=6, epsilon_link=6, epsilon_node=10,
         ),
     },
 )  # fmt: skip

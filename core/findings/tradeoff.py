@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
 from core.audit.cases import Threat
-from core.findings.labels import is_higher_useful, release_title
+from core.findings.labels import is_higher_useful, is_twin, release_title
 from core.findings.tables import compute_worst_attacks, list_releases, select_results
 from core.findings.turned import turn_round
+from core.release import ORIGINAL
 from core.results import RELEASE
 
 COLUMNS = [
@@ -89,13 +92,17 @@ def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
     return front
 
 
-def find_best_release(table: pd.DataFrame, max_risk: float, utility_metric: str) -> str | None:
+def find_best_release(
+    table: pd.DataFrame, max_risk: float, utility_metric: str, refused: Collection[str] = ()
+) -> str | None:
     """The most useful defended release of a `compute_tradeoff` table within the accepted risk.
 
     The upper end of the risk's interval must stay within, where there is an interval. None if
-    no release does; equal usefulness is decided by the lower risk. The original counts too.
+    no release does; equal usefulness is decided by the lower risk. Never the original, a
+    data-free twin, or a release that is `refused` for the sake of another threat.
     """
-    rows = table[compute_admissible(table, max_risk)]
+    barred = [r in refused or r == ORIGINAL or is_twin(r) for r in table.release]
+    rows = table[compute_admissible(table, max_risk) & ~np.array(barred, bool)]
     if rows.empty:
         return None
     sign = -1.0 if is_higher_useful(utility_metric) else 1.0

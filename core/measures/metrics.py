@@ -226,6 +226,56 @@ def _identity_metrics() -> list[MetricInfo]:
     ]
 
 
+def _included_metrics() -> list[MetricInfo]:
+    rows = (
+        (
+            "included_auc",
+            "Links inside: AUC",
+            "How well the attacker ranks the links that went into the release above all other "
+            "pairs: 0.5 is guessing, 1 is certain.",
+            0.5,
+        ),
+        (
+            "included_precision",
+            "Links inside: real ones",
+            "Share of the links of the release that are links of the graph that was defended.",
+            None,
+        ),
+        (
+            "included_precision_top_tenth",
+            "Links inside: real ones among the likeliest tenth",
+            "Share of real links among the tenth of the release's links that the attacker "
+            "believes most.",
+            None,
+        ),
+        (
+            "recovered_at_precision_0.9",
+            "Links recovered, nine in ten right",
+            "Largest share of the graph's links that the attacker can name so that nine in ten of "
+            "the pairs it names are links.",
+            0.0,
+        ),
+        (
+            "recovered_at_precision_0.99",
+            "Links recovered, 99 in 100 right",
+            "Largest share of the graph's links that the attacker can name so that 99 in 100 of "
+            "the pairs it names are links.",
+            0.0,
+        ),
+        (
+            "included_tpr_at_fpr_0.001",
+            "Links inside found at 0.1 % false alarms",
+            "Share of the graph's links that the attacker names while naming 1 in 1,000 of the "
+            "other pairs.",
+            0.001,
+        ),
+    )
+    return [
+        MetricInfo(key, title, text, better_for_privacy="lower", range=SHARE, chance=chance)
+        for key, title, text, chance in rows
+    ]
+
+
 def _homophily_metrics() -> list[MetricInfo]:
     sets = {
         "proximity": ("Proximity homophily", "neighbours"),
@@ -401,6 +451,7 @@ METRICS: dict[str, MetricInfo] = {
     info.key: info
     for info in (
         *_attack_metrics(),
+        *_included_metrics(),
         *_identity_metrics(),
         *_homophily_metrics(),
         *_utility_metrics(),

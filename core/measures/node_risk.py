@@ -116,17 +116,22 @@ def compute_guessing_advantage(
 
 
 def calibrate(
-    scores: np.ndarray, truth: np.ndarray, cases: np.ndarray, balanced: bool
+    scores: np.ndarray,
+    truth: np.ndarray,
+    cases: np.ndarray,
+    balanced: bool,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """(k,) P(truth | score), cross-fitted; `cases` (k,) integers name the cases for the folds.
 
-    `balanced` weighs both sides as equally likely. Scores that rank the other folds clearly the
-    wrong way round are turned. One pseudo-case of the other kind beyond
-    either end keeps a few lucky cases from giving probabilities of exactly 0 or 1.
+    `balanced` weighs both sides as equally likely, `weights` (k,) each case by what it stands
+    for. Scores that rank the other folds clearly the wrong way round are turned. One
+    pseudo-case of the other kind beyond either end keeps a few lucky cases from giving
+    probabilities of exactly 0 or 1.
     """
     folds = assign_folds(truth, cases)
     ranks = rankdata(scores)  # only the order counts: no scale of scores can overflow
-    weights = np.ones(len(scores))
+    weights = np.ones(len(scores)) if weights is None else weights.copy()
     if balanced and truth.any() and not truth.all():
         weights[~truth] = truth.sum() / (~truth).sum()
     result = np.empty(len(scores))

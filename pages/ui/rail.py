@@ -11,6 +11,7 @@ from core.audit.view import AuditProgress
 from core.errors import AuditError
 from core.figures import releases
 from core.findings.labels import method_title, release_title
+from core.findings.numbers import format_duration
 from pages.ui import cache, job, service, session
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
@@ -23,6 +24,7 @@ ATTENTION = ":material/error:"
 RESULT_PAGES = ("risk", "homophily", "tradeoff", "report")
 REDRAW_S = 5.0
 """Drawing all charts anew for every finished part would take the processor from the audit."""
+SHORT_S, SLOW_POLL_S, SLOW_REDRAW_S = 30.0, 2.0, 20.0
 
 
 def find_icons() -> dict[str, str]:
@@ -60,7 +62,14 @@ def show_rail() -> None:
         )
     audit_id = find_job()
     if audit_id is not None:
-        st.fragment(_show_job, run_every=job.POLL_S)(audit_id)
+        progress = service.open_service().get_progress(audit_id)
+        st.fragment(_show_job, run_every=_choose_pace(progress.seconds)[0])(audit_id)
+
+
+def _choose_pace(seconds: float) -> tuple[float, float]:
+    """How often a running audit is asked, and its page drawn again: a short one is followed
+    closely, a long one leaves the processor to the audit."""
+    return (job.POLL_S, REDRAW_S) if seconds < SHORT_S else (SLOW_POLL_S, SLOW_REDRAW_S)
 
 
 def find_job() -> str | None:
@@ -80,10 +89,13 @@ def _show_job(audit_id: str) -> None:
     progress = service.open_service().get_progress(audit_id)
     now, clock = (audit_id, progress.state, progress.cells_done), time.monotonic()
     seen, drawn = st.session_state.setdefault("seen", (now, clock))
-    if not progress.is_active or (seen != now and clock - drawn >= REDRAW_S):
+    pause = _choose_pace(progress.seconds)[1]
+    if not progress.is_active or (seen != now and clock - drawn >= pause):
         st.session_state["seen"] = (now, clock)
         st.rerun(scope="app")
     text = f"{progress.cells_done} of {progress.cells_total} parts are done"
+    if progress.seconds_left is not None:
+        text += f", about {format_duration(progress.seconds_left)} left"
     job.draw_job(progress.fraction, text, "Cancel the audit", "cancel", lambda: _cancel(audit_id))
     for line in describe_running(progress):
         st.caption(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit.presets import PRESETS
+from core.audit.presets import PRESETS, list_included_attacks
 from core.registry import list_methods
 
 
@@ -11,13 +11,17 @@ def test_presets_grow_and_keep_the_null_attackers() -> None:
     chosen_from = [*list_methods("link_attack"), *list_methods("attribute_attack")]
     nulls = {method.info.key for method in chosen_from if method.info.is_null}
     assert nulls <= quick < standard <= thorough
-    assert thorough == {method.info.key for method in chosen_from}
+    everything = {method.info.key for method in chosen_from}
+    assert thorough == everything - {m.info.key for m in list_included_attacks()}
+    assert "feature_neighbourhood" in quick  # no worst case leaves the features out
+    assert [preset.aware for preset in PRESETS] == [False, False, True]
     repeats = [preset.num_repeats for preset in PRESETS]
     assert repeats == sorted(repeats)
 
 
 def test_presets_fit_the_threats() -> None:
-    links = {m.info.key for m in list_methods("link_attack")}
+    inside = {m.info.key for m in list_included_attacks()}
+    links = {m.info.key for m in list_methods("link_attack")} - inside
     assert set(PRESETS[2].choose_attacks(True, False)) == links
     assert not set(PRESETS[2].choose_attacks(False, True)) & links
     assert PRESETS[2].choose_attacks(False, False) == []

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.states import State
 from core.audit.view import (
     CELL_COLUMNS,
     NODE_COLUMNS,
@@ -54,7 +55,7 @@ def make_audit(
     seeds: int = 5,
     nodes: pd.DataFrame | None = None,
     guarantees: Mapping[str, Guarantee] | None = None,
-    state: str = "done",
+    state: State = State.DONE,
 ) -> AuditView:
     """An audit of both threats whose intervals are `half` wide either way."""
     graph = two_communities()

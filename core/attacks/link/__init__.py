@@ -9,10 +9,12 @@ from core.attacks.link.gae_cosine import GaeCosine
 from core.attacks.link.gae_svc import GaeSvc
 from core.attacks.link.jaccard import Jaccard
 from core.attacks.link.katz import Katz
+from core.attacks.link.mechanism_posterior import MechanismPosterior
 from core.attacks.link.node2vec_cosine import Node2vecCosine
 from core.attacks.link.node2vec_svc import Node2vecSvc
 from core.attacks.link.pair_classifier import PairClassifier
 from core.attacks.link.personalized_pagerank import PersonalizedPagerank
+from core.attacks.link.plausibility import Plausibility
 from core.attacks.link.preferential_attachment import PreferentialAttachment
 from core.attacks.link.resource_allocation import ResourceAllocation
 from core.attacks.link.seal import Seal
@@ -32,6 +34,9 @@ LINK_ATTACKS = (
     Node2vecSvc,
     GaeCosine,
     GaeSvc,
+    # links inside
+    MechanismPosterior,
+    Plausibility,
     # null attackers
     DegreeProduct,
     FeatureCosine,

@@ -1,0 +1,110 @@
+"""Does an attack beat the null attackers? Low false alarms first, the whole ranking last.
+
+Two attacks of equal AUC can differ tenfold in what they find while hardly ever accusing wrongly
+(Carlini et al., IEEE S&P 2022), so that no sentence rests on AUC alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from core.audit.cases import Threat
+from core.findings.differences import is_clear
+from core.findings.labels import method_title, metric_title
+from core.findings.numbers import format_interval, format_number
+from core.findings.tables import attack_rows, main_metric
+from core.findings.turned import explain_turned, name_strength, turn_round
+from core.release import ORIGINAL
+
+LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
+"""Judged before the headline metric, the most careful attacker first."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The best real attack against the best null attacker by one metric; rows of `turn_round`.
+
+    null  None where no null attacker was run
+    """
+
+    metric: str
+    best: pd.Series
+    null: pd.Series | None
+
+    @property
+    def gap(self) -> float:
+        """How far the best attack is above the null; NaN without one."""
+        return float("nan") if self.null is None else float(self.best.value - self.null.value)
+
+    @property
+    def beats(self) -> bool:
+        """Whether the attack is above the null by more than the noise of both."""
+        return self.null is not None and self.gap > 0 and is_clear(self.best, self.null)
+
+
+def compare_with_null(
+    results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
+) -> list[Comparison]:
+    """One comparison a metric that was computed: low false alarms first, the headline last."""
+    found = []
+    headline = main_metric(results, threat)
+    for metric in dict.fromkeys((*LOW_METRICS, headline)):
+        if metric is None:
+            continue
+        rows = attack_rows(results, metric, threat)
+        rows = turn_round(rows[rows.release == release])
+        real, nulls = rows[~rows.is_null], rows[rows.is_null]
+        if real.empty:
+            continue
+        null = None if nulls.empty else nulls.loc[nulls.value.idxmax()]
+        found.append(Comparison(metric, real.loc[real.value.idxmax()], null))
+    return found
+
+
+def describe_comparisons(found: list[Comparison], aim: str) -> str:
+    """The clearest leak first: at the fewest false alarms where the null is beaten, then the
+    headline metric; "did not beat" only where no metric says otherwise."""
+    headline = found[-1]
+    clear = next((c for c in found if c.beats), None)
+    if headline.null is None:
+        return f"{_start(headline, aim)}. No null attacker was run to compare it with."
+    if clear is None:
+        first = f"{_start(headline, aim)}{_explain_gap(headline)}"
+        others = [metric_title(c.metric) for c in found[:-1]]
+        return f"{first}{_deny(others)}" if others else first
+    if clear is headline:
+        return f"{_start(headline, aim)}{_explain_gap(headline)}"
+    text = f"{_start(clear, aim)}{_explain_gap(clear)}"
+    who = method_title(headline.best.method)
+    return f"{text} By the whole ranking, {who} reaches {_value(headline)}{_explain_gap(headline)}"
+
+
+def _start(found: Comparison, aim: str) -> str:
+    return f"To {aim}, **{method_title(found.best.method)}** does best: {_value(found)}"
+
+
+def _value(found: Comparison) -> str:
+    row = found.best
+    if row.is_turned:
+        return explain_turned(row)
+    return f"{metric_title(found.metric)} {format_interval(row.value, row.low, row.high)}"
+
+
+def _explain_gap(found: Comparison) -> str:
+    null = found.null
+    if null is None:
+        return "."
+    strength = name_strength(null.value, null.low, null.high, null.is_turned)
+    other = f"the best null attacker, {method_title(null.method)} ({strength})"
+    if found.gap <= 0:
+        return f". By that it **did not beat** {other}."
+    if found.beats:
+        return f", {format_number(found.gap)} above {other}."
+    return f", above {other} by no more than the noise of both."
+
+
+def _deny(metrics: list[str]) -> str:
+    names = " nor by ".join(f"“{name}”" for name in metrics)
+    return f" Nor is it clearly above by {names}."

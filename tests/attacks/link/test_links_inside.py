@@ -1,0 +1,196 @@
+"""Which links of a release are real: Bayes by hand, what ε allows, and links without themselves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.attacks.held import merge_releases
+from core.attacks.link.mechanism_posterior import (
+    compute_evidence,
+    compute_prior_logits,
+    estimate_degrees,
+)
+from core.context import Context
+from core.data.included import draw_included_threat
+from core.graph import Graph
+from core.measures.included import measure_included
+from core.measures.ranking import compute_auc
+from core.registry import make_method
+from core.release import Release
+from core.results import PairScores
+from core.seeding import Seed
+from core.threats import IncludedThreat, Threats
+from tests.oracles.graphs import GRAPHS, two_communities
+
+
+def publish(graph, key="edge_rand", seed=0, **config):
+    return make_method(key, config).publish(graph, Threats(graph), Context(Seed(seed)))
+
+
+def every_pair(graph: Graph) -> np.ndarray:
+    return np.stack(np.triu_indices(graph.num_nodes, 1), 1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(0.05, 12), st.integers(0, 1000), st.sampled_from(["edge_rand", "blink"]))
+def test_the_release_moves_no_odds_by_more_than_the_recipients_epsilon(epsilon, seed, key):
+    """The e^ε of the definition, for every pair of every release (2ε where both ends report)."""
+    graph = two_communities(30, seed % 7)
+    release = publish(graph, key, seed, epsilon=epsilon)
+    promise = release.guarantee
+    allowed = max(promise.epsilon, promise.epsilon_transcript or 0)
+    threat = draw_included_threat(graph, release.graph, np.random.default_rng(0))
+    scores = make_method("mechanism_posterior").score(release, threat, Context(Seed(0))).scores
+    prior = compute_prior_logits(release, threat.pairs, Context(Seed(0)))
+    gain = np.abs(scores - prior)
+    assert gain.max() <= allowed + 1e-9
+    assert gain.max() > 0
+
+
+def test_evidence_is_bayes_on_flips_drawn_many_times():
+    """P(in release | link) / P(in release | no link) by counting, against e^ε."""
+    graph, epsilon = GRAPHS["two_communities"](), 1.5
+    real, times = graph.contains_pairs(every_pair(graph)), 400
+    seen = np.zeros(len(real))
+    for seed in range(times):
+        seen += publish(graph, seed=seed, epsilon=epsilon).graph.contains_pairs(every_pair(graph))
+    ratio = math.log((seen[real].mean() / times) / (seen[~real].mean() / times))
+    assert ratio == pytest.approx(epsilon, abs=0.03)
+    release = publish(graph, epsilon=epsilon)
+    evidence = compute_evidence(release, every_pair(graph))
+    inside = release.graph.contains_pairs(every_pair(graph))
+    np.testing.assert_allclose(evidence, np.where(inside, epsilon, -epsilon))
+
+
+def test_degrees_are_freed_of_flips_on_average():
+    graph = two_communities(80)
+    found = [estimate_degrees(publish(graph, seed=s, epsilon=2.0)).mean() for s in range(20)]
+    assert np.mean(found) == pytest.approx(graph.degrees.mean(), rel=0.05)
+
+
+def test_several_releases_add_up_their_evidence():
+    graph = two_communities(60)
+    releases = [publish(graph, seed=s, epsilon=2.0) for s in range(5)]
+    merged = merge_releases(releases)
+    pairs = every_pair(graph)
+    counts = np.sum([r.graph.contains_pairs(pairs) for r in releases], axis=0)
+    np.testing.assert_allclose(
+        merged.graph.adjacency.toarray()[pairs[:, 0], pairs[:, 1]], counts / 5, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        compute_evidence(merged, pairs), 2.0 * (counts - (5 - counts)), atol=1e-5
+    )
+    assert merged.graph.num_edges == (counts > 0).sum()
+    real = graph.contains_pairs(pairs)
+    aucs = [
+        compute_auc(compute_evidence(release, pairs), real)[0] for release in (releases[0], merged)
+    ]
+    assert aucs[1] > aucs[0] + 0.05
+
+
+def test_eight_releases_at_epsilon_three_give_the_graph_away():
+    """A sparse graph of 2,000 people: eight times ε = 3 names 95 % of its links for certain."""
+    rng = np.random.default_rng(0)
+    graph = Graph.from_pairs(rng.integers(0, 2000, (4000, 2)), 2000)
+    merged = merge_releases([publish(graph, seed=s, epsilon=3.0) for s in range(8)])
+    threat = draw_included_threat(graph, merged.graph, rng)
+    scores = make_method("mechanism_posterior").score(merged, threat, Context(Seed(0)))
+    found = {m.metric: m.value for m in measure_included(scores, threat)}
+    assert found["recovered_at_precision_0.99"] > 0.95
+    single = publish(graph, epsilon=3.0)
+    one = draw_included_threat(graph, single.graph, rng)
+    alone = measure_included(
+        make_method("mechanism_posterior").score(single, one, Context(Seed(0))), one
+    )
+    assert {m.metric: m.value for m in alone}["recovered_at_precision_0.9"] < 0.2
+
+
+def test_plausibility_tells_real_links_from_false_ones_of_the_same_release():
+    graph = two_communities(120, seed=5)
+    rng = np.random.default_rng(0)
+    pairs = every_pair(graph)
+    false = pairs[~graph.contains_pairs(pairs)]
+    false = false[rng.permutation(len(false))[: graph.num_edges]]
+    release = Release(graph.with_edges(np.concatenate([graph.edges, false])))
+    threat = draw_included_threat(graph, release.graph, rng)
+    attack = make_method("plausibility", {"embedding": False})
+    scores = attack.score(release, threat, Context(Seed(0))).scores
+    inside = threat.released
+    assert compute_auc(scores[inside], threat.truth[inside])[0] > 0.65
+
+
+def test_a_link_does_not_speak_for_itself():
+    """One link more or less in the release changes what the release says of it, nothing else."""
+    graph = two_communities(60, seed=1)
+    other = every_pair(graph)[~graph.contains_pairs(every_pair(graph))][:1]
+    more = graph.with_edges(np.concatenate([graph.edges, other]))
+    attack = make_method("mechanism_posterior")
+    scores = []
+    for released in (graph, more):
+        threat = draw_included_threat(graph, released, np.random.default_rng(0))
+        threat = replace(threat, absent=other, hidden=graph.edges[:0])
+        release = publish(graph, epsilon=1.0)
+        scores.append(attack.score(replace(release, graph=released), threat, Context(Seed(0))))
+    assert 1.5 < scores[1].scores[0] - scores[0].scores[0] < 2.6  # 2ε and a little by the degrees
+
+
+@pytest.mark.parametrize("name", ["two_communities", "weighted", "isolated_node"])
+def test_judged_pairs_are_all_links_all_lies_and_others_with_their_weight(name):
+    graph = GRAPHS[name]()
+    released = publish(graph, epsilon=1.0).graph
+    threat = draw_included_threat(graph, released, np.random.default_rng(0))
+    assert {tuple(p) for p in threat.hidden} == {tuple(p) for p in graph.edges}
+    assert not graph.contains_pairs(threat.absent).any()
+    np.testing.assert_array_equal(threat.released, released.contains_pairs(threat.pairs))
+    assert threat.weights.sum() == pytest.approx(graph.num_pairs)
+    lies = ~threat.truth & threat.released
+    assert lies.sum() == (~graph.contains_pairs(released.edges)).sum()
+
+
+def test_measures_equal_a_loop_over_every_pair_of_the_graph():
+    """Weight 3 for a pair means three such pairs."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(60) < 20
+    weights = np.where(truth, 1, rng.integers(1, 4, 60)).astype(float)
+    scores = np.round(rng.normal(size=60) + truth, 1)
+    released = rng.random(60) < 0.5
+    pairs = np.stack([np.arange(60), np.arange(60) + 60], 1)
+    threat = IncludedThreat(pairs[:20], pairs[20:], 0.1, weights, released)
+    found = {m.metric: m for m in measure_included(PairScores(scores), threat)}
+    many = np.repeat(np.arange(60), weights.astype(int))
+    all_scores, all_truth = scores[many], truth[many]
+    assert found["included_auc"].value == pytest.approx(compute_auc(all_scores, all_truth)[0])
+    inside = released[many]
+    assert found["included_precision"].value == pytest.approx(all_truth[inside].mean())
+    best = 0.0
+    for limit in np.unique(all_scores):
+        named = all_scores >= limit
+        if all_truth[named].mean() >= 0.9:
+            best = max(best, all_truth[named].sum() / 20)
+    assert found["recovered_at_precision_0.9"].value == pytest.approx(best)
+    ranked = np.sort(np.unique(all_scores[inside]))[::-1]
+    room, hits = 0.1 * inside.sum(), 0.0
+    for score in ranked:
+        group = inside & (all_scores == score)
+        taken = min(room, group.sum())
+        hits += taken * all_truth[group].mean()
+        room -= taken
+    expected = hits / (0.1 * inside.sum())
+    assert found["included_precision_top_tenth"].value == pytest.approx(expected)
+    for item in found.values():
+        assert item.variance > 0
+
+
+def test_nothing_inside_is_said_so():
+    threat = draw_included_threat(
+        GRAPHS["star"](), Graph.from_pairs([[0, 1]], 21), np.random.default_rng(0)
+    )
+    empty = replace(threat, released=np.zeros(len(threat.released), bool))
+    found = {m.metric: m for m in measure_included(PairScores(np.zeros(len(empty.pairs))), empty)}
+    assert "no links" in found["included_precision"].reason

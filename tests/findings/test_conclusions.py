@@ -1,0 +1,145 @@
+"""Conclusions that once pointed the wrong way, each with the case that misled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from core.audit.states import State
+from core.audit.view import RESULT_COLUMNS
+from core.findings import answers
+from core.findings.beat_null import compare_with_null
+from core.findings.differences import find_noise, is_clear
+from core.findings.homophily import explain_missing_ratios
+from core.findings.pair_profile import answer_pair_profile
+from core.findings.policy import find_policy
+from core.findings.tradeoff import compute_tradeoff
+from core.findings.verdict import judge
+from core.findings.verdict_words import answer_verdict, explain_others, list_refused
+from core.release import ORIGINAL
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+
+ATTACKS = list_attack_keys()
+LINKS = ("adamic_adar", "degree_product")
+RELEASE = "random_deletion"
+NAMES = (ORIGINAL, RELEASE)
+
+
+def make_scores(**values):
+    """auc_null, tpr_best … → results of one real and one null attacker on the original."""
+    scores = {}
+    for name, value in values.items():
+        metric, _, who = name.rpartition("_")
+        metric = {"auc": "auc", "tpr": "tpr_at_fpr_0.01", "low": "tpr_at_fpr_0.001"}[metric]
+        scores[ORIGINAL, LINKS[who == "null"], metric] = value
+    return scores
+
+
+def test_equal_auc_and_thrice_the_rate_at_few_false_alarms_beats_the_null():
+    scores = make_scores(
+        auc_best=0.75, auc_null=0.75, tpr_best=0.43, tpr_null=0.16, low_best=0.37, low_null=0.053
+    )
+    text = answers.answer_attack(make_audit(scores, LINKS).results, "link")
+    first, _, rest = text.partition(". ")
+    assert "Found at 0.1 % false alarms 0.37 [0.36, 0.38]" in first
+    assert "0.32 above the best null attacker, Degree product (0.053" in first
+    assert "did not beat" not in first
+    assert "By the whole ranking" in rest
+    assert "did not beat" in rest
+
+
+def test_a_better_auc_is_no_beating_where_its_noise_is_larger():
+    scores = make_scores(auc_best=0.75, auc_null=0.74)
+    text = answers.answer_attack(make_audit(scores, LINKS, half=0.01).results, "link")
+    assert "no more than the noise of both" in text
+    clear = answers.answer_attack(make_audit(scores, LINKS, half=0.005).results, "link")
+    assert "0.010 above the best null" in clear
+
+
+def test_beaten_by_nothing_is_said_of_every_metric():
+    scores = make_scores(auc_best=0.6, auc_null=0.75, tpr_best=0.1, tpr_null=0.2)
+    text = answers.answer_attack(make_audit(scores, LINKS).results, "link")
+    assert "**did not beat**" in text
+    assert "Nor is it clearly above by “Found at 1 % false alarms”" in text
+    assert not any(c.beats for c in compare_with_null(make_audit(scores, LINKS).results, "link"))
+
+
+def test_tradeoff_of_the_harmless_threat_does_not_recommend_what_the_other_refuses():
+    """Attribute attacks learn nothing anywhere; link attacks find 43 % on original and weak."""
+    weak, strong = "random_deletion:strength=0.1", "random_deletion:strength=0.9"
+    names = (ORIGINAL, weak, strong)
+    scores = make_noise(names, ATTACKS)
+    for release, use in zip(names, (0.9, 0.85, 0.6), strict=True):
+        scores[release, "release", "node_classification_auc"] = use
+        scores[release, "adamic_adar", "tpr_at_fpr_0.01"] = 0.01 if release == strong else 0.43
+    view = make_audit(scores, ATTACKS, (weak, strong))
+    refused = list_refused(judge(view, find_policy("public")))
+    table = compute_tradeoff(view.results, "auc", "node_classification_auc", threat="attribute")
+    text = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc", refused)
+    assert "**Random deletion (strength = 0.9)**" in text
+    assert "Original (Hidden links found at 1 % false alarms: 0.43" in text
+    alone = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
+    assert "**Original**" not in alone
+
+
+def test_tradeoff_without_a_defense_recommends_nothing():
+    scores = make_noise((ORIGINAL,), ATTACKS)
+    scores[ORIGINAL, "release", "node_classification_auc"] = 0.9
+    table = compute_tradeoff(
+        make_audit(scores, ATTACKS, ()).results, "auc", "node_classification_auc", threat="link"
+    )
+    text = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
+    assert "Nothing can be recommended" in text
+
+
+@pytest.mark.parametrize(("after", "words"), [(0.116, "beyond noise"), (0.02, "gap most")])
+def test_a_gap_is_narrowed_only_beyond_noise(after, words):
+    """EdgeRand "narrowed the gap most" on 0.116 against 0.119."""
+    rows = []
+    for release, gap in ((ORIGINAL, 0.119), (RELEASE, after)):
+        for kind, value in (("hidden", 2.0 - gap), ("absent", 2.0)):
+            rows.append(
+                (release, release, {}, "release", f"pair_path_length_{kind}", value,
+                 value - 0.005, value + 0.005, 400, 5, "done", "")
+            )  # fmt: skip
+    text = answer_pair_profile(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
+    assert words in text
+    assert ("narrows the gap most" in text) == (after == 0.02)
+
+
+def interval(value, half):
+    return pd.Series({"value": value, "low": value - half, "high": value + half})
+
+
+def test_noise_adds_in_squares():
+    assert find_noise(interval(1.0, 3.0), interval(6.0, 4.0)) == pytest.approx(5)
+    assert not is_clear(interval(1.0, 3.0), interval(5.9, 4.0))
+    assert is_clear(interval(1.0, 3.0), interval(6.1, 4.0))
+    assert not is_clear(interval(1.0, float("nan")), interval(6.1, 4.0))
+
+
+def test_verdict_words_say_what_decides():
+    scores = make_noise(NAMES, ATTACKS)
+    verdict = judge(make_audit(scores, ATTACKS), find_policy("public"))
+    assert answer_verdict(verdict).startswith("**Publish Random deletion")
+    assert explain_others(verdict, make_audit(scores, ATTACKS).results)[0][0] == ORIGINAL
+    for release in NAMES:
+        scores[release, "katz", "auc"] = 0.9
+    refused = judge(make_audit(scores, ATTACKS), find_policy("public"))
+    assert answer_verdict(refused).startswith("**Do not publish**")
+    assert "Katz" in list_refused(refused)[RELEASE]
+    unsure = judge(make_audit({}, ATTACKS), find_policy("public"))
+    assert "Nothing may be published yet" in answer_verdict(unsure)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [(State.RUNNING, "Still running"), (State.CANCELLED, "was not measured")]
+)
+def test_homophily_that_is_not_measured_yet_is_no_missing_column(state, words):
+    view = make_audit({}, ATTACKS, state=state)
+    assert words in explain_missing_ratios(view)
+    assert "no private column" not in explain_missing_ratios(view)
+    spec = view.spec.model_copy(update={"private": None})
+    assert "no private column" in explain_missing_ratios(replace(view, spec=spec))

@@ -1,0 +1,193 @@
+"""The graph: what it refuses, how it is made from pairs, and that nobody changes it."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from core.errors import InputError
+from core.graph import MISSING, Attribute, Graph, canonical_edges, pair_codes, sort_distinct
+from tests.oracles.graphs import two_communities
+
+PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30)
+LINE = np.array([[0, 1], [1, 2]])
+
+
+@given(PAIRS)
+def test_any_pairs_become_a_simple_graph_as_networkx_has_it(pairs):
+    graph = Graph.from_pairs(np.array(pairs, int).reshape(-1, 2), 9)
+    oracle = nx.Graph()
+    oracle.add_nodes_from(range(9))
+    oracle.add_edges_from((i, j) for i, j in pairs if i != j)
+    assert [tuple(edge) for edge in graph.edges] == sorted(tuple(sorted(e)) for e in oracle.edges)
+    assert graph.degrees.tolist() == [oracle.degree(node) for node in range(9)]
+    assert graph.density == pytest.approx(nx.density(oracle))
+    assert (graph.adjacency.toarray() == nx.to_numpy_array(oracle)).all()
+    every = list(combinations(range(9), 2))
+    linked = graph.contains_pairs(np.array([pair[::-1] for pair in every]))
+    assert linked.tolist() == [oracle.has_edge(*pair) for pair in every]
+    assert nx.utils.graphs_equal(graph.to_networkx(), oracle)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.floats(0, 9, width=32))))
+def test_the_largest_weight_of_a_repeated_link_stays(rows):
+    largest: dict[tuple[int, int], float] = {}
+    for i, j, weight in rows:
+        if i != j:
+            pair = (min(i, j), max(i, j))
+            largest[pair] = max(largest.get(pair, 0.0), weight)
+    pairs = np.array([row[:2] for row in rows], int).reshape(-1, 2)
+    edges, weights = canonical_edges(pairs, 6, np.array([row[2] for row in rows]))
+    assert weights is not None
+    found = {(int(i), int(j)): w for (i, j), w in zip(edges, weights, strict=True)}
+    assert found == {pair: np.float32(weight) for pair, weight in largest.items()}
+
+
+@given(st.lists(st.integers(0, 20)))
+def test_sorted_distinct_values_are_numpys(values):
+    assert sort_distinct(np.array(values, np.int64)).tolist() == np.unique(values).tolist()
+
+
+def test_codes_do_not_know_direction():
+    assert pair_codes(np.array([[3, 1], [1, 3], [0, 2]]), 5).tolist() == [8, 8, 2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"node_ids": ()}, "graph must have at least one node; got 0"),
+        ({"node_ids": ("a", "a", "b")}, "node ids must be distinct; remove the duplicates"),
+        ({"edges": [[0, 3]]}, "link ends must be node numbers from 0 to 2"),
+        ({"edges": [[1, 0]]}, "links must be stored as i < j; use Graph.from_pairs"),
+        ({"edges": [[1, 1]]}, "links must be stored as i < j; use Graph.from_pairs"),
+        ({"edges": [[1, 2], [0, 1]]}, "links must be sorted and distinct; use Graph.from_pairs"),
+        ({"edges": [[0, 1], [0, 1]]}, "links must be sorted and distinct; use Graph.from_pairs"),
+        ({"weights": [1.0]}, "weights must be one per link; got (1,)"),
+        ({"weights": [1.0, -1.0]}, "weights must be finite and not negative"),
+        ({"weights": [1.0, np.inf]}, "weights must be finite and not negative"),
+        (
+            {"attributes": {"z": Attribute("z", np.array([0, 1]), ("a", "b"))}},
+            "attribute 'z' must have 3 values",
+        ),
+        ({"features": np.zeros((2, 1))}, "features must have 3 rows; got 2"),
+        (
+            {"features": np.zeros((3, 2)), "feature_names": ("x",)},
+            "feature names must be one per feature column",
+        ),
+        (
+            {"features": np.array([[0.0], [np.nan], [0.0]])},
+            "features must be finite; fill or drop missing values",
+        ),
+        (
+            {"features": sparse.csr_array(np.array([[0.0], [np.inf], [0.0]]))},
+            "features must be finite; fill or drop missing values",
+        ),
+    ],
+)
+def test_what_is_no_graph_is_refused_in_one_line(fields, message):
+    with pytest.raises(InputError) as error:
+        Graph(**{"edges": LINE, "node_ids": ("a", "b", "c"), **fields})
+    assert str(error.value) == message
+
+
+def test_a_code_outside_its_classes_is_refused():
+    for codes in ([0, 2], [-2, 0]):
+        with pytest.raises(InputError, match="attribute 'z' has a code outside its classes"):
+            Attribute("z", np.array(codes), ("a", "b"))
+
+
+def test_unknown_columns_are_refused_with_those_that_exist():
+    graph = two_communities()
+    with pytest.raises(InputError) as error:
+        graph.attribute("age")
+    assert str(error.value) == (
+        "column must be an attribute of the graph; got age; known: private, label"
+    )
+    with pytest.raises(InputError, match="private column must be an attribute or feature"):
+        graph.with_private("age")
+
+
+def test_nothing_can_be_written_to_and_the_callers_arrays_stay_his():
+    edges, features = LINE.copy(), np.ones((3, 1), np.float32)
+    graph = Graph(edges, ("a", "b", "c"), features=features, weights=np.ones(2))
+    edges[0, 1], features[0, 0] = 2, 7.0
+    assert graph.edges.tolist() == LINE.tolist()
+    assert graph.features[0, 0] == 1.0
+    for array in (graph.edges, graph.features, graph.weights, graph.degrees, graph.edge_codes):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    with pytest.raises(TypeError):
+        graph.attributes["z"] = None
+
+
+def test_links_taken_out_are_gone_and_others_ignored():
+    graph = Graph.from_pairs(LINE, 4, weights=np.array([2.0, 3.0]))
+    left = graph.without_edges(np.array([[2, 1], [0, 3]]))
+    assert (left.edges.tolist(), left.weights.tolist()) == ([[0, 1]], [2.0])
+    assert graph.num_edges == 2
+    assert graph.with_edges(np.array([[3, 0]])).edges.tolist() == [[0, 3]]
+
+
+def test_a_private_feature_becomes_an_attribute_and_is_no_feature():
+    graph = Graph.from_pairs(
+        LINE, 3, features=np.array([[1, 5], [0, 6], [1, 7]]), feature_names=("z", "x")
+    )
+    private = graph.with_private("z")
+    assert private.feature_names == ("x",)
+    assert private.dense_features().ravel().tolist() == [5, 6, 7]
+    assert private.attributes["z"].codes.tolist() == [1, 0, 1]
+    assert private.with_private("z") is private
+    assert private.without_features(["x"]).features is None
+
+
+def test_the_hash_knows_content_and_not_the_name():
+    graph = two_communities()
+    same = Graph.from_pairs(
+        graph.edges[::-1], 40, features=graph.features, attributes=graph.attributes, name="other"
+    )
+    assert same.content_hash == graph.content_hash
+    changed = [
+        graph.without_edges(graph.edges[:1]),
+        graph.without_features(graph.feature_names[:1]),
+        Graph.from_pairs(graph.edges, 40, features=graph.features),
+        Graph.from_pairs(
+            graph.edges,
+            40,
+            features=graph.features,
+            attributes=graph.attributes,
+            weights=np.ones(graph.num_edges),
+        ),
+    ]
+    assert len({graph.content_hash, *(other.content_hash for other in changed)}) == 5
+
+
+def test_values_become_classes_and_unknown_ones_are_missing():
+    attribute = Attribute.from_values("z", ["b", "a", "?", None, "b "], unknown=["?"])
+    assert attribute.classes == ("a", "b")
+    assert attribute.codes.tolist() == [1, 0, MISSING, MISSING, 1]
+    assert attribute.known.tolist() == [True, True, False, False, True]
+    assert attribute.shares.tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert Attribute.from_values("z", [10.0, 9, 1.5]).classes == ("1.5", "9", "10")
+    quartiles = Attribute.from_values("z", np.arange(100.0), max_classes=50)
+    assert np.bincount(quartiles.codes).tolist() == [25, 25, 25, 25]
+
+
+def test_pyg_data_has_both_directions_and_the_label_as_y():
+    graph = Graph.from_pairs(
+        LINE,
+        3,
+        weights=np.array([2.0, 3.0]),
+        features=np.eye(3),
+        attributes={"label": Attribute("label", np.array([0, 1, 0]), ("a", "b"))},
+    )
+    data = graph.to_pyg()
+    assert data.edge_index.T.tolist() == [[0, 1], [1, 2], [1, 0], [2, 1]]
+    assert data.edge_weight.tolist() == [2.0, 3.0, 2.0, 3.0]
+    assert data.y.tolist() == [0, 1, 0]
+    assert (data.x.numpy() == np.eye(3)).all()
