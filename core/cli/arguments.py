@@ -119,6 +119,8 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
         f"{report.num_reciprocal} reverse directions"
     )
+    for note in report.notes:
+        say(f"note: {note}")
     if options.nodes and not unknown:
         _warn_of_markers(options, say)
     return loaded
