@@ -153,7 +153,7 @@ def delete_cell(home: Path, key: str) -> None:
 
 def read_npz(path: Path) -> Arrays:
     """Arrays by name; nothing is ever unpickled."""
-    with np.load(path, allow_pickle=False) as stored:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}
 
 
