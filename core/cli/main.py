@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.columns import add_columns, read_columns
 from core.cli.identity import add_identity
 from core.cli.knowledge import add_knowledge
 from core.cli.ledger import add_ledger
@@ -136,6 +137,7 @@ def build_parser() -> Parser:
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
     add_identity(audit)
+    add_columns(audit)
     add_knowledge(audit)
     audit.add_argument(
         "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
@@ -170,6 +172,7 @@ def build_parser() -> Parser:
     _add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     publish.add_argument("--known", type=float, metavar="SHARE")
+    add_columns(publish)
     publish.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
     )
@@ -295,6 +298,7 @@ def run_publish(options: argparse.Namespace) -> int:
     from core.audit.spec import MethodChoice
     from core.audit.store.database import Store
     from core.data.writers import write_release
+    from core.seeding import Seed
 
     choice = MethodChoice.parse(options.defense, "defense")
     graph = load_input(options, say).graph
@@ -304,16 +308,26 @@ def run_publish(options: argparse.Namespace) -> int:
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
     _check_folder(options.out.parent)
+    fields |= read_columns(options)
     spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
     release = publish_release(graph, spec)
     shown = (options.utility,) if options.utility else ()
+    named = bool(spec.generalize) or spec.publish_columns is not None
+    columns = [*release.graph.attributes, *release.graph.feature_names] if named else None
     store = Store()
     try:
         provenance = enter_publishing(store, spec, release)
     finally:
         store.close()
     paths = write_release(
-        release, options.out.parent, options.out.stem, provenance, (suffix,), attributes=shown
+        release,
+        options.out.parent,
+        options.out.stem,
+        provenance,
+        (suffix,),
+        attributes=shown,
+        columns=columns,
+        pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
