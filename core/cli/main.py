@@ -1,4 +1,4 @@
-"""The command line: `python -m core methods | audit | advise | check-claim | publish`.
+"""The command line: `python -m core methods | audit | advise | check-claim | publish | ledger`.
 
 Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
 differential privacy was refuted; 2 bad input, with one line `error: …`; 3 done, but the policy lets
@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.columns import add_columns, read_columns
 from core.cli.identity import add_identity
 from core.cli.knowledge import add_knowledge
+from core.cli.ledger import add_ledger
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -135,6 +137,7 @@ def build_parser() -> Parser:
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
     add_identity(audit)
+    add_columns(audit)
     add_knowledge(audit)
     audit.add_argument(
         "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
@@ -169,10 +172,18 @@ def build_parser() -> Parser:
     _add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     publish.add_argument("--known", type=float, metavar="SHARE")
+    add_columns(publish)
     publish.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
     )
+    publish.add_argument(
+        "--budget",
+        type=float,
+        metavar="EPS",
+        help="refuse what would take the sum of ε over all publishing runs of the graph above this",
+    )
     publish.set_defaults(run=run_publish)
+    add_ledger(commands, _add_graph, say)
     return parser
 
 
@@ -282,28 +293,47 @@ def run_check_claim(options: argparse.Namespace) -> int:
 
 def run_publish(options: argparse.Namespace) -> int:
     """Draw and write a release with fresh noise."""
-    from core.audit.jobs.publish import describe_publishing, publish_release
+    from core.audit.jobs.publish import enter_publishing, publish_release
     from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
+    from core.audit.store.database import Store
     from core.data.writers import write_release
+    from core.seeding import Seed
 
     choice = MethodChoice.parse(options.defense, "defense")
     graph = load_input(options, say).graph
-    names = ("private", "utility", "known", "hide_links")
+    names = ("private", "utility", "known", "hide_links", "budget")
     fields = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
     suffix = options.out.suffix.lower().lstrip(".")
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
     _check_folder(options.out.parent)
+    fields |= read_columns(options)
     spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
     release = publish_release(graph, spec)
     shown = (options.utility,) if options.utility else ()
-    provenance = describe_publishing(release)
+    named = bool(spec.generalize) or spec.publish_columns is not None
+    columns = [*release.graph.attributes, *release.graph.feature_names] if named else None
+    store = Store()
+    try:
+        provenance = enter_publishing(store, spec, release)
+    finally:
+        store.close()
     paths = write_release(
-        release, options.out.parent, options.out.stem, provenance, (suffix,), attributes=shown
+        release,
+        options.out.parent,
+        options.out.stem,
+        provenance,
+        (suffix,),
+        attributes=shown,
+        columns=columns,
+        pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
+    for total in provenance["published_so_far"]["totals"]:
+        runs = f"{total['runs']} publishing run" + ("s" if total["runs"] > 1 else "")
+        say(f"the {total['unit']} budget of this graph so far: ε = {total['epsilon']:g}, {runs}")
     return 0
 
 
