@@ -20,7 +20,7 @@ def compute_beliefs(
 ) -> np.ndarray:
     """(n, C) marginals of p(z) ∝ Π_i φ_i(z_i) Π_(i,j) exp(J w_ij [z_i = z_j]).
 
-    log_prior  (n, C) log φ;  coupling J > 0: linked nodes tend to be alike
+    log_prior  (n, C) log φ;  coupling J > 0: linked nodes tend to be alike; J < 0: unlike
     damping    share of the old message kept in each round
 
     Exact on a forest once the messages have crossed it. O(m C) a round.

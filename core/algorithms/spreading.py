@@ -37,3 +37,25 @@ def spread_labels(
         values[known] = truth
         progress.update(index + 1, rounds, "label propagation")
     return values
+
+
+def normalize_class_mass(values: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+    """(n, C) log-odds against the mass of each class: class mass normalisation, as logarithms.
+
+    Spread values huddle around the class shares, so that the largest class wins nearly
+    everywhere however well they rank. Their logarithms get mean zero over the unknown nodes in
+    each class (Zhu, Ghahramani and Lafferty, 2003, §4, divide by the class's mass); `sharpen`
+    puts them back on the class shares.
+    """
+    logs = np.log(np.clip(values, 1e-6, None))
+    centred: np.ndarray = logs - logs[unknown].mean(axis=0) if unknown.any() else logs
+    return centred
+
+
+def sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:
+    """(n, C) rows ∝ prior · exp(power · logits)."""
+    scaled = np.log(prior) + power * logits
+    scaled -= scaled.max(axis=1, keepdims=True)
+    values = np.exp(scaled)
+    rows: np.ndarray = values / values.sum(axis=1, keepdims=True)
+    return rows

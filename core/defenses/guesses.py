@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.algorithms.spreading import spread_labels
+from core.algorithms.spreading import normalize_class_mass, spread_labels
 from core.context import Context
 from core.graph import Graph
 from core.models.tuning import draw_folds, hold_out
@@ -42,10 +42,7 @@ def guess_values(graph: Graph, threat: AttributeThreat, context: Context) -> np.
 
 def _spread(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """(n, C) log-values, those of unknown nodes with mean zero in each class."""
-    values = np.log(np.clip(spread_labels(graph, observed, prior), 1e-6, None))
-    unknown = observed < 0
-    centered: np.ndarray = values - values[unknown].mean(axis=0) if unknown.any() else values
-    return centered
+    return normalize_class_mass(spread_labels(graph, observed, prior), observed < 0)
 
 
 def _sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:

@@ -9,24 +9,16 @@ import pandas as pd
 from core.audit.cases import list_cases
 from core.audit.spec import AuditSpec
 from core.audit.view import AuditView, ReleaseSummary
-from core.findings.guarantees import find_spent
 from core.findings.labels import attack_threat, method_title
 from core.findings.policy import Limit, Policy
 from core.findings.tables import select_results
 from core.findings.turned import turn_round
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
-from core.methods import Kind, LinkAttack
+from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
 from core.results import RELEASE
-
-KINDS: dict[str, Kind] = {
-    "link": "link_attack",
-    "attribute": "attribute_attack",
-    "identity": "identity_attack",
-}
-"""Threats whose attacks a policy can ask for by their cost."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +38,13 @@ class Evidence:
 
 def list_asked(spec: AuditSpec) -> set[str]:
     """Threats that the audit was asked about; a release always is."""
-    asked = {str(case.threat) for _, _, case in list_cases(spec)} - {"link", "attribute"}
-    asked |= {"link"} if spec.has_link_threat else set()
-    asked |= {"attribute"} if spec.private is not None else set()
-    asked |= {"identity"} if spec.identity is not None else set()
-    return asked | {"release"}
+    asked = {
+        "link": spec.has_link_threat,
+        "included": spec.has_included_threat,
+        "attribute": spec.private is not None,
+        "identity": spec.identity is not None,
+    }
+    return {"release", *(threat for threat, is_asked in asked.items() if is_asked)}
 
 
 def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
@@ -96,7 +90,7 @@ def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence
         summary = _find_summary(view, release)
         if summary is None or summary.guarantee.unit != unit:
             return Evidence()
-        spent = find_spent(summary.guarantee)
+        spent = summary.guarantee.epsilon_received
         return Evidence() if spent is None else Evidence(spent, spent, spent)
     estimate = view.estimate(release, RELEASE, metric)
     return Evidence(estimate.value, estimate.low, estimate.high, RELEASE, estimate.n)
@@ -112,11 +106,12 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     Planned attacks that did not finish, attacks that the policy asks for and nobody planned,
     and too few repeats. An attack that cannot run on such a release is not held against it.
     """
-    cases = list_cases(view.spec)
+    asked = list_asked(view.spec)
+    cases = [case for _, _, case in list_cases(view.spec) if case.threat in asked]
     rows = view.results[view.results.release == release]
     found: list[str] = []
     states = {case: group for case, group in rows.groupby("method", sort=False)}
-    for _, _, case in cases:
+    for case in cases:
         if release == ORIGINAL and case.needs_defense:
             continue
         known = states.get(case.id)
@@ -131,15 +126,20 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
                 f"{method_title(case.id)} ran on {repeats} split{'s' * (repeats > 1)}; the policy "
                 f"asks for {policy.repeats}"
             )
-    planned = {case.method.partition(":")[0] for _, _, case in cases}
-    for threat in list_asked(view.spec) & set(KINDS):
+    planned = {case.method.partition(":")[0] for case in cases}
+    for threat in sorted(asked - {"release"}):
         missing = [
             method.info.title
-            for method in list_methods(KINDS[threat])
-            if method.info.cost in policy.allowed_costs
-            and method.info.key not in planned
-            and (not issubclass(method, LinkAttack) or threat in method.threats)
+            for method in _list_attacks(threat)
+            if method.info.cost in policy.allowed_costs and method.info.key not in planned
         ]
         if missing:
             found.append("Not part of this audit: " + ", ".join(missing))
     return found
+
+
+def _list_attacks(threat: str) -> list[type[Method]]:
+    """Every attack of the tool on one threat."""
+    if threat in ("attribute", "identity"):
+        return list_methods("attribute_attack" if threat == "attribute" else "identity_attack")
+    return [m for m in list_methods("link_attack") if threat in getattr(m, "threats", ("link",))]

@@ -105,11 +105,13 @@ def measure_class_probabilities(
     """auc, accuracy, balanced_accuracy, margins, and TPRs of an attribute attack.
 
     Over the hidden nodes only. auc: one class against the rest, averaged over the classes that
-    occur (for two classes the ordinary AUC). The TPRs need two classes and take the rarer one
-    as what the attacker looks for.
+    occur (for two classes the ordinary AUC), and so are the TPRs of more than two classes; of
+    two, the rarer one is what the attacker looks for. Differences that only rounding makes are
+    none: an attacker without evidence has an AUC of exactly one half.
     """
     nodes = np.flatnonzero(threat.hidden)
-    codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
+    codes, raw = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
+    values = drop_rounding(raw)
     names = (
         "accuracy",
         "balanced_accuracy",
@@ -127,19 +129,22 @@ def measure_class_probabilities(
         result = _measure_ranking(values[:, positive], codes == positive)
     else:
         result = [_measure_macro_auc(values, codes)]
-        reason = "defined for two classes only"
-        result += [
-            Measurement(f"tpr_at_fpr_{rate:g}", None, n=len(nodes), reason=reason)
-            for rate in LOW_RATES
-        ]
-    hits = values.argmax(axis=1) == codes
+        result += [_measure_macro_tpr(values, codes, rate) for rate in LOW_RATES]
+    hits = raw.argmax(axis=1) == codes
     result.append(measure_share("accuracy", hits))
     result.append(_measure_balanced_accuracy(hits, codes))
-    margins = compute_margins(values, codes)
+    margins = compute_margins(raw, codes)
     result.append(measure_mean("margin", margins))
     result.append(measure_mean("margin_absolute", np.abs(margins)))
     result.append(measure_share("share_below_zero", margins < 0))
     return result
+
+
+def drop_rounding(values: np.ndarray) -> np.ndarray:
+    """The values to 40 binary digits, so that sums taken in another order rank no one."""
+    fraction, exponent = np.frexp(values)
+    rounded: np.ndarray = np.ldexp(np.round(np.ldexp(fraction, 40)), exponent - 40)
+    return rounded
 
 
 def compute_margins(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -254,6 +259,18 @@ def _measure_tpr(scores: np.ndarray, truth: np.ndarray, rate: float) -> Measurem
     if reason:
         return Measurement(metric, None, n=len(truth), reason=reason)
     return Measurement(metric, *_compute_tpr(scores, truth, rate), len(truth))
+
+
+def _measure_macro_tpr(values: np.ndarray, codes: np.ndarray, rate: float) -> Measurement:
+    """Mean over the classes, one against the rest; classes are taken as independent samples."""
+    metric = f"tpr_at_fpr_{rate:g}"
+    parts = [_measure_tpr(values[:, c], codes == c, rate) for c in _ranked_classes(codes)]
+    found = [part.value for part in parts if part.value is not None]
+    if not parts or len(found) < len(parts):
+        reason = next((part.reason for part in parts if part.reason), "needs nodes of two classes")
+        return Measurement(metric, None, n=len(codes), reason=reason)
+    variance = sum(part.variance for part in parts) / len(parts) ** 2
+    return Measurement(metric, float(np.mean(found)), variance, len(codes))
 
 
 def _measure_odds(scores: np.ndarray, truth: np.ndarray, prior: float) -> Measurement:

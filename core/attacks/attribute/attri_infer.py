@@ -15,14 +15,16 @@ from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
-COUPLINGS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Pulls between linked nodes that the search tries."""
+PULLS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+COUPLINGS = (*PULLS, *(-pull for pull in PULLS))
+"""Pulls between linked nodes that the search tries, then pushes: some links, and releases whose
+defense took the links between people alike, tell by opposites."""
 LOG_ODDS = float(np.log(9.0))
 """Log-odds of a known value, 0.9 as in the source."""
 
 
 class AttriInfer(AttributeAttack):
-    """Linked nodes tend to be alike; how much so is found by cross-validation."""
+    """Linked nodes tend to be alike, or unlike; which, and how much, cross-validation finds."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="attri_infer",
@@ -31,12 +33,13 @@ class AttriInfer(AttributeAttack):
         source="Jia, Wang, Zhang and Gong, AttriInfer, WWW 2017; MRF on the whole graph",
         group="propagation",
         cost="seconds",
+        version=2,
     )
     coupling: float | None = Field(
         None,
         ge=-10,
         le=10,
-        description="Pull between linked nodes; empty: chosen among the known nodes.",
+        description="Pull between linked nodes, below 0 a push; empty: chosen on known nodes.",
     )
     rounds: int = Field(30, ge=1, le=1000, description="Rounds of message passing at most.")
 

@@ -18,11 +18,12 @@ from core.threats import AttributeThreat
 
 
 class Ensemble(Committee):
-    """Π_k p_k^w_k, normalised: a logarithmic pool of the members, w_k ≥ 0.
+    """Π_k p_k^w_k, normalised: a logarithmic pool of the members.
 
     Each member is run on parts of the known nodes; the weights are those under which the pool
     predicts the rest best, drawn to an even share. A member that is too sure of itself gets a
-    small exponent, so that no calibration is needed before.
+    small exponent, so that no calibration is needed before; one that is wrong a negative one,
+    so that a defense which turns homophily round is found out.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -33,6 +34,7 @@ class Ensemble(Committee):
         group="combined",
         cost="minutes",
         uses_gpu=True,
+        version=2,
     )
     evenness: float = Field(
         10.0,
@@ -81,7 +83,7 @@ def pool(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def fit_weights(held_out: np.ndarray, truth: np.ndarray, evenness: float) -> np.ndarray:
-    """(K,) weights ≥ 0 that minimise −Σ_i log pool_i(truth_i) + evenness Σ_k (w_k − 1/K)².
+    """(K,) weights, of either sign: the least −Σ_i log pool_i(truth_i) + evenness Σ_k (w_k − 1/K)².
 
     A convex problem; even weights where nothing was held out.
     """
@@ -98,6 +100,5 @@ def fit_weights(held_out: np.ndarray, truth: np.ndarray, evenness: float) -> np.
         gradient = expected - logs[:, rows, truth].sum(axis=1)
         return float(loss), gradient + 2.0 * evenness * (weights - even)
 
-    bounds = [(0.0, None)] * len(even)
-    found = minimize(compute_loss, even, jac=True, method="L-BFGS-B", bounds=bounds)
+    found = minimize(compute_loss, even, jac=True, method="L-BFGS-B")
     return np.asarray(found.x)

@@ -5,6 +5,7 @@ from core.attacks.attribute.ai_node2vec import AiNode2vec
 from core.attacks.attribute.attri_infer import AttriInfer
 from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.com_infer import ComInfer
+from core.attacks.attribute.feature_boosting import FeatureBoosting
 from core.attacks.attribute.feature_regression import FeatureRegression
 from core.attacks.attribute.gat import Gat
 from core.attacks.attribute.gcn import Gcn
@@ -33,4 +34,5 @@ SINGLE_ATTACKS = (
 NULL_ATTACKS = (
     ClassPrior,
     FeatureRegression,
+    FeatureBoosting,
 )

@@ -1,0 +1,52 @@
+"""Trees find what a linear null attacker cannot, and nothing where there is nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.attacks.attribute.feature_boosting import FeatureBoosting
+from core.attacks.attribute.feature_regression import FeatureRegression
+from core.context import Context
+from core.data.splits import draw_attribute_threat
+from core.graph import Attribute, Graph
+from core.measures.ranking import measure_class_probabilities
+from core.release import Release
+from core.seeding import Seed
+
+
+def make_graph(codes, features) -> Graph:
+    attributes = {"private": Attribute("private", codes, ("a", "b"))}
+    n = len(codes)
+    ring = np.stack([np.arange(n), (np.arange(n) + 1) % n], 1)
+    return Graph.from_pairs(ring, n, features=features, attributes=attributes)
+
+
+def measure_auc(attack, graph):
+    threat = draw_attribute_threat(graph, "private", 0.4, Seed(0))
+    found = attack.infer(Release(graph), threat, Context(Seed(0)))
+    measured = {m.metric: m.value for m in measure_class_probabilities(found, threat)}
+    return measured["auc"], found
+
+
+def test_an_interaction_is_found_by_trees_alone():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(300, 3))
+    graph = make_graph((features[:, 0] * features[:, 1] > 0).astype(int), features)
+    assert measure_auc(FeatureBoosting(), graph)[0] > 0.85
+    assert measure_auc(FeatureRegression(), graph)[0] < 0.65
+
+
+def test_noise_keeps_the_class_shares():
+    rng = np.random.default_rng(1)
+    graph = make_graph(np.arange(300) % 2, rng.normal(size=(300, 4)))
+    auc, found = measure_auc(FeatureBoosting(trees=40), graph)
+    assert found.facts["trees"] <= 5
+    assert abs(auc - 0.5) < 0.12
+
+
+def test_links_are_never_read():
+    rng = np.random.default_rng(2)
+    graph = make_graph(np.arange(80) % 2, rng.normal(size=(80, 4)))
+    _, first = measure_auc(FeatureBoosting(trees=10), graph)
+    _, second = measure_auc(FeatureBoosting(trees=10), graph.with_edges(graph.edges[:5]))
+    np.testing.assert_array_equal(first.probabilities, second.probabilities)
