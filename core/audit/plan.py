@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from core.audit.cases import Case, list_cases
+from core.audit.knowledge import check_columns
 from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.second_graph import draw_identity_threat
@@ -85,6 +86,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     """
     spec = spec.normalized()
     draw_repeat(spec, graph, 0, known)
+    check_columns(spec, prepare_graph(spec, graph))
     base = {
         "version": RESULTS_VERSION,
         "graph": prepare_graph(spec, graph).content_hash,
@@ -96,6 +98,9 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     attribute = [spec.private, spec.known] if spec.private else None
     utility = [spec.utility, spec.utility_train] if spec.utility else None
     everything = {**base, "attribute": attribute, "utility": utility}
+    told = everything
+    if spec.publisher_knows != "public":
+        told = {**everything, "publisher_knows": spec.publisher_knows}
     cases = list_cases(spec)
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
@@ -105,7 +110,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
             upstream = ""
             tier = 0 if defense is None else 1
             if choice is not None and defense is not None:
-                upstream = _compute_key("publish", release, release, repeat, defense, everything)
+                upstream = _compute_key("publish", release, release, repeat, defense, told)
                 cell = Cell(
                     upstream,
                     "publish",
@@ -148,7 +153,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
 
 def prepare_graph(spec: AuditSpec, graph: Graph) -> Graph:
     """The graph with the private and utility columns as attributes, not as features."""
-    for column in (spec.private, spec.utility):
+    for column in (spec.private, *spec.more_private, spec.utility):
         if column is not None:
             graph = graph.with_private(column)
     return graph

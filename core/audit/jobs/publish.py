@@ -15,6 +15,7 @@ from sqlalchemy.engine import Row
 
 from core.audit.describe import count_changes, describe_release, restore_release
 from core.audit.jobs.kind import Jobs, Workplace
+from core.audit.knowledge import tell_publisher
 from core.audit.plan import find_pairs, prepare_graph
 from core.audit.provenance import describe_packages
 from core.audit.publishing import PublishSpec
@@ -140,7 +141,7 @@ def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
     fields = spec.model_dump(exclude={"graph_hash", "defense"})
     graph = prepare_graph(AuditSpec(graph_hash=graph.content_hash, **fields), graph)
     given = spec.sensitive_links
-    return draw_threats(
+    threats = draw_threats(
         graph,
         seed,
         private=spec.private,
@@ -151,3 +152,4 @@ def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
         test_links=0.0,
         utility_train=spec.utility_train,
     )
+    return tell_publisher(threats, spec.publisher_knows)
