@@ -45,13 +45,18 @@ class Guarantee:
         return self.unit != "none"
 
     @property
+    def epsilon_received(self) -> float | None:
+        """What the recipient of the release gets of its unit: 2ε where both ends report it."""
+        return self.epsilon if self.epsilon_transcript is None else self.epsilon_transcript
+
+    @property
     def label(self) -> str:
-        """Short text for tables: "edge DP, ε = 6" or "empirical only"."""
+        """Short text for tables: "edge DP, ε = 6" or "empirical only"; ε is the recipient's."""
         if not self.is_private:
             return "empirical only"
         names = {"edge": "edge DP", "link": "link-local DP", "node": "node DP"}
         delta = f", δ = {self.delta:g}" if self.delta else ""
-        return f"{names[self.unit]}, ε = {self.epsilon:g}{delta}"
+        return f"{names[self.unit]}, ε = {self.epsilon_received:g}{delta}"
 
 
 EMPIRICAL = Guarantee()

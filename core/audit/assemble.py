@@ -32,6 +32,7 @@ from core.audit.view import (
     AuditView,
     ReleaseSummary,
 )
+from core.data.release_columns import leave_out_people
 from core.graph import MISSING, Graph
 from core.measures.groups import measure_group_gap
 from core.measures.intervals import combine_measurements
@@ -103,7 +104,8 @@ def assemble_view(
     """Everything known about an audit; works while it runs."""
     spec = AuditSpec.model_validate(row.spec)
     cells = store.list_cells(row.id)
-    graph = (load_graph or store.load_graph)(row.graph_hash)
+    load = load_graph or store.load_graph
+    graph = leave_out_people(load(row.graph_hash), spec.leave_out)
     groups: Groups = {}
     for cell in sorted(cells, key=lambda c: c.repeat):
         key = {"publish": "", "measure": name_part(cell.method)}.get(cell.kind, cell.method)
@@ -130,7 +132,7 @@ def assemble_view(
         profile=_assemble_profile(store, spec, groups, graph),
         cells=assemble_cells(cells),
         rocs=_assemble_rocs(store, spec, groups),
-        load_graph=lambda: (load_graph or store.load_graph)(row.graph_hash),
+        load_graph=lambda: leave_out_people(load(row.graph_hash), spec.leave_out),
         load_release=load_release,
         load_link_scores=load_link_scores,
         load_margins=make_margin_loader(store, groups),

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from core.audit.cases import Case
+from core.audit.plan import list_published
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import AuditView
@@ -130,7 +131,18 @@ def write_releases(view: AuditView, folder: Path) -> None:
             "repeat": repeat,
             "purpose": "made for an audit, with hidden links left out; not for publishing",
         }
-        write_release(release, folder, make_file_name(summary.id), provenance, ("csv",))
+        columns = list_published(view.spec, release.graph)
+        if columns is None:
+            write_release(release, folder, make_file_name(summary.id), provenance, ("csv",))
+            continue
+        there = {*release.graph.attributes, *release.graph.feature_names}
+        write_release(
+            release,
+            folder,
+            make_file_name(summary.id),
+            provenance,
+            columns=[name for name in columns if name in there],
+        )
 
 
 def make_file_name(text: str) -> str:

@@ -16,9 +16,10 @@ class PublishSpec(BaseModel):
 
     A known set that an audit draws is an assumption about attackers; nobody published it. So
     the defense is told the whole private column, or with publisher_knows "none" nothing of it.
-    private, more_private, utility, known, hide_links, sensitive_links, utility_train  as in
-    `AuditSpec`; no link is held back for tests, and only sensitive links are withheld from the
-    release
+    private, more_private, utility, known, hide_links, sensitive_links, utility_train,
+    publish_columns, generalize, leave_out  as in `AuditSpec`; no link is held back for tests,
+    and only sensitive links are withheld from the release
+    budget  largest sum of ε, of its unit, that all publishing runs of the graph may reach
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,9 +33,15 @@ class PublishSpec(BaseModel):
     hide_links: float | None = Field(None, gt=0, lt=1)
     sensitive_links: tuple[tuple[str, str], ...] | None = None
     utility_train: float = Field(0.3, gt=0, lt=1)
+    publish_columns: tuple[str, ...] | None = None
+    generalize: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    budget: float | None = Field(None, gt=0)
 
     @staticmethod
-    def of_audit(spec: AuditSpec, defense: MethodChoice) -> PublishSpec:
+    def of_audit(
+        spec: AuditSpec, defense: MethodChoice, budget: float | None = None
+    ) -> PublishSpec:
         """One of the audit's defenses on its graph; links that were drawn are not withheld."""
         return PublishSpec(
             graph_hash=spec.graph_hash,
@@ -47,6 +54,10 @@ class PublishSpec(BaseModel):
             hide_links=None,
             sensitive_links=spec.sensitive_links,
             utility_train=spec.utility_train,
+            publish_columns=spec.publish_columns,
+            generalize=spec.generalize,
+            leave_out=spec.leave_out,
+            budget=budget,
         )
 
     @staticmethod

@@ -28,6 +28,7 @@ from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_fla
 from core.audit.jobs.engine import Engine
 from core.audit.jobs.kind import Jobs
 from core.audit.jobs.publish import PublishJobs
+from core.audit.ledger import list_entries
 from core.audit.plan import load_known_graph, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.publishing import PublishSpec
@@ -243,7 +244,8 @@ class AuditService:
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         claims = tuple((c.id, c.state) for c in self.claims.list(audit_id) if not c.is_active)
         finished = sorted((state, n) for state, n in counts.items() if state in FINAL)
-        fingerprint = (find_state(row), claims, *finished)
+        ledger = list_entries(self._store, row.graph_hash)
+        fingerprint = (find_state(row), claims, len(ledger), *finished)
         with self._lock:
             known = self._views.get(audit_id)
         if known is not None and known[0] == fingerprint:
@@ -251,7 +253,7 @@ class AuditService:
                 return known[1]
             cells = assemble_cells(self._store.list_cells(audit_id))
             return replace(known[1], summary=summarize(row, counts), cells=cells)
-        view = assemble_view(self._store, row, self.load_graph)
+        view = replace(assemble_view(self._store, row, self.load_graph), ledger=ledger)
         self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
         return view
 

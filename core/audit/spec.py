@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from core.data.release_columns import Rule
 from core.errors import InputError
 from core.methods import ATTACK_KINDS, Kind, Method
 from core.registry import make_method, parse_method
@@ -117,6 +118,13 @@ class AuditSpec(BaseModel):
     identity: IdentityChoice | None = Field(
         None, description="What an attacker on identities holds; none: not audited."
     )
+    publish_columns: tuple[str, ...] | None = Field(
+        None, description="Columns that leave with the graph; none named: as each format has it."
+    )
+    generalize: tuple[str, ...] = Field(
+        (), description="How columns are made coarser: COLUMN:RULE each, such as age:bin=10."
+    )
+    leave_out: tuple[str, ...] = Field((), description="Ids of people who are left out.")
     aware: bool = Field(
         False,
         description="Run each attack on links and columns also by one who knows the defense.",
@@ -158,6 +166,8 @@ class AuditSpec(BaseModel):
             raise InputError(
                 f"spec field '{name}'", first["msg"].lower(), first.get("input")
             ) from None
+        for text in spec.generalize:
+            Rule.parse(text)
         for choice in spec.attacks:
             choice.make(*ATTACK_KINDS)
         for choice in spec.defenses:

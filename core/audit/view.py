@@ -17,6 +17,7 @@ from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.graph import Graph
 from core.privacy.claim_check import ClaimCheck
+from core.privacy.ledger import Entry
 from core.release import Guarantee, Release
 from core.results import Estimate
 
@@ -171,6 +172,7 @@ class AuditView:
     load_margins  (release id, attribute attack or None for the label) → (k,) margins of the true
              class over hidden nodes and repeats, from raw probabilities
     claims   checks of what the releases promise, oldest first, whatever their state
+    ledger   publishing runs of the graph, in any audit or none, oldest first
     """
 
     summary: AuditSummary
@@ -185,6 +187,7 @@ class AuditView:
     load_graph: Callable[[], Graph]
     load_release: Callable[[str, int], Graph]
     claims: tuple[ClaimRun, ...] = ()
+    ledger: tuple[Entry, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 

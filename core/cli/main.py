@@ -1,4 +1,4 @@
-"""The command line: `python -m core methods | audit | advise | check-claim | publish`.
+"""The command line: `python -m core methods | audit | advise | check-claim | publish | ledger`.
 
 Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
 differential privacy was refuted; 2 bad input, with one line `error: …`; 3 done, but the policy lets
@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.columns import add_columns, read_columns
 from core.cli.identity import add_identity
 from core.cli.knowledge import add_knowledge, split_private
+from core.cli.ledger import add_ledger
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -136,6 +138,7 @@ def build_parser() -> Parser:
         help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
     )
     add_identity(audit)
+    add_columns(audit)
     add_knowledge(audit)
     audit.add_argument(
         "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
@@ -143,7 +146,11 @@ def build_parser() -> Parser:
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
     add_policy(audit)
-    audit.add_argument("--report", action="store_true", help="write report.pdf as well")
+    audit.add_argument(
+        "--report",
+        action="store_true",
+        help="write report.pdf, report-external.pdf and summary.pdf",
+    )
     audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     audit.set_defaults(run=run_audit)
 
@@ -166,6 +173,7 @@ def build_parser() -> Parser:
     _add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     publish.add_argument("--known", type=float, metavar="SHARE")
+    add_columns(publish)
     publish.add_argument(
         "--publisher-knows",
         choices=("none", "column"),
@@ -174,7 +182,14 @@ def build_parser() -> Parser:
     publish.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
     )
+    publish.add_argument(
+        "--budget",
+        type=float,
+        metavar="EPS",
+        help="refuse what would take the sum of ε over all publishing runs of the graph above this",
+    )
     publish.set_defaults(run=run_publish)
+    add_ledger(commands, _add_graph, say)
     return parser
 
 
@@ -262,9 +277,9 @@ def run_audit(options: argparse.Namespace) -> int:
         verdict, code = judge_audit(view, say)
         write_audit(view, options.out, verdict)
         if options.report:
-            from core.report import write_report
+            from core.report import write_editions
 
-            write_report(view, options.out / "report.pdf")
+            write_editions(view, options.out)
         failed = view.summary.cells_failed
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
         return 1 if failed or refuted else code
@@ -289,29 +304,49 @@ def run_check_claim(options: argparse.Namespace) -> int:
 
 def run_publish(options: argparse.Namespace) -> int:
     """Draw and write a release with fresh noise."""
-    from core.audit.jobs.publish import describe_publishing, publish_release
+    from core.audit.jobs.publish import enter_publishing, publish_release
     from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
+    from core.audit.store.database import Store
     from core.data.writers import write_release
+    from core.seeding import Seed
 
     choice = MethodChoice.parse(options.defense, "defense")
     graph = load_input(options, say).graph
-    names = ("private", "more_private", "utility", "known", "hide_links", "publisher_knows")
+    names = ["private", "more_private", "utility", "known", "hide_links", "budget"]
+    names.append("publisher_knows")
     fields = {n: getattr(options, n, None) for n in names}
     fields = {name: value for name, value in fields.items() if value is not None}
     suffix = options.out.suffix.lower().lstrip(".")
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
     _check_folder(options.out.parent)
+    fields |= read_columns(options)
     spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
     release = publish_release(graph, spec)
     shown = (options.utility,) if options.utility else ()
-    provenance = describe_publishing(release)
+    named = bool(spec.generalize) or spec.publish_columns is not None
+    columns = [*release.graph.attributes, *release.graph.feature_names] if named else None
+    store = Store()
+    try:
+        provenance = enter_publishing(store, spec, release)
+    finally:
+        store.close()
     paths = write_release(
-        release, options.out.parent, options.out.stem, provenance, (suffix,), attributes=shown
+        release,
+        options.out.parent,
+        options.out.stem,
+        provenance,
+        (suffix,),
+        attributes=shown,
+        columns=columns,
+        pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
+    for total in provenance["published_so_far"]["totals"]:
+        runs = f"{total['runs']} publishing run" + ("s" if total["runs"] > 1 else "")
+        say(f"the {total['unit']} budget of this graph so far: ε = {total['epsilon']:g}, {runs}")
     return 0
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 from core.audit.cases import list_cases
 from core.audit.spec import AuditSpec
 from core.audit.view import AuditView, ReleaseSummary
-from core.findings.guarantees import find_spent
 from core.findings.labels import attack_threat, method_title
 from core.findings.policy import Limit, Policy
 from core.findings.tables import select_results
@@ -95,7 +94,7 @@ def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence
         summary = _find_summary(view, release)
         if summary is None or summary.guarantee.unit != unit:
             return Evidence()
-        spent = find_spent(summary.guarantee)
+        spent = summary.guarantee.epsilon_received
         return Evidence() if spent is None else Evidence(spent, spent, spent)
     estimate = view.estimate(release, RELEASE, metric)
     return Evidence(estimate.value, estimate.low, estimate.high, RELEASE, estimate.n)

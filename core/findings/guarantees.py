@@ -67,13 +67,13 @@ def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
 
 def describe_budget(promise: Guarantee) -> str:
     """ε, δ and what else the budget has, in words."""
-    parts = [f"ε = {promise.epsilon:g}" if promise.epsilon is not None else "ε not stated"]
+    received = promise.epsilon_received
+    parts = [f"ε = {received:g}" if received is not None else "ε not stated"]
     if promise.delta:
         parts.append(f"δ = {promise.delta:g}")
     if promise.epsilon_transcript is not None:
         parts.append(
-            f"2ε = {promise.epsilon_transcript:g} for the link itself, against whoever sees the "
-            "reports of both ends"
+            f"the recipient holds the reports of both ends of a link, {promise.epsilon:g} each"
         )
     if promise.epsilon_naive is not None:
         parts.append(f"naive composition would claim ε = {promise.epsilon_naive:.3g}")
@@ -87,7 +87,7 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
     """
     if not promise.is_private:
         return EMPIRICAL
-    epsilon = find_spent(promise)
+    epsilon = promise.epsilon_received
     if epsilon is None:
         return "The budget is not stated, so the promise cannot be put in numbers."
     but = f", but for a chance of {promise.delta:g}" if promise.delta else ""
@@ -120,11 +120,6 @@ def explain_signal(facts: Mapping[str, Estimate]) -> str:
             "twin, and owe to the data only what exceeds that."
         )
     return text
-
-
-def find_spent(promise: Guarantee) -> float | None:
-    """ε that bounds what a release tells of its unit: 2ε where both ends of a link report it."""
-    return promise.epsilon if promise.epsilon_transcript is None else promise.epsilon_transcript
 
 
 def bound_chance(prior: float, epsilon: float) -> float:

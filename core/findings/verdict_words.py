@@ -21,7 +21,6 @@ DECISION_MEANINGS: dict[Decision, str] = {
     "refer": "no limit is broken, but not all is proven: a person has to decide",
     "do_not_publish": "at least one limit is broken",
 }
-STATES: dict[bool | None, str] = {True: "kept", False: "not kept", None: "not tried"}
 
 
 def answer_verdict(verdict: Verdict) -> str:
@@ -67,7 +66,18 @@ def explain_check(check: Check) -> str:
         return f"{limit.title}: not tried"
     who = f" by {method_title(found.attack)}" if found.attack not in ("", RELEASE) else ""
     value = format_interval(found.value, found.low, found.high)
-    return f"{limit.title}: {value}{who}, limit {format_number(limit.limit)}"
+    unproven = ", interval reaches over it" if name_state(check) == "not proven" else ""
+    return f"{limit.title}: {value}{who}, limit {format_number(limit.limit)}{unproven}"
+
+
+def name_state(check: Check) -> str:
+    """kept; not kept; not proven, where the interval reaches over the limit; or not tried."""
+    value = check.evidence.value
+    if value is None:
+        return "not tried"
+    if check.met:
+        return "kept"
+    return "not kept" if value > check.limit.limit else "not proven"
 
 
 def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, str]]:
@@ -112,7 +122,7 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
                     check.evidence.value, check.evidence.low, check.evidence.high
                 ),
                 "Limit": format_number(check.limit.limit),
-                "": STATES[check.met],
+                "": name_state(check),
                 "By": method_title(check.evidence.attack) if check.evidence.attack else "",
                 "n": f"{check.evidence.n:,}" if check.evidence.n else "",
                 "Source": check.limit.source,

@@ -229,10 +229,19 @@ def _identity_metrics() -> list[MetricInfo]:
             "Share of the people of whose node the attacker is at least 90 % sure.",
         ),
     ]
-    return [
+    shares = [
         MetricInfo(key, title, text, better_for_privacy="lower", range=SHARE)
         for key, title, text in rows
     ]
+    smallest = MetricInfo(
+        "k_anonymity",
+        "Smallest group",
+        "The k of k-anonymity: how many people share what is known, in the smallest such group.",
+        unit="people",
+        better_for_privacy="higher",
+        range=POSITIVE,
+    )
+    return [*shares, smallest]
 
 
 def _included_metrics() -> list[MetricInfo]:

@@ -10,7 +10,12 @@ from core.release import Guarantee
 EDGE_RELATION = "graphs on the same node set that differ in one undirected link"
 NODE_RELATION = "graphs on the same node set in which one node has any other links"
 LIST_RELATION = "adjacency lists of one node that differ in one bit"
-LOCAL_NOT_COVERED = ("node set", "node features", "labels and other attributes")
+LOCAL_NOT_COVERED = (
+    "node set",
+    "node features",
+    "labels and other attributes",
+    "settings chosen by auditing this graph",
+)
 NOT_COVERED = (*LOCAL_NOT_COVERED, "links withheld from the release")
 
 

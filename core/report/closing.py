@@ -15,10 +15,12 @@ from core.findings.labels import (
 )
 from core.findings.tables import describe_missing
 from core.registry import find_method
+from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.material import Material
 from core.report.text import clean_text
+from core.report.verdict import find_review_date
 from core.results import RELEASE
 
 MAX_MISSING = 24
@@ -167,22 +169,46 @@ def build_provenance(material: Material) -> list[Block]:
 
 
 def build_signoff(material: Material) -> list[Block]:
-    """The decision, to be signed."""
+    """The decision, to be signed; what the policy refuses is not offered."""
     options = material.options
-    choices = [release_title(s.id) for s in material.releases if not is_twin(s.id)]
     return [
         {
             "kind": "signoff",
             "lead": "Decision on the release of this graph. Tick one and strike out the others.",
-            "choices": [*(f"Publish: {clean_text(title)}" for title in choices), "Do not publish"],
+            "choices": [clean_text(choice) for choice in _list_choices(material)],
             "roles": [
                 {"role": "Prepared by", "name": ""},
                 {"role": "Reviewed by", "name": clean_text(options.reviewer, 80)},
                 {"role": "Data protection officer", "name": ""},
             ],
             "organisation": clean_text(options.organisation, 80),
-        }
+        },
+        blocks.facts(
+            [
+                ("SHA-256 of the published file", "to be filled in after the publishing run"),
+                ("Conditions", "to be filled in"),
+                ("To be reviewed by", find_review_date(material.created)),
+            ]
+        ),
     ]
+
+
+def _list_choices(material: Material) -> list[str]:
+    """What can be decided, the recommended first, the original last."""
+    ids = [s.id for s in material.releases if not is_twin(s.id)]
+    ids.sort(key=lambda release: release == ORIGINAL)
+    verdict = material.verdict
+    if verdict is None:
+        return [*(f"Publish: {release_title(release)}" for release in ids), "Do not publish"]
+    first = material.options.chosen or verdict.recommended
+    ids.sort(key=lambda release: release != first)
+    found = [(release, verdict.find(release)) for release in ids]
+    open_ = [(r, v.decision) for r, v in found if v is not None and v.decision != "do_not_publish"]
+    after = {"publish": "", "refer": ", after referral, because: ______"}
+    choices = [f"Publish: {release_title(r)}{after[decision]}" for r, decision in open_]
+    if any(decision == "publish" for _, decision in open_):
+        return [*choices, "Do not publish"]
+    return ["Do not publish", *choices]
 
 
 def _in_words(name: str) -> str:

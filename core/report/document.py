@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,22 @@ from core.audit.states import State
 from core.audit.view import AuditView
 from core.report.blocks import Block
 from core.report.closing import build_limits, build_provenance, build_signoff, build_sources
+from core.report.editions import FILES, blur_counts, fit_options
 from core.report.findings import build_attacks, build_releases, build_risk, build_tradeoff
 from core.report.material import Material
 from core.report.mechanisms import build_mechanisms
 from core.report.opening import build_graph, build_summary, build_threats
 from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
 from core.report.promises import build_guarantees
+from core.report.standards import build_standards
 from core.report.text import clean_text, escape_uncovered, needs_more_fonts
+from core.report.verdict import build_page, build_verdict
 
 TEMPLATE = Path(__file__).parents[2] / "assets" / "report" / "report.typ"
 PDF_STANDARD = "ua-1"
 
 BUILDERS: dict[Section, Callable[[Material], list[Block]]] = {
+    "verdict": build_verdict,
     "threats": build_threats,
     "graph": build_graph,
     "attacks": build_attacks,
@@ -34,6 +39,7 @@ BUILDERS: dict[Section, Callable[[Material], list[Block]]] = {
     "homophily": build_mechanisms,
     "tradeoff": build_tradeoff,
     "guarantees": build_guarantees,
+    "standards": build_standards,
     "limits": build_limits,
     "sources": build_sources,
     "provenance": build_provenance,
@@ -52,6 +58,17 @@ def write_report(view: AuditView, path: str | Path, options: ReportOptions | Non
     return target
 
 
+def write_editions(
+    view: AuditView, folder: Path, options: ReportOptions | None = None
+) -> list[Path]:
+    """report.pdf, report-external.pdf and summary.pdf in `folder`."""
+    base = options or ReportOptions()
+    return [
+        write_report(view, folder / name, replace(base, edition=edition))
+        for edition, name in FILES.items()
+    ]
+
+
 def render_preview(
     view: AuditView, options: ReportOptions | None = None, ppi: float = 80
 ) -> list[bytes]:
@@ -61,6 +78,8 @@ def render_preview(
 
 def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, Any], dict[str, str]]:
     """What the template sets, as JSON, and the figures: file name → SVG."""
+    options = fit_options(options)
+    is_summary = options.edition == "summary"
     material = Material(view, options)
     spec = view.spec
     sections = [
@@ -79,13 +98,19 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
         "state": ""
         if view.summary.state == State.DONE
         else (f"This audit is {view.summary.state}: what follows is what is known so far."),
-        "mark": "People appear under pseudonyms"
-        if options.pseudonyms
-        else "Contains personal data",
-        "summary": build_summary(material),
+        "mark": _describe_edition(options),
+        "summary": build_page(material) if is_summary else build_summary(material),
         "sections": sections,
     }
-    return content, material.images
+    return (blur_counts(content) if material.is_external else content), material.images
+
+
+def _describe_edition(options: ReportOptions) -> str:
+    if options.edition == "external":
+        return "External edition"
+    if options.edition == "summary":
+        return "Summary on one page"
+    return "People appear under pseudonyms" if options.pseudonyms else "Contains personal data"
 
 
 def _compile(view: AuditView, options: ReportOptions, format: str, ppi: float = 0) -> list[bytes]:

@@ -14,6 +14,7 @@ from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
 from core.findings.attackers import compute_headline
 from core.findings.palette import release_color, release_symbol
+from core.findings.policy import check_policy
 from core.findings.tables import (
     compute_worst_attacks,
     list_metrics,
@@ -22,6 +23,7 @@ from core.findings.tables import (
     main_metric,
 )
 from core.findings.tradeoff import compute_tradeoff
+from core.findings.verdict import Verdict, judge
 from core.graph import Graph
 from core.release import ORIGINAL
 from core.report.options import ReportOptions
@@ -31,6 +33,10 @@ MAX_SHOWN = 8
 """Releases drawn in one chart; tables have all."""
 
 MAX_NAME = 40
+
+SMALL = 10
+FEW = f"fewer than {SMALL}"
+"""What the external edition says of smaller counts."""
 
 MIN_CELL = 5
 """Groups with fewer people are not told apart: a small cell can single somebody out."""
@@ -85,6 +91,23 @@ class Material:
     @cached_property
     def headline(self) -> pd.DataFrame:
         return compute_headline(self.nodes)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """Under the policy of the options, else the audit's own; None without either."""
+        policy = self.options.policy
+        if policy is None and self.view.spec.policy is not None:
+            policy = check_policy(self.view.spec.policy)
+        return None if policy is None else judge(self.view, policy)
+
+    @property
+    def is_external(self) -> bool:
+        """Whether others than those who keep the graph will read it."""
+        return self.options.edition != "internal"
+
+    def count(self, number: int) -> str:
+        """A count of people, links or parts of the graph; small ones are not told outside."""
+        return FEW if self.is_external and number < SMALL else f"{number:,}"
 
     @cached_property
     def graph(self) -> Graph:

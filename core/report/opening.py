@@ -16,20 +16,22 @@ from core.graph import Attribute
 from core.measures.metrics import METRICS
 from core.report import blocks, charts
 from core.report.blocks import Block
-from core.report.material import MIN_CELL, Material
+from core.report.material import MIN_CELL, SMALL, Material
 from core.report.text import clean_text
+from core.report.verdict import build_headline
 
 MAX_CLASSES = 10
 
 
 def build_summary(material: Material) -> list[Block]:
     """The findings in a sentence each."""
-    sentences = [answers.answer_attack(material.results, threat) for threat in material.threats]
+    sentences = build_headline(material)
+    sentences += [answers.answer_attack(material.results, threat) for threat in material.threats]
     sentences += [answers.answer_defense(material.results, t) for t in material.threats]
-    if len(material.nodes):
+    if len(material.nodes) and not material.is_external:
         sentences.append(answers.answer_risk(material.nodes))
-    for threat in material.threats:
-        sentences.append(_describe_front(material, threat))
+    if material.verdict is None:
+        sentences += [_describe_front(material, threat) for threat in material.threats]
     found = [sentence for sentence in dict.fromkeys(sentences) if sentence]
     return [blocks.bullets(found or ["Nothing has been computed yet."])]
 
@@ -54,7 +56,7 @@ def build_threats(material: Material) -> list[Block]:
     repeats = "a single repeat" if spec.num_repeats == 1 else f"each of {spec.num_repeats} repeats"
     if spec.has_link_threat:
         who = (
-            f"The analyst named {len(spec.sensitive_links):,} links as sensitive"
+            f"The analyst named {material.count(len(spec.sensitive_links))} links as sensitive"
             if spec.sensitive_links is not None
             else f"In {repeats}, {format_percent(spec.hide_links or 0)} of the links are drawn at "
             "random to play the sensitive ones"
@@ -109,21 +111,29 @@ def build_graph(material: Material) -> list[Block]:
     largest = int(np.bincount(labels).max())
     density = graph.density
     rows = [
-        ("Nodes", f"{graph.num_nodes:,}"),
-        ("Links", f"{graph.num_edges:,}{' (weighted)' if graph.weights is not None else ''}"),
+        ("Nodes", material.count(graph.num_nodes)),
+        (
+            "Links",
+            material.count(graph.num_edges) + " (weighted)" * (graph.weights is not None),
+        ),
         ("Linked share of all pairs", f"{100 * density:.2g} %" if density else "none"),
         (
             "Links of a node",
-            f"{degrees.mean():.1f} on average, median {np.median(degrees):.0f}, "
+            f"{degrees.mean():.1f} on average"
+            if material.is_external
+            else f"{degrees.mean():.1f} on average, median {np.median(degrees):.0f}, "
             f"at most {degrees.max():,}",
         ),
-        ("Nodes without a link", f"{int((degrees == 0).sum()):,}"),
-        ("Components", f"{num_components:,}; the largest has {largest:,} nodes"),
+        ("Nodes without a link", material.count(int((degrees == 0).sum()))),
+        (
+            "Components",
+            f"{material.count(num_components)}; the largest has {material.count(largest)} nodes",
+        ),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
     result = [blocks.facts(rows)]
     counts = compute_degree_counts(graph)
-    if (counts.degree > 0).any():
+    if (counts.degree > 0).any() and not material.is_external:
         image = material.add_image("degrees", lambda: charts.draw_degrees(counts))
         alt = (
             f"Share of the nodes with at least so many links, on log axes: median "
@@ -134,35 +144,37 @@ def build_graph(material: Material) -> list[Block]:
     for column in columns:
         role = "private" if column == spec.private else "utility"
         attribute = graph.with_private(column).attribute(column)
-        result.append(_build_classes(attribute, role))
+        result.append(_build_classes(attribute, role, SMALL if material.is_external else MIN_CELL))
     return result
 
 
-def _build_classes(attribute: Attribute, role: str) -> Block:
+def _build_classes(attribute: Attribute, role: str, min_cell: int) -> Block:
     counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
     order = np.argsort(-counts, kind="stable")
     rows = []
     for code in order[:MAX_CLASSES]:
-        is_small = counts[code] < MIN_CELL
+        is_small = counts[code] < min_cell
         rows.append(
             (
                 attribute.classes[code],
-                f"fewer than {MIN_CELL}" if is_small else f"{counts[code]:,}",
+                f"fewer than {min_cell}" if is_small else f"{counts[code]:,}",
                 "" if is_small else format_percent(attribute.shares[code]),
             )
         )
     if len(order) > MAX_CLASSES:
         rest = order[MAX_CLASSES:]
+        is_small = counts[rest].sum() < min_cell
         rows.append(
             (
                 f"{len(rest)} more classes",
-                f"{counts[rest].sum():,}",
-                format_percent(attribute.shares[rest].sum()),
+                f"fewer than {min_cell}" if is_small else f"{counts[rest].sum():,}",
+                "" if is_small else format_percent(attribute.shares[rest].sum()),
             )
         )
     unknown = int((~attribute.known).sum())
     if unknown:
-        rows.append(("unknown", f"{unknown:,}", ""))
+        few = f"fewer than {min_cell}" if unknown < min_cell else f"{unknown:,}"
+        rows.append(("unknown", few, ""))
     return blocks.table(
         [f"“{attribute.name}” ({role})", "Nodes", "Share of known"],
         rows,

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from core.errors import InputError
+from core.findings.policy import Policy
+
+Edition = Literal["internal", "external", "summary"]
 
 Section = Literal[
+    "verdict",
     "threats",
     "graph",
     "attacks",
@@ -16,6 +20,7 @@ Section = Literal[
     "homophily",
     "tradeoff",
     "guarantees",
+    "standards",
     "limits",
     "sources",
     "provenance",
@@ -24,7 +29,8 @@ Section = Literal[
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 SECTION_TITLES: dict[Section, str] = {
-    "threats": "Purpose and threats",
+    "verdict": "Verdict and limits",
+    "threats": "What the adversary is after",
     "graph": "The graph",
     "attacks": "What an adversary could learn",
     "releases": "Before and after",
@@ -32,6 +38,7 @@ SECTION_TITLES: dict[Section, str] = {
     "homophily": "Why structure gives people away",
     "tradeoff": "Usefulness against risk",
     "guarantees": "What each release promises",
+    "standards": "What the rules ask for",
     "limits": "What is missing, and limits",
     "sources": "Methods and their sources",
     "provenance": "Provenance",
@@ -43,6 +50,10 @@ SECTION_TITLES: dict[Section, str] = {
 class ReportOptions:
     """releases: ids to report (None: all; the original always stays); sections in their order.
 
+    edition      for whom (core.report.editions): all there is, what may be shown outside, a page
+    policy       what the verdict goes by; None: the audit's own
+    chosen       the release that somebody decided for; None: the recommended one
+
     pseudonyms   people appear as N-001, N-002, … by rank; the per-node table of the same audit
                  tells who is who
     """
@@ -53,6 +64,9 @@ class ReportOptions:
     organisation: str = ""
     reviewer: str = ""
     pseudonyms: bool = True
+    edition: Edition = "internal"
+    policy: Policy | None = None
+    chosen: str | None = None
 
     def __post_init__(self) -> None:
         unknown = [section for section in self.sections if section not in SECTIONS]

@@ -13,6 +13,8 @@ from core.findings.guarantees import (
     list_promise_rows,
 )
 from core.findings.labels import is_twin, release_title
+from core.findings.ledger import COLUMNS as LEDGER_COLUMNS
+from core.findings.ledger import explain_ledger, list_ledger_rows
 from core.findings.numbers import format_number, format_percent
 from core.findings.palette import ORIGINAL_GREY
 from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
@@ -49,7 +51,25 @@ def build_guarantees(material: Material) -> list[Block]:
                 EMPIRICAL,
             )
         )
-    return [*result, *_build_checks(material, private), *_build_twins(material)]
+    return [
+        *result,
+        *_build_checks(material, private),
+        *_build_twins(material),
+        *_build_ledger(material),
+    ]
+
+
+def _build_ledger(material: Material) -> list[Block]:
+    """What was published of this graph so far, and what it adds up to."""
+    entries = material.view.ledger
+    if not entries:
+        return []
+    rows = list_ledger_rows(entries)
+    return [
+        blocks.heading("What was published so far"),
+        blocks.table(LEDGER_COLUMNS, rows, "Publishing runs of this graph.", numeric=(3, 4)),
+        blocks.paragraph(explain_ledger(entries)),
+    ]
 
 
 def _build_card(summary: ReleaseSummary, material: Material) -> Block:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from core.audit.jobs.publish import RETENTION_DAYS
@@ -11,6 +12,7 @@ from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
 from core.findings.labels import release_title
+from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
 from pages.ui import documents, job, page, service
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.text import escape
@@ -31,7 +33,15 @@ def show_publishing(view: AuditView) -> None:
         "publishing run makes the chosen one anew from the whole graph, with randomness of the "
         "operating system that nobody keeps."
     )
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
+    budget = middle.number_input(
+        "Budget of the graph",
+        min_value=0.01,
+        value=None,
+        placeholder="no limit",
+        key="publish-budget",
+        help="A run that would take the sum of ε over all publishing runs above this is refused.",
+    )
     choice = left.selectbox(
         "Release to publish",
         view.spec.defenses,
@@ -41,14 +51,24 @@ def show_publishing(view: AuditView) -> None:
     if right.button(
         "Make the release", key="publish", icon=":material/lock_open:", width="stretch"
     ):
-        _start(view, choice)
+        _start(view, choice, budget)
+    show_ledger(view)
     runs = service.open_service().publishing.list(view.summary.id)
     if runs:
         _show_run(view, runs[-1])
 
 
-def _start(view: AuditView, choice: MethodChoice) -> None:
-    spec = PublishSpec.of_audit(view.spec, choice)
+def show_ledger(view: AuditView) -> None:
+    """What all publishing runs of this graph have spent together."""
+    with st.expander("Ledger: what was published of this graph", expanded=bool(view.ledger)):
+        st.markdown(escape(explain_ledger(view.ledger), 2000))
+        if view.ledger:
+            rows = list_ledger_rows(view.ledger)
+            st.dataframe(pd.DataFrame(rows, columns=list(COLUMNS)), hide_index=True, key="ledger")
+
+
+def _start(view: AuditView, choice: MethodChoice, budget: float | None) -> None:
+    spec = PublishSpec.of_audit(view.spec, choice, budget)
     try:
         service.open_service().start_publish(spec, view.summary.id)
     except AuditError as error:

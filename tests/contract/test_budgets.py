@@ -10,6 +10,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from core.audit.jobs.publish import publish_release
+from core.audit.publishing import PublishSpec
+from core.audit.spec import MethodChoice
 from core.context import Context
 from core.defenses import DEFENSES
 from core.graph import Graph
@@ -136,12 +139,11 @@ def test_no_private_defense_draws_noise_or_computes_a_scale_of_its_own():
 
 
 def test_a_published_private_release_leaves_without_facts_curves_and_scores():
-    from core.audit.jobs.publish import publish_release
-    from core.audit.spec import MethodChoice
-
     for method in PRIVATE:
         choice = MethodChoice.of(method.model_validate(SETTINGS.get(method.info.key, {})))
-        release = publish_release(two_communities(), choice)
+        graph = two_communities()
+        spec = PublishSpec(graph_hash=graph.content_hash, defense=choice)
+        release = publish_release(graph, spec)
         assert not release.facts
         assert not release.curves
         assert release.link_scores is None

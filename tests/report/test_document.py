@@ -174,12 +174,12 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
     )
     cards = [b for b in content["sections"][0]["blocks"] if b["kind"] == "card"]
     assert [card["badge"] for card in cards] == [
-        "link-local DP, ε = 6, δ = 1e-05",
+        "link-local DP, ε = 12, δ = 1e-05",
         "empirical only",
     ]
     rows = {row["name"]: row["value"] for row in cards[0]["rows"]}
     assert rows["Protects"] == "one entry of one person's list of links"
-    assert "2ε = 12 for the link itself, against whoever sees the reports" in rows["Budget"]
+    assert rows["Budget"].startswith("ε = 12; δ = 1e-05; the recipient holds the reports of both")
     assert rows["Not covered"] == "node features"
     text = "".join(span["text"] for span in cards[0]["spans"])
     assert "by a factor of at most e^12 = 162,755, but for a chance of 1e-05" in text

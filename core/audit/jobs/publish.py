@@ -16,19 +16,23 @@ from sqlalchemy.engine import Row
 from core.audit.describe import count_changes, describe_release, restore_release
 from core.audit.jobs.kind import Jobs, Workplace
 from core.audit.knowledge import tell_publisher
-from core.audit.plan import find_pairs, prepare_graph
+from core.audit.ledger import describe_totals, enter_release, new_run_id
+from core.audit.plan import find_pairs, list_published, prepare_graph
 from core.audit.provenance import describe_packages
 from core.audit.publishing import PublishSpec
 from core.audit.spec import AuditSpec
 from core.audit.states import ACTIVE, State
 from core.audit.store import files
+from core.audit.store.database import Store
 from core.audit.store.schema import JobRow
 from core.audit.view import PublishProgress
 from core.context import Context
+from core.data.release_columns import leave_out_people
 from core.data.splits import draw_threats
 from core.device import compute_memory_budget, cpu_device, find_device
 from core.errors import UnsupportedError
 from core.graph import Graph
+from core.privacy.ledger import NOT_COVERED, Total
 from core.progress import Progress
 from core.release import Release
 from core.seeding import Seed
@@ -79,8 +83,9 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
     def compute(cls, request: PublishSpec, place: Workplace) -> dict[str, Any]:
         graph = place.load_graph(request.graph_hash)
         release = publish_release(graph, request, place.progress)
+        provenance = enter_publishing(place.store, request, release, place.key)
         place.save_arrays(files.pack_release(release.graph, graph))
-        return {"release": describe_release(release), "provenance": describe_publishing(release)}
+        return {"release": describe_release(release), "provenance": provenance}
 
     @classmethod
     def read(cls, row: Row[Any], state: State) -> PublishProgress:
@@ -118,28 +123,52 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
         is_publishing=True,
     )
     release = defense.publish(threats.visible, threats, context)
+    shown = list_published(_as_audit(spec), threats.visible)
+    if shown is not None:
+        release = replace(release, graph=release.graph.with_columns(shown))
     if release.guarantee.is_private:
         return release.strip()
-    return replace(release, facts={**count_changes(graph, release.graph), **release.facts})
+    before = leave_out_people(graph, spec.leave_out)
+    return replace(release, facts={**count_changes(before, release.graph), **release.facts})
 
 
-def describe_publishing(release: Release) -> dict[str, Any]:
+def enter_publishing(
+    store: Store, spec: PublishSpec, release: Release, run: str = ""
+) -> dict[str, Any]:
+    """Enter a release in the ledger of its graph, before anybody gets it; its provenance.
+
+    run  id of the publishing run, by default a new one. InputError where it would exceed the
+         spec's budget: such a release must not be handed out.
+    """
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    totals = enter_release(store, spec.graph_hash, run or new_run_id(), made, release, spec.budget)
+    return describe_publishing(release, made, totals)
+
+
+def describe_publishing(
+    release: Release, made: str = "", totals: tuple[Total, ...] = ()
+) -> dict[str, Any]:
     """Provenance of a published release.
 
     No seed, and no hash of the original: who knows all but one link could try both graphs.
+    totals  what all publishing runs of the graph have spent with this one
     """
     return {
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made": made,
+        "published_so_far": {"totals": describe_totals(totals), "note": NOT_COVERED},
         "randomness": "operating-system entropy, not recorded",
         **describe_release(release),
         **describe_packages(),
     }
 
 
+def _as_audit(spec: PublishSpec) -> AuditSpec:
+    return AuditSpec.model_validate(spec.model_dump(exclude={"defense", "budget"}))
+
+
 def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
     """What the defense is told: the whole graph, and the threats that the owner named."""
-    fields = spec.model_dump(exclude={"graph_hash", "defense"})
-    graph = prepare_graph(AuditSpec(graph_hash=graph.content_hash, **fields), graph)
+    graph = prepare_graph(_as_audit(spec), graph)
     given = spec.sensitive_links
     threats = draw_threats(
         graph,

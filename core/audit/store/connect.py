@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from core.errors import InputError
 
-HEAD = "0003"
+HEAD = "0004"
 """Latest migration."""
 
 _LOCK = 7_134_905_211

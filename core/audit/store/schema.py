@@ -109,3 +109,21 @@ class AuditCellRow(Base):
     cell_key: Mapped[str] = mapped_column(ForeignKey("jobs.key"), primary_key=True)
     position: Mapped[int] = mapped_column(Integer)
     __table_args__ = (Index("ix_audit_cells_cell_key", "cell_key"),)
+
+
+class LedgerRow(Base):
+    """A publishing run of a graph, entered before its file is handed out; see core.audit.ledger.
+
+    graph_hash  content hash of the graph that was published from; it need not be stored
+    epsilon     what the recipient gets; NULL without a promise
+    """
+
+    __tablename__ = "ledger"
+    run: Mapped[str] = mapped_column(String(64), primary_key=True)
+    graph_hash: Mapped[str] = mapped_column(String(64), index=True)
+    made: Mapped[str] = mapped_column(String(32))
+    release: Mapped[str] = mapped_column(Text)
+    unit: Mapped[str] = mapped_column(String(16))
+    relation: Mapped[str] = mapped_column(Text)
+    epsilon: Mapped[float | None] = mapped_column(Float)
+    delta: Mapped[float] = mapped_column(Float)

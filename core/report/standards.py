@@ -1,0 +1,147 @@
+"""What the report covers of the rules that a release is held to, and what it leaves to people.
+
+Singling out, linkability and inference: Article 29 Working Party, Opinion 05/2014 (WP216), §2.
+Motivated intruder: UK ICO, anonymisation guidance. The checklist names parts of ISO/IEC 27559,
+NIST SP 800-226 and the Five Safes (Desai, Ritchie & Welpton 2016); it is no certificate.
+"""
+
+from __future__ import annotations
+
+from core.audit.cases import Case, Threat, list_cases
+from core.findings.labels import is_null, release_title
+from core.findings.numbers import format_interval
+from core.findings.tables import compute_worst_attacks, main_metric
+from core.release import ORIGINAL
+from core.report import blocks
+from core.report.blocks import Block
+from core.report.material import Material
+from core.report.text import clean_text
+
+CRITERIA: tuple[tuple[str, str, tuple[Threat, ...]], ...] = (
+    ("Singling out", "people who are alone with what is known of their links", ("identity",)),
+    ("Inference: links", "links that the release was not meant to tell", ("link", "included")),
+    ("Inference: attribute", "a private value of people", ("attribute",)),
+)
+MATCHING = ("seeded_percolation", "narayanan_shmatikov", "structural_alignment")
+"""Attacks that link people of two networks."""
+
+CHECKLIST = (
+    (
+        "ISO/IEC 27559: context assessment",
+        "recipient, knowledge and purpose as answered",
+        "contract, access control, who else holds data on these people",
+    ),
+    (
+        "ISO/IEC 27559: data assessment",
+        "counts, attributes, structure; what was dropped",
+        "where the data comes from, and what people were told",
+    ),
+    (
+        "ISO/IEC 27559: identifiability assessment and mitigation",
+        "attacks, limits, defenses and the verdict",
+        "threats outside the graph: text, images, other releases",
+    ),
+    (
+        "ISO/IEC 27559: governance",
+        "provenance, sign-off, review date",
+        "training, incident plan, monitoring after the release",
+    ),
+    (
+        "NIST SP 800-226: ε, δ and unit of privacy",
+        "each release's guarantee, or “empirical only”",
+        "whether this ε and this unit fit the harm at stake",
+    ),
+    (
+        "NIST SP 800-226: trust model",
+        "central or local, as the guarantee states",
+        "protection of the place where the true graph is held",
+    ),
+    (
+        "NIST SP 800-226: implementation hazards",
+        "claim checks by experiment where they ran",
+        "budget over all releases of these people; time and hardware channels",
+    ),
+    ("Five Safes: projects", "purpose as answered", "ethical and legal approval"),
+    ("Five Safes: people", "nothing", "who works with it, bound by which terms"),
+    ("Five Safes: settings", "nothing", "where it is held, and how access is logged"),
+    ("Five Safes: data", "attacks, defenses and limits", "minimisation before this audit"),
+    ("Five Safes: outputs", "nothing", "check of what recipients publish"),
+)
+
+
+def build_standards(material: Material) -> list[Block]:
+    """The three criteria, the intruder's record, and the checklist."""
+    return [
+        blocks.heading("Singling out, linkability, inference"),
+        _build_criteria(material),
+        blocks.heading("Motivated intruder"),
+        _build_intruder(material),
+        blocks.table(
+            ["Part", "Covered here", "To be added by the organisation"],
+            CHECKLIST,
+            "What the tool covers and what it cannot: a checklist, not a certificate.",
+            widths=[1.5, 1.5, 1.9],
+        ),
+    ]
+
+
+def _build_criteria(material: Material) -> Block:
+    releases = [ORIGINAL]
+    verdict = material.verdict
+    if verdict is not None and verdict.recommended is not None:
+        releases.append(verdict.recommended)
+    planned = list_cases(material.view.spec)
+    rows = []
+    for title, what, threats in CRITERIA:
+        count = sum(case.threat in threats for _, _, case in planned)
+        texts = [_find_worst(material, release, threats) for release in releases]
+        rows.append([title, what, _count_tried(count), *texts])
+    linking = sum(_is_linking(case) for _, _, case in planned)
+    rows.insert(
+        1,
+        ["Linkability", "people found again in another network", _count_tried(linking)]
+        + ["see singling out" if linking else "–"] * len(releases),
+    )
+    heads = [f"Worst on {release_title(release)}" for release in releases]
+    return blocks.table(
+        ["Criterion", "What", "Tried", *heads],
+        rows,
+        "The three criteria of WP216: what was tried, and the worst that was found.",
+        widths=[1, 1.6, 0.7] + [1.1] * len(releases),
+    )
+
+
+def _is_linking(case: Case) -> bool:
+    return case.method.partition(":")[0] in MATCHING or case.knowledge.startswith("held")
+
+
+def _count_tried(count: int) -> str:
+    return "not tried" if not count else "one attack" if count == 1 else f"{count} attacks"
+
+
+def _find_worst(material: Material, release: str, threats: tuple[Threat, ...]) -> str:
+    parts = []
+    for threat in threats:
+        metric = main_metric(material.results, threat)
+        if metric is None:
+            continue
+        rows = compute_worst_attacks(material.results, metric, threat)
+        for row in rows[rows.release == release].itertuples():
+            name = "AUC" if metric == "auc" else metric.replace("_", " ")
+            parts.append(f"{name} {format_interval(row.value, row.low, row.high)}")
+    return "; ".join(parts) or "–"
+
+
+def _build_intruder(material: Material) -> Block:
+    spec = material.view.spec
+    real = [case for _, _, case in list_cases(spec) if not is_null(case.id)]
+    known = sorted({case.describe_knowledge() for case in real}) or ["nothing"]
+    return blocks.facts(
+        [
+            ("Who played the intruder", f"{len(real)} attacks of this tool, beside null attackers"),
+            ("What they knew", ", ".join(known)),
+            ("Said of the recipient", clean_text(spec.purpose.get("knowledge", ""), 200) or "–"),
+            ("Means", "published methods; one computer; no search of the web, no inquiries"),
+            ("Tried by people", "to be filled in: who, when, with which sources, what was found"),
+        ]
+    )

@@ -1,0 +1,56 @@
+"""The ledger: sums by hand, runs that count once, budgets that hold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.privacy.guarantees import EDGE, LINK_TWICE, NODE
+from core.privacy.ledger import Entry, check_budget, compute_totals
+from core.release import Guarantee
+
+
+def make_entry(run, guarantee):
+    return Entry.of(run, "2026-01-01", "edge_rand:epsilon=3", guarantee)
+
+
+def test_budgets_add_up_by_unit_and_relation_as_the_recipient_gets_them():
+    entries = [
+        make_entry("a", EDGE.promise(3.0)),
+        make_entry("b", EDGE.promise(0.5, delta=1e-5)),
+        make_entry("c", LINK_TWICE.promise(2.0)),
+        make_entry("d", NODE.promise(1.0, delta=1e-6)),
+        make_entry("e", Guarantee()),
+        make_entry("a", EDGE.promise(3.0)),  # a second download of the first run
+    ]
+    totals = {t.unit: (t.epsilon, t.delta, t.runs) for t in compute_totals(entries)}
+    assert totals == {
+        "edge": (3.5, 1e-5, 2),
+        "link": (4.0, 0.0, 1),  # both ends report it
+        "node": (1.0, 1e-6, 1),
+    }
+
+
+def test_a_budget_of_ten_holds_three_runs_of_three_and_refuses_the_fourth():
+    entries = []
+    for run in "abc":
+        new = make_entry(run, EDGE.promise(3.0))
+        check_budget(entries, new, 10.0)
+        entries.append(new)
+    with pytest.raises(InputError, match=r"would be exceeded.*12.*9 is spent by 3"):
+        check_budget(entries, make_entry("d", EDGE.promise(3.0)), 10.0)
+    check_budget(entries, entries[0], 9.0)  # the same run again costs nothing
+    check_budget(entries, make_entry("d", NODE.promise(8.0)), 10.0)  # another unit
+    with pytest.raises(InputError, match="must promise"):
+        check_budget(entries, make_entry("d", Guarantee()), 10.0)
+    with pytest.raises(InputError, match="above 0"):
+        check_budget(entries, entries[0], 0.0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.floats(0.01, 50.0)), max_size=20))
+def test_a_total_is_the_sum_over_distinct_runs(runs):
+    entries = [make_entry(str(run), EDGE.promise(epsilon)) for run, epsilon in runs]
+    expected = sum({run: epsilon for run, epsilon in runs}.values())
+    assert sum(t.epsilon for t in compute_totals(entries)) == pytest.approx(expected)

@@ -1,0 +1,266 @@
+"""Damaged files of every format, made from valid ones and from the classes that once did harm.
+
+    python -m tests.reliability.fuzz_files [--count 1000] [--seed 0] [--keep FOLDER]
+
+Each file is read in a process of its own under the limits of the app. A file fails if reading it
+ends in an error that no rule foresaw, kills the process, takes over 2 GB or 60 CPU seconds, or
+gives another graph without a word: formats with checksums must give the same graph or none; the
+graph of a text must be the one that an independent reader finds in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+import os
+import re
+import resource
+import shutil
+import sys
+import tempfile
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+
+from core.data.readers import load_graph
+from core.data.reading import _set_limits
+from core.data.safely import CPU_SECONDS, MEMORY_MB
+from core.data.writers import write_release
+from core.errors import InputError
+from core.graph import Attribute, Graph
+from core.release import Release
+
+CHECKED = (".npz", ".pt", ".gz")
+"""Formats that carry checksums of their own."""
+ODD = (b"nan", b"-1", b"99999999999", b"1e999", b"", b"\xff", b"\x00", b"[", b"<", b'"', b";", b"#")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A valid file: the part that is damaged, and what is read beside it."""
+
+    path: Path
+    links: Path
+    nodes: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """kind: loaded, refused, limit, or one of the failures: unforeseen, killed, changed, costly."""
+
+    kind: str
+    text: str
+    seconds: float
+    peak_mb: float
+
+
+def make_samples(folder: Path) -> list[Sample]:
+    """One small valid file of every format that the app reads."""
+    import torch
+
+    rng = np.random.default_rng(1)
+    pairs = rng.integers(0, 30, (90, 2))
+    graph = Graph.from_pairs(
+        pairs,
+        30,
+        rng.random(90).round(2),
+        node_ids=tuple(f"p{i}" for i in range(30)),
+        attributes={"team": Attribute("team", rng.integers(0, 3, 30), ("red", "green", "blue"))},
+        features=rng.integers(0, 2, (30, 4)).astype(np.float32),
+    )
+    write_release(Release(graph), folder, "w", {}, attributes=["team"])
+    links, nodes = folder / "w.csv", folder / "w.nodes.csv"
+    plain = "".join(f"{a}{{0}}{b}\n" for a, b in pairs.tolist())
+    for name, gap in (("l.csv", ","), ("l.tsv", "\t"), ("l.txt", "  "), ("s.csv", ";")):
+        (folder / name).write_text(plain.format(gap))
+    (folder / "p.csv.gz").write_bytes(gzip.compress(plain.format(",").encode(), mtime=0))
+    other = nx.gnm_random_graph(20, 40, seed=1)
+    nx.set_node_attributes(other, {i: "ab"[i % 2] for i in other}, "kind")
+    nx.write_graphml(other, folder / "g.graphml")
+    nx.write_gexf(other, folder / "g.gexf")
+    nx.write_gml(other, folder / "g.gml")
+    ends = np.array(other.edges)
+    np.savez(folder / "e.npz", edges=ends, labels=np.arange(20) % 3)
+    tensors = {"edge_index": torch.from_numpy(ends.T.copy()), "y": torch.arange(20) % 2}
+    torch.save(tensors, folder / "t.pt")
+    words = {str(i): rng.integers(0, 20, 3).tolist() for i in range(30)}
+    (folder / "words.json").write_text(json.dumps(words))
+    from core.data.node_table import load_node_table
+
+    load_node_table(nodes).to_parquet(folder / "n.parquet")
+    own = ["l.csv", "l.tsv", "l.txt", "s.csv", "p.csv.gz", "w.csv", "w.npz", "w.graphml"]
+    own += ["g.graphml", "g.gexf", "g.gml", "e.npz", "t.pt"]
+    samples = [Sample(folder / name, folder / name) for name in own]
+    samples += [Sample(nodes, links, nodes), Sample(folder / "n.parquet", links, nodes)]
+    return [*samples, Sample(folder / "words.json", folder / "l.csv", folder / "words.json")]
+
+
+def damage(content: bytes, rng: np.random.Generator) -> bytes:
+    """One to three changes: bits, bytes, slices, truncation, odd values in place of numbers."""
+    for _ in range(int(rng.integers(1, 3))):
+        if not content:
+            break
+        start = int(rng.integers(len(content)))
+        stop = min(len(content), start + 1 + int(rng.exponential(20)))
+        part, odd = content[start:stop], ODD[int(rng.integers(len(ODD)))]
+        noise = rng.integers(0, 256, len(part), dtype=np.uint8).tobytes()
+        flipped = bytes([content[start] ^ (1 << int(rng.integers(8)))])
+        number = next(_find_numbers(content, start), (start, start))
+        choices = [
+            content[:start] + flipped + content[start + 1 :],
+            content[:start] + noise + content[stop:],
+            content[:start] + content[stop:],
+            content[:start] + part * int(rng.integers(2, 40)) + content[stop:],
+            content[:start],
+            content[: number[0]] + odd + content[number[1] :],
+            content[:start] + odd + content[start:],
+            content[stop:] + content[:stop],
+        ]
+        content = choices[int(rng.integers(len(choices)))]
+    return content
+
+
+def _find_numbers(content: bytes, start: int) -> Iterator[tuple[int, int]]:
+    for match in re.compile(rb"\d+").finditer(content, start):
+        yield match.span()
+
+
+def run_guarded(work: Callable[[], str]) -> Outcome:
+    """`work` in a forked process under the app's limits; it returns what is to be said."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.close(read)
+        try:
+            os.setpgid(0, 0)
+            _set_limits(MEMORY_MB << 20, CPU_SECONDS)
+            try:
+                text = work()
+            except MemoryError:
+                text = "limit memory"
+            except InputError as error:
+                line = str(error)
+                line.encode()
+                text = f"refused {line}" if "\n" not in line else f"unforeseen two lines: {line}"
+            except BaseException:
+                text = f"unforeseen {traceback.format_exc()}"
+            os.write(write, text.encode("utf-8", "replace")[-8000:])
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read().decode("utf-8", "replace")
+    _, status, usage = os.wait4(pid, 0)
+    seconds, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    kind, _, rest = text.partition(" ")
+    if os.WIFSIGNALED(status) or not text:
+        kind, rest = "killed", f"status {status}"
+    elif seconds > CPU_SECONDS or peak > MEMORY_MB:
+        kind, rest = "costly", f"{seconds:.0f} CPU s, {peak:.0f} MB"
+    return Outcome(kind, rest, seconds, peak)
+
+
+def read_sample(sample: Sample, path: Path, expected: str) -> str:
+    """loaded, or changed …, for the damaged file at `path`; errors are the caller's."""
+    damaged = {sample.path: path}
+    links, nodes = damaged.get(sample.links, sample.links), sample.nodes
+    if sample.path not in (sample.links, nodes):
+        nodes = path  # another form of the node table
+    elif nodes is not None:
+        nodes = damaged.get(nodes, nodes)
+    loaded = load_graph(links, nodes_path=nodes)
+    if path.suffix in CHECKED:
+        same = loaded.graph.content_hash == expected
+        return "loaded" if same else "changed another graph from a file with checksums"
+    if nodes is None:
+        found = find_links(path)
+        ids = loaded.graph.node_ids
+        ours = {frozenset((ids[i], ids[j])) for i, j in loaded.graph.edges.tolist()}
+        if found and all(ours != links for links in found):
+            return f"changed {sorted(map(sorted, ours ^ found[0]))[:4]}"
+    return "loaded"
+
+
+def find_links(path: Path) -> list[set[frozenset[str]]]:
+    """What independent readers make of a text: one set of links, or two (header or none)."""
+    readers = {".graphml": nx.read_graphml, ".gexf": nx.read_gexf, ".gml": nx.read_gml}
+    if path.suffix in readers:
+        try:
+            graph = readers[path.suffix](path)
+        except Exception:  # it refuses what we read, or knows more of the format
+            return []
+        return [{frozenset(map(str, edge[:2])) for edge in graph.edges if edge[0] != edge[1]}]
+    text = path.read_bytes().decode("utf-8-sig")
+    if '"' in text or "\r" in text:
+        return []
+    lines = [line for line in text.split("\n") if line.strip()]
+    lines = [line for line in lines if line.strip()[0] not in "#%"]
+    found = []
+    for gap in ",;\t":
+        rows = list(csv.reader(lines, delimiter=gap))
+        if all(len(row) >= 2 for row in rows):
+            break
+    else:
+        rows = [re.split(r"[ \t]+", line.strip(" \t")) for line in lines]
+    for first in (0, 1):
+        ends = [(row[0].strip(), row[1].strip()) for row in rows[first:] if len(row) > 1]
+        found.append({frozenset(pair) for pair in ends if pair[0] != pair[1]})
+    return found
+
+
+def fuzz(count: int, seed: int, keep: Path | None = None) -> tuple[Counter[str], list[str], float]:
+    """(how many of each kind, what failed, greatest peak in MB) of `count` damaged files."""
+    warnings.simplefilter("ignore")
+    kinds: Counter[str] = Counter()
+    failures: list[str] = []
+    peak = 0.0
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
+        folder = Path(name)
+        samples = make_samples(folder)
+        hashes = {
+            s.path: load_graph(s.links, nodes_path=s.nodes).graph.content_hash for s in samples
+        }
+        (folder / "damaged").mkdir()
+        for number in range(count):
+            rng = np.random.default_rng([seed, number])
+            sample = samples[number % len(samples)]
+            path = folder / "damaged" / sample.path.name
+            path.write_bytes(damage(sample.path.read_bytes(), rng))
+            outcome = run_guarded(lambda s=sample, p=path: read_sample(s, p, hashes[s.path]))
+            kinds[outcome.kind] += 1
+            peak = max(peak, outcome.peak_mb)
+            if outcome.kind not in ("loaded", "refused", "limit"):
+                failures.append(f"{number} {path.name}: {outcome.kind} {outcome.text}")
+                if keep is not None:
+                    keep.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(path, keep / f"{number}-{path.name}")
+    return kinds, failures, peak
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="folder for the files that failed")
+    options = parser.parse_args()
+    kinds, failures, peak = fuzz(options.count, options.seed, options.keep)
+    cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print("\n".join(failures))
+    print(
+        f"tried {sum(kinds.values())}: "
+        + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    )
+    print(f"failed {len(failures)}; peak {peak:,.0f} MB; {cpu.ru_utime + cpu.ru_stime:.0f} CPU s")
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Three papers of one audit; the external one tells nothing that singles anybody out."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from core.findings.policy import find_policy
+from core.report import FILES, ReportOptions, render_preview, write_editions
+from core.report.document import build_content
+from core.report.editions import blur_counts
+from core.report.verdict import find_review_date
+from tests.figures.conftest import RELEASES, make_view
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+
+needs_pdftotext = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
+
+
+@pytest.fixture(scope="module")
+def view():
+    view = make_view()
+    provenance = {**view.provenance, "root_seed": 424242}
+    policy = find_policy("public").model_dump(mode="json")
+    purpose = {"recipient": "a university", "legal_basis": "Art. 89 GDPR"}
+    spec = view.spec.model_copy(update={"root_seed": 424242, "policy": policy, "purpose": purpose})
+    return replace(view, provenance=provenance, spec=spec)
+
+
+@pytest.fixture(scope="module")
+def papers(view, tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("papers")
+    return {path.name: path for path in write_editions(view, folder)}
+
+
+def read(path: Path) -> str:
+    made = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, check=True)
+    return made.stdout.decode()
+
+
+def test_three_files_are_written(papers):
+    assert set(papers) == set(FILES.values()) == {
+        "report.pdf", "report-external.pdf", "summary.pdf",
+    }  # fmt: skip
+    for path in papers.values():
+        content = path.read_bytes()
+        assert content.startswith(b"%PDF")
+        assert b"/StructTreeRoot" in content  # tagged
+        assert b"pdfuaid" in content
+
+
+@needs_pdftotext
+def test_the_internal_edition_has_what_the_external_one_must_not(papers, view):
+    inside, outside = read(papers["report.pdf"]), read(papers["report-external.pdf"])
+    graph = view.load_graph()
+    for text in (graph.content_hash[:16], "424242", "N-001"):
+        assert text in inside
+        assert text not in outside
+    words = set(re.findall(r"\S+", outside))
+    long_ids = [node for node in graph.node_ids if len(node) > 2]
+    assert not words & set(long_ids)
+    assert "seed" not in outside.lower()
+    counts = r"(?<![\d.,])\b[0-9] (?:people|person|nodes?|links?|pairs?|classes|components?)\b"
+    assert not re.search(counts, outside)
+
+
+@needs_pdftotext
+def test_both_begin_with_the_verdict_and_answer_what_was_asked(papers):
+    for name in ("report.pdf", "report-external.pdf"):
+        text = read(papers[name])
+        first = text.index("Verdict and limits")
+        assert first < text.index("What the adversary is after")
+        for words in (
+            "Do not publish", "a university", "Art. 89 GDPR", "Singling out", "Linkability",
+            "Motivated intruder", "ISO/IEC 27559", "NIST SP 800-226", "Five Safes",
+            "Residual risk", "1 March 2027", "SHA-256 of the published file",
+        ):  # fmt: skip
+            assert words in text, words
+
+
+def test_the_summary_is_one_page(view):
+    assert len(render_preview(view, ReportOptions(edition="summary"), ppi=30)) == 1
+    attacks = list_attack_keys()
+    names = ["random_deletion", *(f"random_deletion:strength={k / 20}" for k in range(1, 16))]
+    many = make_audit(make_noise(("original", *names), attacks), attacks, names)
+    options = ReportOptions(edition="summary", policy=find_policy("public"))
+    assert len(render_preview(many, options, ppi=30)) == 1
+
+
+def test_the_signoff_offers_no_release_that_the_policy_refuses(view):
+    content, _ = build_content(view, ReportOptions(sections=("signoff",)))
+    choices = content["sections"][0]["blocks"][0]["choices"]
+    assert choices[0] == "Do not publish"
+    assert not any("Original" in choice for choice in choices)
+    assert any("after referral" in choice for choice in choices)
+    attacks = list_attack_keys()
+    clean = make_audit(make_noise(("original", "random_deletion"), attacks), attacks)
+    options = ReportOptions(sections=("signoff",), policy=find_policy("public"))
+    choices = build_content(clean, options)[0]["sections"][0]["blocks"][0]["choices"]
+    assert choices[0].startswith("Publish: Random deletion")
+    assert choices[1:] == ["Publish: Original", "Do not publish"]
+
+
+def test_without_a_policy_the_report_says_so(view):
+    spec = view.spec.model_copy(update={"policy": None})
+    content, _ = build_content(replace(view, spec=spec), ReportOptions(sections=("verdict",)))
+    assert "No release policy was named" in str(content["sections"][0]["blocks"][0])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2 of 400 people", "fewer than 10 of 400 people"),
+        ("1 person and 9 links", "fewer than 10 person and fewer than 10 links"),
+        ("0 nodes without a link", "fewer than 10 nodes without a link"),
+        ("12 people, 1,002 links, 0.5 people", "12 people, 1,002 links, 0.5 people"),
+        ("at 1 % false alarms, 5 repeats", "at 1 % false alarms, 5 repeats"),
+        ("ε = 2 links", "ε = fewer than 10 links"),
+    ],
+)
+def test_small_counts_are_blurred(text, shown):
+    assert blur_counts({"a": [text]}) == {"a": [shown]}
+
+
+def test_the_review_is_a_year_later():
+    assert find_review_date(datetime(2026, 3, 1)) == "1 March 2027"
+    assert find_review_date(datetime(2028, 2, 29)) == "28 February 2029"
+
+
+def test_only_chosen_releases_are_in_the_table_of_decisions(view):
+    options = ReportOptions(sections=("verdict",), releases=(RELEASES[1],))
+    rows = build_content(view, options)[0]["sections"][0]["blocks"][1]["rows"]
+    assert [row[1] for row in rows] == ["Do not publish", "Do not publish"]
