@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.cluster import add_cluster
 from core.cli.columns import add_columns, read_columns
 from core.cli.identity import add_identity
 from core.cli.knowledge import add_knowledge, split_private
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         options = build_parser().parse_args(arguments)
+        check_texts(options)
         split_private(options)
         code: int = options.run(options)
         return code
@@ -68,6 +70,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         text = f"{type(error).__name__}: {error}"
         return say(f"error: internal error; {text}; AUDIT_DEBUG=1 shows where", code=1)
+
+
+def check_texts(options: argparse.Namespace) -> None:
+    """InputError for an option whose bytes are no text: it could not be stored or shown."""
+    for name, value in vars(options).items():
+        for text in value if isinstance(value, list) else [value]:
+            try:
+                str(text).encode()
+            except UnicodeEncodeError:
+                shown = ascii(str(text))[1:-1]
+                raise InputError(f"--{name.replace('_', '-')}", "must be UTF-8", shown) from None
 
 
 def build_parser() -> Parser:
@@ -168,6 +181,7 @@ def build_parser() -> Parser:
     check.set_defaults(run=run_check_claim)
 
     add_advise(commands, _add_graph, say)
+    add_cluster(commands, say)
 
     publish = commands.add_parser("publish", help="make one release to be handed over")
     _add_graph(publish, required=True)
@@ -255,6 +269,7 @@ def run_audit(options: argparse.Namespace) -> int:
 
     service = AuditService()
     try:
+        service.tell_trouble(say)
         spec = build_spec(options, service, say)
         _check_folder(options.out)
         audit_id = service.find_same_audit(spec)
@@ -433,6 +448,7 @@ def say(text: str, code: int = 0) -> int:
 
 def run() -> NoReturn:
     """The entry point of `python -m core` and `graph-audit`."""
+    os.umask(0o077)  # what is written is about people
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     if not os.environ.get("AUDIT_DEBUG"):
         logging.disable()  # what a user should know is said in one line

@@ -6,7 +6,7 @@ import logging
 import math
 import sys
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
+from core.audit.store.patience import keep_trying
 from core.context import Context, SharedWork
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.graph import Graph
@@ -85,7 +86,8 @@ def execute_cell(job: Job, upstream: str = "") -> State:
 
     def compute() -> dict[str, Any]:
         outcome, device, note = _compute_with_retries(job, store, progress)
-        files.save_cell(store.home, cell.key, outcome.arrays)
+        save = partial(files.save_cell, store.home, cell.key, outcome.arrays)
+        keep_trying(save, store.tell, progress.check)
         curves = outcome.curves or progress.curves
         return {
             "note": note,
