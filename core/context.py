@@ -72,7 +72,7 @@ class Context:
         `key` names the work, the release's content hash and all settings. `compute` gets a
         context whose seed depends on `key` only, so that any cell computes the same value.
         """
-        root = self.shared_seed or Seed(self.seed.root)
+        root = self.shared_seed or replace(self.seed, path=())
         context = replace(self, seed=root.child(*key))
         return self.shared.get(
             (root.root, root.path, self.device.torch_name, *key), lambda: compute(context)

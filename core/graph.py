@@ -213,6 +213,13 @@ class Graph:
             feature_names=tuple(self.feature_names[i] for i in keep),
         )
 
+    def with_columns(self, names: Sequence[str]) -> Graph:
+        """The same nodes and links with these columns only, attributes or features."""
+        shown = set(names)
+        graph = self.without_features([n for n in self.feature_names if n not in shown])
+        attributes = {n: a for n, a in self.attributes.items() if n in shown}
+        return replace(graph, attributes=attributes)
+
     # -- views ----------------------------------------------------------------------------
 
     @property

@@ -95,6 +95,7 @@ class IdentityThreat:
     seeds     (s, 2) int64 people whom the attacker has found already: node of `known`, node of
               the release
     source    where `known` comes from, in words
+    columns   names of the attributes that are published; features always are
 
     The order of a release's nodes is that of the original here, and random where it leaves the
     house: attacks must not use it.
@@ -105,6 +106,7 @@ class IdentityThreat:
     people: np.ndarray
     seeds: np.ndarray
     source: str = ""
+    columns: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> np.ndarray:

@@ -10,7 +10,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-BASE = ("device", "errors", "graph", "home", "progress", "release", "results", "seeding", "threats")
+BASE = (
+    "device",
+    "errors",
+    "graph",
+    "home",
+    "progress",
+    "release",
+    "results",
+    "seeding",
+    "stream_cipher",
+    "threats",
+)
 FLOORS = (
     BASE,
     ("context",),

@@ -18,8 +18,10 @@ from typing import Any, Literal
 import numpy as np
 
 from core.audit.cases import Case, list_cases
+from core.audit.knowledge import check_columns
 from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec, MethodChoice
+from core.data.release_columns import Rule, choose_columns, leave_out_people
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
 from core.errors import InputError
@@ -84,7 +86,8 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     cannot be drawn on this graph.
     """
     spec = spec.normalized()
-    draw_repeat(spec, graph, 0, known)
+    draw_repeat(spec, prepare_graph(spec, graph), 0, known)
+    check_columns(spec, prepare_graph(spec, graph))
     base = {
         "version": RESULTS_VERSION,
         "graph": prepare_graph(spec, graph).content_hash,
@@ -96,6 +99,9 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     attribute = [spec.private, spec.known] if spec.private else None
     utility = [spec.utility, spec.utility_train] if spec.utility else None
     everything = {**base, "attribute": attribute, "utility": utility}
+    told = everything
+    if spec.publisher_knows != "public":
+        told = {**everything, "publisher_knows": spec.publisher_knows}
     cases = list_cases(spec)
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
@@ -105,7 +111,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
             upstream = ""
             tier = 0 if defense is None else 1
             if choice is not None and defense is not None:
-                upstream = _compute_key("publish", release, release, repeat, defense, everything)
+                upstream = _compute_key("publish", release, release, repeat, defense, told)
                 cell = Cell(
                     upstream,
                     "publish",
@@ -147,11 +153,34 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
 
 
 def prepare_graph(spec: AuditSpec, graph: Graph) -> Graph:
-    """The graph with the private and utility columns as attributes, not as features."""
-    for column in (spec.private, spec.utility):
-        if column is not None:
-            graph = graph.with_private(column)
-    return graph
+    """The graph as it would leave: without those left out, columns published or made coarser.
+
+    The private and utility columns are attributes, not features; they stay for the evaluation.
+    """
+    graph = leave_out_people(graph, spec.leave_out)
+    named = (spec.private, *spec.more_private, spec.utility)
+    kept = [column for column in named if column is not None]
+    for column in kept:
+        graph = graph.with_private(column)
+    if spec.publish_columns is None and not spec.generalize:
+        return graph
+    for column in spec.more_private:
+        if column in (spec.publish_columns or ()):
+            raise InputError(
+                "published column", "must not be a private one", column, "leave it out"
+            )
+    return choose_columns(graph, spec.publish_columns, spec.generalize, kept, spec.private)
+
+
+def list_published(spec: AuditSpec, graph: Graph) -> tuple[str, ...] | None:
+    """The columns that leave with a prepared graph; None where the spec does not say."""
+    if spec.publish_columns is not None:
+        return spec.publish_columns
+    if not spec.generalize:
+        return None
+    coarse = [Rule.parse(text).column for text in spec.generalize]
+    named = [*graph.feature_names, *coarse, *([spec.utility] if spec.utility else [])]
+    return tuple(dict.fromkeys(named))
 
 
 def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None = None) -> Threats:
@@ -183,7 +212,9 @@ def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None 
         choice.seeds_known,
         known,
     )
-    return replace(threats, identity=identity)
+    shown = list_published(spec, threats.visible) or ()
+    columns = tuple(name for name in shown if name in threats.visible.attributes)
+    return replace(threats, identity=replace(identity, columns=columns))
 
 
 def load_known_graph(spec: AuditSpec, load: Callable[[str], Graph]) -> Graph | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.cli.columns import add_without_columns, read_columns
 from core.cli.identity import add_identity_attacks, needs_links, read_identity
 from core.cli.knowledge import needs_hidden_links, read_knowledge
 from core.errors import InputError
@@ -35,6 +36,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     fields = _load_spec(options.spec) if options.spec else {}
     names = ("private", "utility", "known", "hide_links", "test_links", "num_repeats", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    fields |= read_columns(options)
     read_identity(options, fields, service, say)
     if needs_links(options, fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
@@ -49,6 +51,8 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         if not options.no_twins:
             defenses = add_twins(defenses)
         fields["defenses"] = [choice.model_dump() for choice in defenses]
+    if options.without_columns:
+        fields["defenses"] = add_without_columns(fields.get("defenses", []))
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
         loaded = load_input(options, say)
@@ -138,7 +142,7 @@ def _load_spec(path: Path) -> dict[str, Any]:
     """Fields of an AuditSpec, bare or inside an audit.json."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError("spec", "must be a readable JSON file", str(path), str(error)) from None
     fields = content.get("spec", content) if isinstance(content, dict) else None
     if not isinstance(fields, dict):

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from core.data.spreadsheet import escape_cell
 from core.errors import InputError
-from core.graph import Graph
+from core.graph import Attribute, Graph
 from core.release import Release
 from core.seeding import Seed
 
@@ -37,6 +37,7 @@ def write_release(
     *,
     attributes: Sequence[str] = (),
     include_features: bool = True,
+    columns: Sequence[str] | None = None,
     pseudonyms: Seed | None = None,
 ) -> list[Path]:
     """Write the release and `<stem>.provenance.json`; returns the files' paths, that one last.
@@ -45,6 +46,8 @@ def write_release(
     provenance   what the caller knows: program, versions, source; the release's own settings,
                  guarantee, counts, content hash and the files' SHA-256 are added
     attributes   names of the attributes to include
+    columns      names of all columns that leave, attributes and features; then the node table
+                 and GraphML hold the features too, and `attributes` is not read
     pseudonyms   a seed: ids are replaced by n1 … nN in an order drawn from it (the order of the
                  nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept.
 
@@ -54,8 +57,11 @@ def write_release(
     if unknown:
         raise InputError("format", "must be one of " + ", ".join(_WRITERS), unknown[0])
     graph = release.graph
-    chosen = {name: graph.attribute(name) for name in attributes}
-    graph = replace(graph, attributes=chosen)
+    if columns is not None:
+        graph = graph.with_columns(columns)
+        attributes = tuple(graph.attributes)
+    else:
+        graph = replace(graph, attributes={name: graph.attribute(name) for name in attributes})
     if not include_features:
         graph = replace(graph, features=None, feature_names=())
     if pseudonyms is not None:
@@ -63,7 +69,12 @@ def write_release(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     stem = re.sub(r"[^\w.=,+-]+", "_", stem).strip("._")[:120] or "release"
-    paths = [path for name in formats for path in _WRITERS[name](graph, folder, stem)]
+    table = graph if columns is None else _tabulate_features(graph)
+    paths = [
+        path
+        for name in formats
+        for path in _WRITERS[name](graph if name == "npz" else table, folder, stem)
+    ]
     record = {
         **provenance,
         "release": {
@@ -86,6 +97,24 @@ def write_release(
         encoding="utf-8",
     )
     return [*paths, path]
+
+
+def _tabulate_features(graph: Graph) -> Graph:
+    """Features as attributes, value by value, for formats that hold texts."""
+    dense = graph.dense_features()
+    if dense is None:
+        return graph
+    columns = dict(graph.attributes)
+    for number, name in enumerate(graph.feature_names):
+        values, codes = np.unique(dense[:, number], return_inverse=True)
+        classes = tuple(_format_number(value) for value in values)
+        columns.setdefault(name, Attribute(name, codes, classes))
+    return replace(graph, attributes=columns, features=None, feature_names=())
+
+
+def _format_number(value: np.float32) -> str:
+    """The shortest text that is read back as the same float32."""
+    return str(int(value)) if float(value).is_integer() else str(value)
 
 
 def shuffle_nodes(graph: Graph, seed: Seed) -> Graph:

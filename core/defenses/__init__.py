@@ -30,6 +30,7 @@ from core.defenses.rw_lp import RwLp
 from core.defenses.solitude import Solitude
 from core.defenses.sym_rr import SymRR
 from core.defenses.uniqueness_aware import UniquenessAware
+from core.defenses.without_columns import WithoutColumns
 
 DEFENSES = (
     Pseudonyms,
@@ -62,4 +63,9 @@ DEFENSES = (
     DpgGan,
     DpgVae,
     Gap,
+    WithoutColumns,
 )
+
+WithoutColumns.members = {
+    defense.info.key: defense for defense in DEFENSES if defense is not WithoutColumns
+}

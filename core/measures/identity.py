@@ -16,7 +16,9 @@ SMALL = 5
 
 
 def measure_anonymity(sets: AnonymitySets, threat: IdentityThreat) -> list[Measurement]:
-    """share_unique, share_below_5 and expected_found, over the people with a link.
+    """share_unique, share_below_5, expected_found and k_anonymity, over the people with a link.
+
+    k_anonymity is the size of the smallest set that contains its person.
 
     A person whom the release has changed so that what is known fits others only is not found,
     whatever the size of the set. Exact counts of the graph at hand: no sampling variance.
@@ -30,10 +32,14 @@ def measure_anonymity(sets: AnonymitySets, threat: IdentityThreat) -> list[Measu
         "share_below_5": contains & (sizes < SMALL),
         "expected_found": found,
     }
-    return [
+    measured = [
         Measurement(name, float(np.mean(values)) if count else None, 0.0, count, _nobody(count))
         for name, values in shares.items()
     ]
+    if not contains.any():
+        return [*measured, Measurement("k_anonymity", None, 0.0, count, "nobody is as known")]
+    smallest = float(sizes[contains].min())
+    return [*measured, Measurement("k_anonymity", smallest, 0.0, count)]
 
 
 def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measurement]:

@@ -145,6 +145,15 @@ def _attack_metrics() -> list[MetricInfo]:
             chance=0.0,
         ),
         MetricInfo(
+            "group_gap",
+            "Gap between groups",
+            "How much more the attacker gains on the group of people it serves best than on the "
+            "one it serves worst; the groups are chosen on other people than are compared.",
+            better_for_privacy="lower",
+            range=(-1.0, 1.0),
+            chance=0.0,
+        ),
+        MetricInfo(
             "margin",
             "Margin of the true class",
             "Probability of the true class minus the highest other one. Near 0 is safe; far below "
@@ -220,10 +229,19 @@ def _identity_metrics() -> list[MetricInfo]:
             "Share of the people of whose node the attacker is at least 90 % sure.",
         ),
     ]
-    return [
+    shares = [
         MetricInfo(key, title, text, better_for_privacy="lower", range=SHARE)
         for key, title, text in rows
     ]
+    smallest = MetricInfo(
+        "k_anonymity",
+        "Smallest group",
+        "The k of k-anonymity: how many people share what is known, in the smallest such group.",
+        unit="people",
+        better_for_privacy="higher",
+        range=POSITIVE,
+    )
+    return [*shares, smallest]
 
 
 def _included_metrics() -> list[MetricInfo]:

@@ -144,10 +144,9 @@ def test_the_service_plays_reuses_and_cancels_checks(service, make_spec):
     slow = service.claims.start(audit_id, view.releases[2].id, 100_000)
     wait_for(lambda: service.claims.list(audit_id)[1].fraction > 0)
     assert service.claims.list(audit_id)[1].is_active
-    started = time.monotonic()
     service.claims.cancel(slow)
     wait_for(lambda: not service.claims.list(audit_id)[1].is_active)
-    assert time.monotonic() - started < 1
     assert service.claims.list(audit_id)[1].state == "cancelled"
+    assert service.claims.list(audit_id)[1].fraction < 1
     assert service.claims.start(audit_id, view.releases[2].id, 100_000) == slow  # once more
     service.delete_audit(audit_id)

@@ -64,7 +64,7 @@ def test_settings_do_not_part_methods_but_knowledge_does() -> None:
 def test_the_store_remembers_what_cells_took(make_spec, graph, tmp_path) -> None:
     from core.audit.store.database import Store
 
-    spec = make_spec(seeds=1, attacks=[{"key": "common_neighbors"}])
+    spec = make_spec(num_repeats=1, attacks=[{"key": "common_neighbors"}])
     run_inline(spec, graph, tmp_path)
     past = load_past(Store(tmp_path))
     size = graph.num_nodes + graph.num_edges

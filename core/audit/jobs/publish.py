@@ -15,8 +15,9 @@ from sqlalchemy.engine import Row
 
 from core.audit.describe import count_changes, describe_release, restore_release
 from core.audit.jobs.kind import Jobs, Workplace
+from core.audit.knowledge import tell_publisher
 from core.audit.ledger import describe_totals, enter_release, new_run_id
-from core.audit.plan import find_pairs, prepare_graph
+from core.audit.plan import find_pairs, list_published, prepare_graph
 from core.audit.provenance import describe_packages
 from core.audit.publishing import PublishSpec
 from core.audit.spec import AuditSpec
@@ -26,6 +27,7 @@ from core.audit.store.database import Store
 from core.audit.store.schema import JobRow
 from core.audit.view import PublishProgress
 from core.context import Context
+from core.data.release_columns import leave_out_people
 from core.data.splits import draw_threats
 from core.device import compute_memory_budget, cpu_device, find_device
 from core.errors import UnsupportedError
@@ -121,9 +123,13 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
         is_publishing=True,
     )
     release = defense.publish(threats.visible, threats, context)
+    shown = list_published(_as_audit(spec), threats.visible)
+    if shown is not None:
+        release = replace(release, graph=release.graph.with_columns(shown))
     if release.guarantee.is_private:
         return release.strip()
-    return replace(release, facts={**count_changes(graph, release.graph), **release.facts})
+    before = leave_out_people(graph, spec.leave_out)
+    return replace(release, facts={**count_changes(before, release.graph), **release.facts})
 
 
 def enter_publishing(
@@ -156,12 +162,15 @@ def describe_publishing(
     }
 
 
+def _as_audit(spec: PublishSpec) -> AuditSpec:
+    return AuditSpec.model_validate(spec.model_dump(exclude={"defense", "budget"}))
+
+
 def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
     """What the defense is told: the whole graph, and the threats that the owner named."""
-    fields = spec.model_dump(exclude={"graph_hash", "defense", "budget"})
-    graph = prepare_graph(AuditSpec(graph_hash=graph.content_hash, **fields), graph)
+    graph = prepare_graph(_as_audit(spec), graph)
     given = spec.sensitive_links
-    return draw_threats(
+    threats = draw_threats(
         graph,
         seed,
         private=spec.private,
@@ -172,3 +181,4 @@ def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
         test_links=0.0,
         utility_train=spec.utility_train,
     )
+    return tell_publisher(threats, spec.publisher_knows)

@@ -1,0 +1,221 @@
+"""Which columns leave with a graph, and how coarse: each published, generalised or withheld.
+
+age:bin=10          34 is published as 30, the lower end of its interval
+income:cap=100000   whatever is above is published as 100000
+x:round=2           rounded to two digits after the point
+city:rare=20        values that fewer than 20 people have become "other"
+born:year           of a date, the year alone; born:month keeps the month too
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from core.errors import InputError
+from core.graph import MISSING, Attribute, Graph
+
+OTHER = "other"
+"""What rare values become."""
+
+GRAMMAR = "rules are bin=WIDTH, cap=VALUE, round=DIGITS, rare=PEOPLE, year, month"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one column is made coarser; `value` is 0 for year and month."""
+
+    column: str
+    kind: str
+    value: float = 0.0
+
+    @staticmethod
+    def parse(text: str) -> Rule:
+        """A rule of its text COLUMN:RULE; InputError says what a rule looks like."""
+        column, sign, rest = text.rpartition(":")
+        kind, equals, number = rest.partition("=")
+        kind = kind.strip()
+        example = f"write COLUMN:RULE, such as age:bin=10; {GRAMMAR}"
+        if not sign or not column.strip():
+            raise InputError("generalisation", "must name a column and a rule", text, example)
+        if kind not in _LEAST or bool(equals) != (_LEAST[kind] is not None):
+            raise InputError("generalisation", "must have a known rule", text, example)
+        value = 0.0
+        if equals:
+            try:
+                value = float(number)
+            except ValueError:
+                raise InputError(
+                    "generalisation", "must have a number after =", text, example
+                ) from None
+            least, is_whole = _LEAST[kind] or (0.0, False)
+            if not np.isfinite(value) or value < least or (is_whole and value != int(value)):
+                what = "whole number" if is_whole else "number"
+                raise InputError(
+                    f"generalisation {kind}", f"must have a {what} of at least {least:g}", text
+                )
+            if kind == "bin" and value == 0:
+                raise InputError("generalisation bin", "must be wider than 0", text)
+        return Rule(column.strip(), kind, value)
+
+
+_LEAST: dict[str, tuple[float, bool] | None] = {
+    "bin": (0.0, False),
+    "cap": (-np.inf, False),
+    "round": (0.0, True),
+    "rare": (2.0, True),
+    "year": None,
+    "month": None,
+}
+"""Rules with the least value that they take, and whether it is whole; None: they take none."""
+
+
+def choose_columns(
+    graph: Graph,
+    publish: Sequence[str] | None,
+    rules: Sequence[str],
+    kept: Sequence[str] = (),
+    private: str | None = None,
+) -> Graph:
+    """The graph as it leaves: only columns of `publish` (None: all), coarser by `rules`.
+
+    kept     attributes that stay for the evaluation, though nobody sees them
+    private  the secret column: it is never published and no rule applies to it
+
+    Raises InputError for columns that the graph lacks and rules that do not fit them.
+    """
+    parsed = [Rule.parse(text) for text in rules]
+    for name in [*(publish or ()), *(rule.column for rule in parsed)]:
+        if name == private:
+            raise InputError(
+                "published column", "must not be the private one", name, "leave it out"
+            )
+        if name not in graph.attributes and name not in graph.feature_names:
+            known = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
+            raise InputError(
+                "published column", "must be a column of the graph", name, f"columns are: {known}"
+            )
+        if publish is not None and name not in publish:
+            raise InputError(
+                "generalised column", "must be published", name, "add it to --publish-columns"
+            )
+    if publish is not None:
+        unseen = {name: graph.attributes[name] for name in kept if name in graph.attributes}
+        graph = graph.with_columns(publish)
+        graph = replace(graph, attributes={**unseen, **graph.attributes})
+    for rule in parsed:
+        graph = _generalize(graph, rule)
+    return graph
+
+
+def leave_out_people(graph: Graph, ids: Sequence[str]) -> Graph:
+    """The graph without some of its people; InputError for an id that it lacks."""
+    if not ids:
+        return graph
+    index = {node: number for number, node in enumerate(graph.node_ids)}
+    for node in ids:
+        if node not in index:
+            raise InputError("person left out", "must be in the graph", node)
+    keep = np.ones(graph.num_nodes, bool)
+    keep[[index[node] for node in ids]] = False
+    place = np.cumsum(keep) - 1
+    inside = keep[graph.edges].all(axis=1)
+    features: Any = graph.features
+    return Graph(
+        place[graph.edges[inside]],
+        tuple(node for node, stays in zip(graph.node_ids, keep, strict=True) if stays),
+        {name: replace(a, codes=a.codes[keep]) for name, a in graph.attributes.items()},
+        None if features is None else features[np.flatnonzero(keep)],
+        graph.feature_names,
+        None if graph.weights is None else graph.weights[inside],
+        graph.name,
+    )
+
+
+def _generalize(graph: Graph, rule: Rule) -> Graph:
+    if rule.column in graph.attributes:
+        coarse = _merge_classes(graph.attributes[rule.column], _name_classes(graph, rule))
+        graph = replace(graph, attributes={**graph.attributes, rule.column: coarse})
+    if rule.column in graph.feature_names:
+        graph = _generalize_feature(graph, rule)
+    return graph
+
+
+def _generalize_feature(graph: Graph, rule: Rule) -> Graph:
+    if rule.kind not in _NUMERIC:
+        raise InputError(
+            f"rule {rule.kind}",
+            "needs a column of categories",
+            rule.column,
+            "numbers take bin, cap and round",
+        )
+    index = graph.feature_names.index(rule.column)
+    features: Any = graph.features
+    is_sparse = sparse.issparse(features)
+    matrix = features.tolil(copy=True) if is_sparse else features.copy()
+    column = matrix[:, [index]].toarray() if is_sparse else matrix[:, [index]]
+    matrix[:, [index]] = _NUMERIC[rule.kind](column.astype(np.float64), rule.value)
+    return replace(graph, features=matrix.tocsr() if is_sparse else matrix)
+
+
+def _name_classes(graph: Graph, rule: Rule) -> list[str]:
+    """The new text of each class."""
+    attribute = graph.attributes[rule.column]
+    classes = attribute.classes
+    if rule.kind == "rare":
+        counts = np.bincount(attribute.codes[attribute.known], minlength=len(classes))
+        return [
+            c if count >= rule.value else OTHER for c, count in zip(classes, counts, strict=True)
+        ]
+    if rule.kind in ("year", "month"):
+        return [_coarsen_date(text, rule) for text in classes]
+    numbers = pd.to_numeric(pd.Series(classes, dtype=object), errors="coerce").to_numpy(float)
+    if np.isnan(numbers).any():
+        wrong = classes[int(np.isnan(numbers).argmax())]
+        raise InputError(
+            f"rule {rule.kind}", "needs a column of numbers", f"{rule.column} = {wrong}"
+        )
+    return [_format(value) for value in _NUMERIC[rule.kind](numbers, rule.value)]
+
+
+def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
+    """Classes of equal new names become one; only names that somebody has remain."""
+    used = {names[code] for code in np.unique(attribute.codes[attribute.known])}
+    try:
+        order = sorted(used, key=float)
+    except ValueError:
+        order = sorted(used)
+    place = {name: number for number, name in enumerate(order)}
+    table = np.array([*(place.get(name, MISSING) for name in names), MISSING])
+    return Attribute(attribute.name, table[attribute.codes], tuple(order))
+
+
+def _coarsen_date(text: str, rule: Rule) -> str:
+    pattern = r"(\d{4})" if rule.kind == "year" else r"(\d{4}-\d{2})"
+    if re.fullmatch(pattern, text):
+        return text  # coarse enough already
+    try:
+        date = pd.Timestamp(text)
+    except ValueError:
+        date = pd.NaT
+    if date is pd.NaT:
+        raise InputError(f"rule {rule.kind}", "needs a column of dates", f"{rule.column} = {text}")
+    return f"{date.year:04d}" if rule.kind == "year" else f"{date.year:04d}-{date.month:02d}"
+
+
+def _format(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+_NUMERIC: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
+    # A hair is added, so that 0.3 / 0.1 falls into the interval that begins at 0.3.
+    "bin": lambda values, width: np.floor(values / width + 1e-9) * width,
+    "cap": lambda values, most: np.minimum(values, most),
+    "round": lambda values, digits: np.round(values, int(digits)),
+}

@@ -1,0 +1,96 @@
+"""Without columns: the links are published, alone or defended, and no column with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pydantic import Field, ValidationError, model_validator
+
+from core.context import Context
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Release
+from core.threats import Threats
+
+
+class WithoutColumns(Defense):
+    """What another defense makes of the links, less all features.
+
+    The other defense sees the columns and may use them; the recipient gets none. What a promise
+    left open because of the features is then covered by there being none.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="without_columns",
+        title="Without columns",
+        summary="Publishes the links, alone or defended in another way, without any column.",
+        source="Data minimisation: GDPR, Article 5(1)(c)",
+        group="empirical",
+        cost="minutes",
+    )
+    members: ClassVar[dict[str, type[Defense]]] = {}
+    """Defenses that it combines with, by key; the list of defenses fills it in."""
+
+    defense: str = Field("", description="Key of the defense of the links; empty: none.")
+    settings: str = Field(
+        "", description="Its settings, name=value joined by semicolons; empty: its defaults."
+    )
+
+    @model_validator(mode="after")
+    def check_defense(self) -> WithoutColumns:
+        """Raises where the defense or one of its settings is unknown."""
+        if self.defense and self.defense not in self.members:
+            raise ValueError(f"'{self.defense}' must be one of " + ", ".join(self.members))
+        if self.settings and not self.defense:
+            raise ValueError("settings need a defense")
+        try:
+            self._make()
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(map(str, first["loc"]))
+            raise ValueError(f"setting '{name}' of {self.defense}: {first['msg']}") from None
+        return self
+
+    def _make(self) -> Defense | None:
+        if not self.defense:
+            return None
+        config: dict[str, Any] = {}
+        for item in filter(None, self.settings.split(";")):
+            name, sign, value = item.partition("=")
+            if not sign:
+                raise ValueError("settings must be written name=value")
+            config[name.strip()] = value.strip()
+        return self.members[self.defense].model_validate(config)
+
+    @staticmethod
+    def combine(defense: Defense) -> WithoutColumns:
+        """The same defense of the links, without columns."""
+        changed = {
+            name: value
+            for name, value in defense.config.items()
+            if value != type(defense).model_fields[name].get_default(call_default_factory=True)
+        }
+        settings = ";".join(f"{name}={value}" for name, value in changed.items())
+        return WithoutColumns(defense=defense.info.key, settings=settings)
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        if graph.features is None:
+            return "there are no columns to withhold"
+        inner = self._make()
+        return None if inner is None else inner.supports(graph, threats)
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        context.progress.update(0, 1, "withholding columns")
+        inner = self._make()
+        release = Release(graph) if inner is None else inner.publish(graph, threats, context)
+        bare = replace(release.graph, features=None, feature_names=())
+        columns = float(len(graph.feature_names))
+        facts = {"links_removed": 0.0, "links_added": 0.0, **release.facts}
+        return replace(
+            release,
+            graph=bare,
+            defense=self.info.key,
+            config=self.config,
+            facts={**facts, "columns_withheld": columns},
+        )

@@ -1,0 +1,87 @@
+"""k-anonymity over the columns, alone and with the links, as pandas counts it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from core.attacks.identity.column_values import ColumnValues
+from core.context import Context
+from core.data.release_columns import choose_columns
+from core.data.second_graph import draw_identity_threat
+from core.graph import Attribute, Graph
+from core.measures.identity import measure_anonymity
+from core.release import Release
+from core.seeding import Seed
+
+
+def make_people(rows, is_sparse=False):
+    n = len(rows)
+    pairs = np.stack([np.arange(n), np.roll(np.arange(n), 1)], 1)
+    features = np.array([row[:2] for row in rows], np.float32)
+    graph = Graph.from_pairs(
+        np.concatenate([pairs, [[0, n // 2]]]),
+        n,
+        attributes={"city": Attribute.from_values("city", [row[2] for row in rows])},
+        features=sparse.csr_array(features) if is_sparse else features,
+        feature_names=("age", "income"),
+    )
+    threat = draw_identity_threat(graph, Seed(0), num_seeds=0)
+    return graph, replace(threat, columns=("city",))
+
+
+people = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from("ab")), min_size=5, max_size=30
+)
+
+
+@given(rows=people, is_sparse=st.booleans())
+@settings(max_examples=50, deadline=None)
+def test_sets_are_pandas_groups(rows, is_sparse):
+    graph, threat = make_people(rows, is_sparse)
+    table = pd.DataFrame(rows, columns=["age", "income", "city"])
+    for columns in (["age"], ["age", "city"], ["age", "income", "city"]):
+        attack = ColumnValues(columns="|".join(columns))
+        found = attack.find(Release(graph), threat, Context(Seed(0)))
+        expected = table.groupby(columns)[columns[0]].transform("size")
+        assert found.sizes.tolist() == expected.tolist()
+        rows_found = {item.metric: item.value for item in measure_anonymity(found, threat)}
+        assert rows_found["k_anonymity"] == expected.min()
+    with_links = ColumnValues(with_links="degree")
+    found = with_links.find(Release(graph), threat, Context(Seed(0)))
+    table["degree"] = graph.degrees
+    assert found.sizes.tolist() == table.groupby(list(table)).age.transform("size").tolist()
+
+
+def test_coarser_columns_hide_more():
+    rng = np.random.default_rng(0)
+    rows = [(int(a), 0, "a") for a in rng.integers(0, 90, 200)]
+    sizes = []
+    for rules in ([], ["age:bin=5"], ["age:bin=30"]):
+        graph, threat = make_people(rows)
+        coarse = choose_columns(graph, None, rules)
+        threat = replace(threat, original=coarse)
+        found = ColumnValues(columns="age").find(Release(coarse), threat, Context(Seed(0)))
+        sizes.append(found.sizes.min())
+    assert sizes[0] <= sizes[1] < sizes[2]
+
+
+def test_columns_that_do_not_leave_are_not_known():
+    graph, threat = make_people([(i, 0, "a") for i in range(6)])
+    release = Release(graph)
+    assert ColumnValues(columns="height").supports(release, threat) == (
+        "column 'height' is not published"
+    )
+    bare = replace(threat, original=replace(graph, features=None, feature_names=()), columns=())
+    assert ColumnValues().supports(release, bare) == "no columns are published"
+    # The release lacks them: everybody is as good as anybody.
+    found = ColumnValues(columns="age").find(
+        Release(replace(graph, features=None, feature_names=())), threat, Context(Seed(0))
+    )
+    assert found.sizes == pytest.approx(6)

@@ -1,0 +1,156 @@
+"""The threat to identities, from the command line to rows and people at risk."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import core.cli.main as command
+from core.algorithms.fingerprints import DEPTHS
+from core.audit.plan import plan_audit
+from core.audit.spec import AuditSpec
+from core.data.catalogue import load_dataset
+from core.registry import list_methods
+
+MATCHERS = ("seeded_percolation", "narayanan_shmatikov", "structural_alignment")
+
+
+def run(*arguments, capsys):
+    code = command.main([str(a) for a in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
+
+
+@pytest.fixture
+def audited(tmp_path, capsys, audit_home):
+    """An audit of karate: the original and pseudonyms alone."""
+    out = tmp_path / "out"
+    code, said = run(
+        *["audit", "--graph", "karate", "--identity", "--seeds-known", "3", "--repeats", "2"],
+        *["--defense", "pseudonyms", "--out", out],
+        capsys=capsys,
+    )
+    assert code == 0, said
+    return out
+
+
+def test_rows_and_people_as_scripts_read_them(audited):
+    rows = pd.DataFrame(json.loads((audited / "audit.json").read_text())["results"])
+    rows = rows[rows.threat == "identity"]
+    for method in DEPTHS:
+        found = set(rows[rows.method == method].metric)
+        assert {"share_unique", "share_below_5", "expected_found"} <= found
+    for method in (*MATCHERS, "random_match", "degree_match"):
+        found = set(rows[rows.method == method].metric)
+        assert {"hits_at_1", "hits_at_10", "mrr", "precision_at_0.9_confidence"} <= found
+    assert "degree:error=0.1" in set(rows.method)
+    assert set(rows.knowledge) == {"unaware"}
+    # The whole graph is published and known: the shares are those of the graph itself.
+    graph = load_dataset("karate").graph
+    _, inverse, counts = np.unique(graph.degrees, return_inverse=True, return_counts=True)
+    degree = rows[(rows.method == "degree")].set_index(["release", "metric"]).value
+    for release in ("original", "pseudonyms"):
+        assert degree[release, "share_unique"] == pytest.approx((counts[inverse] == 1).mean())
+        assert degree[release, "expected_found"] == pytest.approx(len(counts) / 34)
+    nodes = pd.read_parquet(audited / "nodes.parquet")
+    risk = nodes[(nodes.attack == "degree") & (nodes.release == "original")].set_index("node").risk
+    assert set(nodes.threat) == {"identity"}
+    for node, size in zip(graph.node_ids, counts[inverse], strict=True):
+        assert risk[node] == pytest.approx(1 / size)
+
+
+def test_only_named_attacks_and_the_null_attackers_run(tmp_path, capsys, audit_home):
+    out = tmp_path / "out"
+    arguments = ["audit", "--graph", "karate", "--identity", "--attack", "ego", "--repeats", "1"]
+    assert run(*arguments, "--out", out, capsys=capsys)[0] == 0
+    rows = pd.DataFrame(json.loads((out / "audit.json").read_text())["results"])
+    methods = set(rows[rows.threat == "identity"].method)
+    assert methods == {"ego", "random_match", "degree_match"}
+
+
+def write_links(path, names):
+    path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in pairwise(names)))
+    return path
+
+
+def test_a_second_graph_is_used(tmp_path, capsys, audit_home):
+    graph = load_dataset("karate").graph
+    known = tmp_path / "known.csv"
+    ends = np.array(graph.node_ids)[graph.edges]
+    known.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in ends))
+    out = tmp_path / "out"
+    arguments = ["audit", "--graph", "karate", "--known-graph", known, "--seeds-known", "5"]
+    arguments += ["--attack", "seeded_percolation", "--repeats", "1", "--out", out]
+    code, said = run(*arguments, capsys=capsys)
+    assert code == 0, said
+    audit = json.loads((out / "audit.json").read_text())
+    assert audit["spec"]["identity"]["known_graph"]
+    rows = pd.DataFrame(audit["results"])
+    hits = rows[(rows.method == "seeded_percolation") & (rows.metric == "hits_at_1")]
+    assert hits.value.iloc[0] > 0.5
+    assert hits.n.iloc[0] == 29
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--known-graph", "STRANGERS"], "must have people in common"),
+        (["--known-graph", "MISSING"], "MISSING"),
+        (["--seeds-known", "100"], "known seeds must be at most the 34 people"),
+        (["--seeds-known", "-1"], "identity.seeds_known"),
+        (["--overlap", "1.5"], "identity.overlap"),
+        (["--noise", "-0.1"], "identity.noise"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, said, tmp_path, capsys, audit_home):
+    strangers = write_links(tmp_path / "strangers.csv", ["anna", "ben", "cleo", "dora"])
+    arguments = [str(strangers) if a == "STRANGERS" else a for a in arguments]
+    out = tmp_path / "out"
+    code, text = run(
+        "audit", "--graph", "karate", "--identity", *arguments, "--out", out, capsys=capsys
+    )
+    lines = [line for line in text.strip().splitlines() if line.startswith("error")]
+    assert code == 2
+    assert len(lines) == 1
+    assert said in lines[0]
+
+
+def test_an_attack_on_identities_needs_its_threat(tmp_path, capsys, audit_home):
+    arguments = ["audit", "--graph", "karate", "--attack", "ego", "--out", tmp_path / "out"]
+    code, text = run(*arguments, capsys=capsys)
+    assert code == 2
+    assert "use --identity" in text
+
+
+def test_all_attacks_of_another_threat_are_not_joined_by_these():
+    graph = load_dataset("karate").graph
+    fields = {"graph_hash": graph.content_hash, "hide_links": 0.1, "num_repeats": 1}
+    attacks = [{"key": "common_neighbors"}]
+    plain = plan_audit(AuditSpec.check_spec({**fields, "attacks": attacks}), graph)
+    both = plan_audit(
+        AuditSpec.check_spec({**fields, "attacks": [*attacks, {"key": "ego"}], "identity": {}}),
+        graph,
+    )
+    assert {cell.key for cell in plain} < {cell.key for cell in both}
+    assert sum(cell.case.threat == "identity" for cell in both if cell.kind == "attack") == 1
+
+
+def test_what_the_attacker_holds_renews_these_cells_only():
+    graph = load_dataset("karate").graph
+    fields = {"graph_hash": graph.content_hash, "hide_links": 0.1, "num_repeats": 1}
+    fields["attacks"] = [{"key": "common_neighbors"}, {"key": "seeded_percolation"}]
+    keys = []
+    for overlap in (0.9, 0.5):
+        spec = AuditSpec.check_spec({**fields, "identity": {"overlap": overlap}})
+        keys.append({cell.key: cell.method for cell in plan_audit(spec, graph)})
+    changed = {method for key, method in keys[0].items() if key not in keys[1]}
+    assert changed == {"seeded_percolation@identity"}
+
+
+def test_every_method_of_the_kind_has_a_threat():
+    assert {m.kind for m in list_methods("identity_attack")} == {"identity_attack"}
+    assert len(list_methods("identity_attack")) >= 10

@@ -1,0 +1,144 @@
+"""What leaves with a graph: rules by hand, and errors of one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from core.data.release_columns import OTHER, Rule, choose_columns, leave_out_people
+from core.errors import InputError
+from core.graph import Attribute, Graph
+
+
+def make_people(is_sparse: bool = False) -> Graph:
+    """Six people in a ring: age and income as features, city, born and secret as attributes."""
+    features = np.array(
+        [[34, 1.25], [30, 250.5], [29, 9.999], [40, 1e6], [0, 0], [17, 3]], np.float32
+    )
+    texts = {
+        "city": ["Ulm", "Ulm", "Bonn", "Ulm", "Jena", "Bonn"],
+        "born": ["1990-05-17", "1990-12-01", "1988-05-02", "1990-05-30", "1988-05-09", ""],
+        "secret": ["a", "b", "a", "b", "a", "b"],
+    }
+    return Graph.from_pairs(
+        np.stack([np.arange(6), np.roll(np.arange(6), 1)], 1),
+        6,
+        attributes={name: Attribute.from_values(name, values) for name, values in texts.items()},
+        features=sparse.csr_array(features) if is_sparse else features,
+        feature_names=("age", "income"),
+    )
+
+
+def read(graph: Graph, name: str) -> list:
+    if name in graph.feature_names:
+        return graph.dense_features()[:, graph.feature_names.index(name)].tolist()
+    attribute = graph.attributes[name]
+    return [attribute.classes[code] if code >= 0 else None for code in attribute.codes]
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("age:bin=10", [30, 30, 20, 40, 0, 10]),
+        ("age:cap=30", [30, 30, 29, 30, 0, 17]),
+        ("income:round=0", [1, 250, 10, 1e6, 0, 3]),
+        ("income:cap=1000", [1.25, 250.5, 9.999, 1000, 0, 3]),
+        ("city:rare=2", ["Ulm", "Ulm", "Bonn", "Ulm", OTHER, "Bonn"]),
+        ("city:rare=3", ["Ulm", "Ulm", OTHER, "Ulm", OTHER, OTHER]),
+        ("born:year", ["1990", "1990", "1988", "1990", "1988", None]),
+        ("born:month", ["1990-05", "1990-12", "1988-05", "1990-05", "1988-05", None]),
+    ],
+)
+def test_rules_by_hand(rule, expected, is_sparse):
+    graph = make_people(is_sparse)
+    before = graph.content_hash
+    column = rule.split(":")[0]
+    coarse = choose_columns(graph, None, [rule])
+    assert read(coarse, column) == [
+        value if isinstance(value, str | None) else pytest.approx(value) for value in expected
+    ]
+    graph.__dict__.pop("content_hash")
+    assert graph.content_hash == before
+    for other in {"age", "income", "city", "born"} - {column}:
+        assert read(coarse, other) == read(graph, other)
+
+
+@pytest.mark.parametrize("rule", ["age:bin=7", "income:round=1", "city:rare=2", "born:month"])
+def test_a_rule_applied_twice_changes_nothing_more(rule):
+    once = choose_columns(make_people(), None, [rule])
+    assert choose_columns(once, None, [rule]).content_hash == once.content_hash
+
+
+@given(values=st.lists(st.integers(0, 200), min_size=2, max_size=40), width=st.integers(1, 50))
+@settings(max_examples=60, deadline=None)
+def test_bins_hold_their_values(values, width):
+    attribute = Attribute.from_values("x", values, max_classes=1000)
+    graph = Graph.from_pairs(np.array([[0, 1]]), len(values), attributes={"x": attribute})
+    coarse = choose_columns(graph, None, [f"x:bin={width}"])
+    assert [int(v) for v in read(coarse, "x")] == [value // width * width for value in values]
+
+
+def test_only_what_is_named_remains_and_the_secret_for_evaluation():
+    graph = choose_columns(make_people(), ["income", "city"], [], ["secret"], "secret")
+    assert set(graph.attributes) == {"city", "secret"}
+    assert graph.feature_names == ("income",)
+    assert choose_columns(make_people(), [], []).features is None
+
+
+def test_those_who_objected_are_left_out_with_their_links():
+    graph = leave_out_people(make_people(True), ["1", "4"])
+    assert graph.node_ids == ("0", "2", "3", "5")
+    names = {frozenset((graph.node_ids[i], graph.node_ids[j])) for i, j in graph.edges}
+    assert names == {frozenset(("2", "3")), frozenset(("5", "0"))}
+    assert read(graph, "age") == [34, 29, 40, 17]
+    assert read(graph, "city") == ["Ulm", "Bonn", "Ulm", "Bonn"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("age", "must name a column and a rule"),
+        (":bin=3", "must name a column and a rule"),
+        ("age:bins=10", "must have a known rule"),
+        ("age:bin", "must have a known rule"),
+        ("born:year=3", "must have a known rule"),
+        ("age:bin=ten", "must have a number after ="),
+        ("age:bin=0", "must be wider than 0"),
+        ("age:bin=-5", "at least 0"),
+        ("age:bin=nan", "at least 0"),
+        ("age:round=1.5", "whole number"),
+        ("city:rare=1", "at least 2"),
+    ],
+)
+def test_malformed_rules_are_one_line(text, said):
+    with pytest.raises(InputError, match=said) as error:
+        Rule.parse(text)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("publish", "rules", "said"),
+    [
+        (["height"], [], "must be a column of the graph"),
+        (None, ["height:bin=10"], "must be a column of the graph"),
+        (["city"], ["age:bin=10"], "must be published"),
+        (["secret"], [], "must not be the private one"),
+        (None, ["secret:rare=5"], "must not be the private one"),
+        (None, ["city:bin=10"], "needs a column of numbers"),
+        (None, ["city:year"], "needs a column of dates"),
+        (None, ["age:rare=5"], "needs a column of categories"),
+    ],
+)
+def test_rules_that_do_not_fit_are_one_line(publish, rules, said):
+    with pytest.raises(InputError, match=said) as error:
+        choose_columns(make_people(), publish, rules, ["secret"], "secret")
+    assert "\n" not in str(error.value)
+
+
+def test_a_stranger_cannot_be_left_out():
+    with pytest.raises(InputError, match="person left out must be in the graph"):
+        leave_out_people(make_people(), ["nobody"])
