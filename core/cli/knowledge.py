@@ -10,7 +10,25 @@ from core.errors import InputError
 
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
-    """--aware, --evaluation, --included-links and --releases-held."""
+    """--aware, --evaluation, --included-links, --releases-held, --publisher-knows,
+    --attacker-known and --group."""
+    parser.add_argument(
+        "--publisher-knows",
+        choices=("none", "public", "column"),
+        help="what of the private values a defense uses: none, those that the assumed attacker "
+        "knows too (public), or the whole column",
+    )
+    parser.add_argument(
+        "--attacker-known",
+        metavar="SHARE,…",
+        help="further attackers, each knowing such a share of the values, of people of their own",
+    )
+    parser.add_argument(
+        "--group",
+        action="append",
+        metavar="COLUMN",
+        help="compare what attackers gain by the groups of this column; several allowed",
+    )
     parser.add_argument(
         "--aware",
         action="store_true",
@@ -46,6 +64,14 @@ def read_knowledge(
         fields["evaluation"] = options.evaluation
     if options.aware:
         fields["aware"] = True
+    if options.publisher_knows is not None:
+        fields["publisher_knows"] = options.publisher_knows
+    if options.attacker_known is not None:
+        fields["attacker_known"] = _read_shares(options.attacker_known)
+    if getattr(options, "more_private", None):
+        fields["more_private"] = options.more_private
+    if options.group:
+        fields["groups"] = options.group
     if options.included_links:
         fields["included_links"] = True
     if options.releases_held is not None:
@@ -72,6 +98,21 @@ def needs_included_links(key: str) -> bool:
 
     method = find_method(key)
     return issubclass(method, LinkAttack) and method.threats == ("included",)
+
+
+def split_private(options: argparse.Namespace) -> None:
+    """--private, given several times, as the main column `private` and `more_private`."""
+    if getattr(options, "private", None):
+        options.private, *options.more_private = dict.fromkeys(options.private)
+
+
+def _read_shares(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(
+            "--attacker-known", "must be shares between 0 and 1 joined by commas", text
+        ) from None
 
 
 def needs_hidden_links(key: str) -> bool:

@@ -21,8 +21,9 @@ from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.cli.cluster import add_cluster
 from core.cli.columns import add_columns, read_columns
+from core.cli.doctor import add_doctor
 from core.cli.identity import add_identity
-from core.cli.knowledge import add_knowledge
+from core.cli.knowledge import add_knowledge, split_private
 from core.cli.ledger import add_ledger
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(arguments)
         check_texts(options)
+        split_private(options)
         code: int = options.run(options)
         return code
     except KeyboardInterrupt:
@@ -181,12 +183,18 @@ def build_parser() -> Parser:
 
     add_advise(commands, _add_graph, say)
     add_cluster(commands, say)
+    add_doctor(commands, say)
 
     publish = commands.add_parser("publish", help="make one release to be handed over")
     _add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     publish.add_argument("--known", type=float, metavar="SHARE")
     add_columns(publish)
+    publish.add_argument(
+        "--publisher-knows",
+        choices=("none", "column"),
+        help="what the defense is told of the private column: nothing, or all of it (column)",
+    )
     publish.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
     )
@@ -210,7 +218,12 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
     )
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
     parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
-    parser.add_argument("--private", metavar="COLUMN", help="column that must stay private")
+    parser.add_argument(
+        "--private",
+        action="append",
+        metavar="COLUMN",
+        help="column that must stay private; several allowed, the main one first",
+    )
     parser.add_argument("--utility", metavar="COLUMN", help="column that recipients want")
     parser.add_argument(
         "--unknown",
@@ -317,8 +330,10 @@ def run_publish(options: argparse.Namespace) -> int:
 
     choice = MethodChoice.parse(options.defense, "defense")
     graph = load_input(options, say).graph
-    names = ("private", "utility", "known", "hide_links", "budget")
-    fields = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    names = ["private", "more_private", "utility", "known", "hide_links", "budget"]
+    names.append("publisher_knows")
+    fields = {n: getattr(options, n, None) for n in names}
+    fields = {name: value for name, value in fields.items() if value is not None}
     suffix = options.out.suffix.lower().lstrip(".")
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))

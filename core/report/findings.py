@@ -22,7 +22,16 @@ from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import MIN_CELL, Material
 
-TABLE_METRICS = ("auc", "accuracy", "tpr_at_fpr_0.01", "tpr_at_fpr_0.001", "precision_at_100")
+TABLE_METRICS = (
+    "auc",
+    "accuracy",
+    "tpr_at_fpr_0.01",
+    "tpr_at_fpr_0.001",
+    "precision_at_100",
+    "expected_found",
+    "share_unique",
+    "precision_at_0.9_confidence",
+)
 TURNED_NOTE = (
     f" {MARK} or diamond: clearly below one half, which leaks by inversion; counted and coloured "
     "by its strength turned round."
@@ -32,6 +41,7 @@ MAX_COLUMNS = 3
 THREAT_TITLES: dict[Threat, str] = {
     "link": "Sensitive links",
     "attribute": "Private attribute",
+    "identity": "Identity",
 }
 
 

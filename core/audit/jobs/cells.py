@@ -15,6 +15,7 @@ import numpy as np
 from core.audit.attacking import attack_release, check_support
 from core.audit.describe import count_changes, describe_release, restore_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
+from core.audit.knowledge import select_attacker, tell_publisher
 from core.audit.plan import (
     Cell,
     draw_repeat,
@@ -107,11 +108,15 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
     """Run the method of a cell; raises UnsupportedError where the method declines."""
     threats = load_threats(store.home, spec, cell.repeat)
     if cell.kind == "publish":
-        return _publish(cell, threats, context)
+        return _publish(cell, tell_publisher(threats, spec.publisher_knows), context)
     release = _load_release(store, cell, threats)
     if cell.kind == "attack":
         measurements, facts, arrays = attack_release(
-            cell.make_method(), cell.case, release, threats, context
+            cell.make_method(),
+            cell.case,
+            release,
+            select_attacker(spec, cell.case, cell.repeat, threats),
+            context,
         )
         return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
     from core.audit.measuring import measure_release
