@@ -11,7 +11,7 @@ from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
-from core.cli.knowledge import needs_hidden_links, read_knowledge
+from core.cli.knowledge import add_knowledge, needs_hidden_links, read_knowledge
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
 
@@ -100,9 +100,9 @@ def test_an_attack_on_links_inside_is_no_case_where_they_are_not_attacked():
     graph = two_communities()
     spec = make_spec(graph, ("adamic_adar", "mechanism_posterior"))
     assert [case.id for _, _, case in list_cases(spec)] == ["adamic_adar"]
-    options = argparse.Namespace(
-        aware=False, evaluation=None, included_links=False, releases_held=None
-    )
+    parser = argparse.ArgumentParser()
+    add_knowledge(parser)
+    options = parser.parse_args([])
     with pytest.raises(InputError, match="--included-links"):
         read_knowledge(
             options, {"attacks": [{"key": "mechanism_posterior"}]}, ["mechanism_posterior"]
