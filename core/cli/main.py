@@ -21,6 +21,7 @@ from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
 from core.cli.cluster import add_cluster
 from core.cli.columns import add_columns, read_columns
+from core.cli.doctor import add_doctor
 from core.cli.identity import add_identity
 from core.cli.knowledge import add_knowledge, split_private
 from core.cli.ledger import add_ledger
@@ -182,6 +183,7 @@ def build_parser() -> Parser:
 
     add_advise(commands, _add_graph, say)
     add_cluster(commands, say)
+    add_doctor(commands, say)
 
     publish = commands.add_parser("publish", help="make one release to be handed over")
     _add_graph(publish, required=True)

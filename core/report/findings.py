@@ -25,7 +25,16 @@ from core.report.blocks import Block
 from core.report.material import MIN_CELL, Material
 from core.report.text import clean_text
 
-TABLE_METRICS = ("auc", "accuracy", "tpr_at_fpr_0.01", "tpr_at_fpr_0.001", "named_pair_odds")
+TABLE_METRICS = (
+    "auc",
+    "accuracy",
+    "tpr_at_fpr_0.01",
+    "tpr_at_fpr_0.001",
+    "named_pair_odds",
+    "expected_found",
+    "share_unique",
+    "precision_at_0.9_confidence",
+)
 TURNED_NOTE = (
     f" {MARK} or diamond: clearly below one half, which leaks by inversion; counted and coloured "
     "by its strength turned round."
@@ -35,6 +44,7 @@ MAX_COLUMNS = 3
 THREAT_TITLES: dict[Threat, str] = {
     "link": "Sensitive links",
     "attribute": "Private attribute",
+    "identity": "Identity",
 }
 
 
