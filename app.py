@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,6 +14,7 @@ from pages.ui import service
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    os.umask(0o077)  # whatever is written here is about people
     sweep_folders()
     service.open_service()
     try:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import psutil
 
+from core.errors import InputError
+
 MIB = 1024 * 1024
 
 
@@ -40,7 +42,14 @@ def cpu_device() -> Device:
 def compute_memory_budget(device: Device, share: float = 0.25) -> int:
     """Bytes a method may hold at once for tiles and batches; `AUDIT_MEMORY_MB` overrides."""
     if "AUDIT_MEMORY_MB" in os.environ:
-        return int(float(os.environ["AUDIT_MEMORY_MB"]) * MIB)
+        given = os.environ["AUDIT_MEMORY_MB"]
+        try:
+            size = int(float(given) * MIB)
+        except (ValueError, OverflowError):
+            size = 0
+        if size <= 0:
+            raise InputError("AUDIT_MEMORY_MB", "must be a number of megabytes above 0", given)
+        return size
     if device.is_gpu:
         import torch
 

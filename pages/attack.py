@@ -33,7 +33,12 @@ GROUPS = (
         "No private column is set: choose one on the Data page.",
     ),
 )
-TITLES = {"link": "Hidden links", "attribute": "Private attribute"}
+TITLES = {
+    "link": "Hidden links",
+    "included": "Links inside",
+    "attribute": "Private attribute",
+    "identity": "Identity",
+}
 
 
 def main() -> None:
@@ -146,7 +151,9 @@ def _show_results(view: AuditView) -> None:
                 for release, method in view.rocs
                 if release == ORIGINAL and attack_threat(method) == threat
             ]
-            page.show_chart(roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme), f"roc-{threat}")
+            if attacks:  # there is no such curve of finding people
+                chart = roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme)
+                page.show_chart(chart, f"roc-{threat}")
         if threat == "link" and (odds := answers.answer_odds(view.results)):
             st.markdown(odds)
     page.show_missing(view, [ORIGINAL])

@@ -16,7 +16,11 @@ from core.findings.tables import list_threats
 from pages.ui import cache, page, service, session
 from pages.ui.text import count_noun, escape, show_seconds
 
-THREATS = {"link": "hidden links", "attribute": "private attribute"}
+THREATS = {
+    "link": "hidden links",
+    "attribute": "private attribute",
+    "identity": "identity",
+}
 MAX_COMPARED = 2
 
 

@@ -9,6 +9,7 @@ from core.audit.cases import Threat
 from core.audit.view import AuditView
 from core.figures import tradeoff, transfer
 from core.findings import answers
+from core.findings.columns import answer_columns
 from core.findings.labels import method_title, metric_title
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
@@ -18,7 +19,12 @@ from pages.ui import page
 from pages.ui.policy import judge_view
 from pages.ui.theme import current_theme
 
-AIMS = {"link": "finding hidden links", "attribute": "inferring the private attribute"}
+AIMS = {
+    "link": "finding hidden links",
+    "included": "telling which links are real",
+    "attribute": "inferring the private attribute",
+    "identity": "finding people by their links",
+}
 WORST = "worst case of all attacks"
 
 
@@ -37,6 +43,9 @@ def main() -> None:
     refused = list_refused(judge_view(view))
     with slot:
         page.show_answer(answers.answer_tradeoff(table, limit, risk, utility, refused))
+        leak = answer_columns(view.results, threat)
+        if leak:
+            page.show_answer(leak)
     chart = tradeoff.tradeoff(
         view.results, risk, utility, attack, threat, limit, current_theme(), refused
     )

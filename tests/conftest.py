@@ -70,3 +70,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="no CUDA device on this machine"))
         if item.get_closest_marker("browser") and not Path(BROWSER).exists():
             item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """A running PostgreSQL without databases of ours; see tests/postgres.py."""
+    from tests.postgres import find_reason, run_server
+
+    reason = find_reason()
+    if reason:
+        pytest.skip(f"no PostgreSQL: {reason}")
+    with run_server() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """AUDIT_DATABASE is an empty database: the default one of a home, or a PostgreSQL."""
+    if request.param == "sqlite":
+        monkeypatch.delenv("AUDIT_DATABASE", raising=False)
+    else:
+        from tests.postgres import create_database
+
+        url = create_database(request.getfixturevalue("postgres"))
+        monkeypatch.setenv("AUDIT_DATABASE", url)
+    return request.param

@@ -34,12 +34,31 @@ from core.audit.view import (
 )
 from core.data.release_columns import leave_out_people
 from core.graph import MISSING, Graph
+from core.measures.groups import measure_group_gap
 from core.measures.intervals import combine_measurements
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
 Groups = dict[tuple[str, str], list[Row[Any]]]
 """(release, method) → its cells, repeat by repeat."""
+
+
+Meter = Callable[[Row[Any]], list[Measurement]]
+"""What is measured from a finished cell whenever its table is made."""
+
+
+def make_group_meter(store: Store, spec: AuditSpec, graph: Graph) -> Meter:
+    """group_gap of an attack's cell by the columns that the spec names; nothing without any."""
+    columns = [graph.with_private(column).attribute(column).codes for column in spec.groups]
+
+    def measure(cell: Row[Any]) -> list[Measurement]:
+        if not columns:
+            return []
+        arrays = files.load_cell(store.home, cell.key)
+        gain = arrays["risk"] - arrays["base"]
+        return [measure_group_gap(arrays["nodes"], gain, columns)]
+
+    return measure
 
 
 def name_part(part: str) -> str:
@@ -108,7 +127,7 @@ def assemble_view(
         spec=spec,
         provenance={**row.provenance, "devices": devices},
         releases=tuple(_summarize_releases(spec, groups)),
-        results=_assemble_results(spec, groups),
+        results=_assemble_results(spec, groups, make_group_meter(store, spec, graph)),
         nodes=_assemble_nodes(store, spec, groups, graph),
         profile=_assemble_profile(store, spec, groups, graph),
         cells=assemble_cells(cells),
@@ -187,8 +206,11 @@ def _combine_fact(name: str, cells: list[Row[Any]]) -> Estimate:
     return combine_measurements([Measurement(name, value, n=1) for value in values])
 
 
-def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
-    """Rows in the order of the spec: releases, attacks, then measures of the release."""
+def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter) -> pd.DataFrame:
+    """Rows in the order of the spec: releases, attacks, then measures of the release.
+
+    meter  what is measured from an attack's cell when the table is made
+    """
     configs = {choice.id: choice for choice in spec.defenses}
     overlaps = {case.id: _compute_overlap(spec, case) for _, _, case in list_cases(spec)}
     rows = []
@@ -197,7 +219,8 @@ def _assemble_results(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
         head = (release, defense.key if defense else ORIGINAL, defense.config if defense else {})
         for method, overlap in overlaps.items():
             cells = groups.get((release, method), [])
-            rows += [(*head, method, *tail) for tail in _combine_cells(cells, "auc", overlap)]
+            tails = _combine_cells(cells, "auc", overlap, meter)
+            rows += [(*head, method, *tail) for tail in tails]
         for part in list_parts(spec):
             cells = groups.get((release, name_part(part)), [])
             rows += [(*head, RELEASE, *tail) for tail in _combine_cells(cells, part, 1.0)]
@@ -213,7 +236,8 @@ def _compute_overlap(spec: AuditSpec, case: Case) -> float:
     if case.threat == "included":
         return 1.0
     if case.threat == "attribute":
-        return 1.0 - spec.known
+        name, _, share = case.knowledge.partition(":")
+        return 1.0 - (float(share) if name == "others" else spec.known)
     if case.threat == "identity":  # the same people in every repeat
         return 1.0
     if spec.sensitive_links is not None or spec.hide_links is None:
@@ -221,8 +245,12 @@ def _compute_overlap(spec: AuditSpec, case: Case) -> float:
     return spec.hide_links
 
 
+def _measure_nothing(cell: Row[Any]) -> list[Measurement]:
+    return []
+
+
 def _combine_cells(
-    cells: list[Row[Any]], main: str, overlap: float
+    cells: list[Row[Any]], main: str, overlap: float, meter: Meter = _measure_nothing
 ) -> Iterable[tuple[object, ...]]:
     """metric, value, low, high, n, seeds, status, reason of one method on one release.
 
@@ -239,8 +267,8 @@ def _combine_cells(
         lost = f"{len(other)} of {len(cells)} repeats {other[0].state}: {other[0].reason}"
     by_metric: dict[str, list[Measurement]] = {}
     for cell in done:
-        for fields in cell.result["measurements"]:
-            item = Measurement(**fields)
+        items = [Measurement(**fields) for fields in cell.result["measurements"]]
+        for item in (*items, *meter(cell)):
             by_metric.setdefault(item.metric, []).append(item)
     for metric, items in by_metric.items():
         estimate = combine_measurements(items, overlap)

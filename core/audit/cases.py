@@ -104,6 +104,11 @@ def split_id(case_id: str) -> tuple[str, str]:
     return method, tokens
 
 
+def list_private(spec: AuditSpec) -> tuple[str, ...]:
+    """All private columns of an audit, the main one first."""
+    return () if spec.private is None else (spec.private, *spec.more_private)
+
+
 def list_cases(spec: AuditSpec) -> list[tuple[MethodChoice, Method, Case]]:
     """Every case of an audit with the attack that it runs, in the order of the spec."""
     found = []
@@ -121,6 +126,11 @@ def _list_own_cases(spec: AuditSpec, method: str, attack: Method) -> list[Case]:
     cases = [plain]
     if spec.aware and plain.threat != "identity" and not attack.info.is_null:
         cases.append(replace(plain, knowledge="aware"))
+    if plain.threat == "attribute":
+        others = [f"others:{share:g}" for share in dict.fromkeys(spec.attacker_known)]
+        cases += [replace(plain, knowledge=knowledge) for knowledge in others]
+        for column in spec.more_private:
+            cases += [replace(plain, target=column, knowledge=k) for k in ("", *others)]
     holds = isinstance(attack, LinkAttack) and attack.reads_several
     if spec.releases_held is not None and holds:
         cases.append(replace(plain, knowledge=f"held:{spec.releases_held}"))

@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.audit.cases import Case
 from core.audit.plan import list_published
+from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.release import ORIGINAL, Release
@@ -24,7 +25,10 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
     """`spec`, `provenance`, what the releases promise, the checks of that, and the flat list
     `results`; equal audits give equal results."""
     rows = view.results.astype(object).to_dict("records")
-    results = [describe_row({name: _clean(value) for name, value in row.items()}) for row in rows]
+    results = [
+        describe_row({name: _clean(value) for name, value in row.items()}, view.spec)
+        for row in rows
+    ]
     return {
         "spec": view.spec.model_dump(mode="json"),
         "provenance": {
@@ -50,12 +54,13 @@ CASE_COLUMNS = ("threat", "target", "knowledge")
 """What a row of audit.json and of nodes.parquet says of an attack beside its method."""
 
 
-def describe_row(row: dict[str, Any]) -> dict[str, Any]:
+def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
     """A row of `AuditView.results` for scripts: the method alone, its case in columns.
 
     threat     "link", "included", "attribute", "identity"; "" for measures of the release
     target     the private column, where there are several; else ""
-    knowledge  "unaware", "aware", "assumed", "others:0.1", "held:3"; "" for measures
+    knowledge  "unaware", "aware", "assumed" (where others attack too), "others:0.1", "held:3";
+               "" for measures
     """
     if row["method"] == RELEASE:
         return {**row, **dict.fromkeys(CASE_COLUMNS, "")}
@@ -64,20 +69,28 @@ def describe_row(row: dict[str, Any]) -> dict[str, Any]:
         **row,
         "method": case.method,
         "threat": case.threat,
-        "target": case.target,
-        "knowledge": case.describe_knowledge(),
+        "target": name_target(case, spec),
+        "knowledge": case.describe_knowledge(bool(spec.attacker_known)),
     }
 
 
-def describe_nodes(nodes: pd.DataFrame) -> pd.DataFrame:
+def name_target(case: Case, spec: AuditSpec) -> str:
+    """The private column that a case is after, where an audit has several; else ""."""
+    is_main = case.threat == "attribute" and not case.target and spec.more_private
+    return spec.private or "" if is_main else case.target
+
+
+def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
     """`AuditView.nodes` for scripts: the attack alone, its case in columns, and the base rate."""
     cases = {attack: Case.parse(attack) for attack in nodes.attack.unique()}
     return nodes.assign(
         attack=nodes.attack.map(lambda a: cases[a].method),
         base=nodes.risk - nodes.advantage,
         threat=nodes.attack.map(lambda a: cases[a].threat),
-        target=nodes.attack.map(lambda a: cases[a].target),
-        knowledge=nodes.attack.map(lambda a: cases[a].describe_knowledge()),
+        target=nodes.attack.map(lambda a: name_target(cases[a], spec)),
+        knowledge=nodes.attack.map(
+            lambda a: cases[a].describe_knowledge(bool(spec.attacker_known))
+        ),
     )
 
 
@@ -87,7 +100,7 @@ def write_audit(view: AuditView, folder: Path, more: Mapping[str, Any] | None = 
     content = {**(more or {}), **describe_audit(view)}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     (folder / "audit.json").write_text(text + "\n", encoding="utf-8")
-    describe_nodes(view.nodes).to_parquet(folder / "nodes.parquet", index=False)
+    describe_nodes(view.nodes, view.spec).to_parquet(folder / "nodes.parquet", index=False)
     write_releases(view, folder / "releases")
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from core.audit.cases import Case, list_cases
+from core.audit.knowledge import check_columns
 from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.release_columns import Rule, choose_columns, leave_out_people
@@ -86,6 +87,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     """
     spec = spec.normalized()
     draw_repeat(spec, prepare_graph(spec, graph), 0, known)
+    check_columns(spec, prepare_graph(spec, graph))
     base = {
         "version": RESULTS_VERSION,
         "graph": prepare_graph(spec, graph).content_hash,
@@ -97,6 +99,9 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     attribute = [spec.private, spec.known] if spec.private else None
     utility = [spec.utility, spec.utility_train] if spec.utility else None
     everything = {**base, "attribute": attribute, "utility": utility}
+    told = everything
+    if spec.publisher_knows != "public":
+        told = {**everything, "publisher_knows": spec.publisher_knows}
     cases = list_cases(spec)
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
@@ -106,7 +111,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
             upstream = ""
             tier = 0 if defense is None else 1
             if choice is not None and defense is not None:
-                upstream = _compute_key("publish", release, release, repeat, defense, everything)
+                upstream = _compute_key("publish", release, release, repeat, defense, told)
                 cell = Cell(
                     upstream,
                     "publish",
@@ -153,11 +158,17 @@ def prepare_graph(spec: AuditSpec, graph: Graph) -> Graph:
     The private and utility columns are attributes, not features; they stay for the evaluation.
     """
     graph = leave_out_people(graph, spec.leave_out)
-    kept = [column for column in (spec.private, spec.utility) if column is not None]
+    named = (spec.private, *spec.more_private, spec.utility)
+    kept = [column for column in named if column is not None]
     for column in kept:
         graph = graph.with_private(column)
     if spec.publish_columns is None and not spec.generalize:
         return graph
+    for column in spec.more_private:
+        if column in (spec.publish_columns or ()):
+            raise InputError(
+                "published column", "must not be a private one", column, "leave it out"
+            )
     return choose_columns(graph, spec.publish_columns, spec.generalize, kept, spec.private)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,9 +14,11 @@ from core.methods import Defense
 class PublishSpec(BaseModel):
     """What is to be published: a graph, a defense, and what of an audit the defense is told.
 
-    private, utility, known, hide_links, sensitive_links, utility_train, publish_columns,
-    generalize, leave_out  as in `AuditSpec`; no link is held back for tests, and only sensitive
-    links are withheld from the release
+    A known set that an audit draws is an assumption about attackers; nobody published it. So
+    the defense is told the whole private column, or with publisher_knows "none" nothing of it.
+    private, more_private, utility, known, hide_links, sensitive_links, utility_train,
+    publish_columns, generalize, leave_out  as in `AuditSpec`; no link is held back for tests,
+    and only sensitive links are withheld from the release
     budget  largest sum of ε, of its unit, that all publishing runs of the graph may reach
     """
 
@@ -25,6 +27,8 @@ class PublishSpec(BaseModel):
     defense: MethodChoice
     private: str | None = None
     utility: str | None = None
+    more_private: tuple[str, ...] = ()
+    publisher_knows: Literal["none", "column"] = "column"
     known: float = Field(0.1, gt=0, lt=1)
     hide_links: float | None = Field(None, gt=0, lt=1)
     sensitive_links: tuple[tuple[str, str], ...] | None = None
@@ -44,6 +48,8 @@ class PublishSpec(BaseModel):
             defense=defense,
             private=spec.private,
             utility=spec.utility,
+            more_private=spec.more_private,
+            publisher_knows="none" if spec.publisher_knows == "none" else "column",
             known=spec.known,
             hide_links=None,
             sensitive_links=spec.sensitive_links,

@@ -32,6 +32,7 @@ def run_inline(
         cells = plan_audit(spec, graph, load_known_graph(spec, own.load_graph))
         own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
         own.claim_audit(audit_id)
+        own.heal_cells(audit_id)
         known = {row.key for row in own.list_cells(audit_id, "key", "state") if row.state.is_kept}
         text = spec.model_dump_json()
         for cell in cells:

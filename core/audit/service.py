@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec
 from core.audit.states import FINAL, State
 from core.audit.store.database import Store
+from core.audit.store.files import DamagedError
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
 from core.errors import InputError
 from core.graph import Graph
@@ -189,8 +191,7 @@ class AuditService:
             for c in running
         ]
         done, total = sum(counts.get(state, 0) for state in FINAL), sum(counts.values())
-        state = find_state(row)
-        note = row.note
+        state, note = self._find_end(audit_id) or (find_state(row), row.note)
         if state is State.RUNNING and not cells and done < total:
             note = "waiting for a free worker"
         return AuditProgress(
@@ -253,7 +254,15 @@ class AuditService:
                 return known[1]
             cells = assemble_cells(self._store.list_cells(audit_id))
             return replace(known[1], summary=summarize(row, counts), cells=cells)
-        view = replace(assemble_view(self._store, row, self.load_graph), ledger=ledger)
+        try:
+            view = replace(assemble_view(self._store, row, self.load_graph), ledger=ledger)
+        except DamagedError:
+            if not self._store.heal_cells(audit_id):  # it is the graph that is damaged
+                raise
+            if not find_state(row).is_active:
+                note = "stored parts were damaged: resume the audit to compute them again"
+                self._store.update_audit(audit_id, state=State.INTERRUPTED, note=note)
+            return self.get_view(audit_id)
         self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
         return view
 
@@ -283,6 +292,10 @@ class AuditService:
         """Stop a publishing run; nothing happens where it is unknown."""
         self.publishing.cancel(publish_id)
 
+    def tell_trouble(self, tell: Callable[[str], object]) -> None:
+        """Be told in one line when the database or the disk is waited for."""
+        self._store.tell = tell
+
     # -- inside -----------------------------------------------------------------------------
 
     def _run(self, audit_id: str) -> None:
@@ -302,6 +315,14 @@ class AuditService:
             )
             self._runs[audit_id] = run
             run.start()
+
+    def _find_end(self, audit_id: str) -> tuple[State, str] | None:
+        """How a run of this process ended where that could not be stored."""
+        with self._lock:
+            run = self._runs.get(audit_id)
+        if run is None or run.is_alive() or run.ended is None:
+            return None
+        return None if find_state(self._store.find_audit(audit_id)) is run.ended[0] else run.ended
 
     def _remember(self, cache: OrderedDict[str, Any], key: str, value: Any, limit: int) -> None:
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -69,6 +69,10 @@ def rename_seeds(fields: Any) -> Any:
     return {"num_repeats": fields["seeds"], **rest}
 
 
+PublisherKnows = Literal["none", "public", "column"]
+"""What of the private values a defense may use: nothing, what the assumed attacker knows, all."""
+
+
 class AuditSpec(BaseModel):
     """Names the graph by its content, the threats, the methods and the repeats.
 
@@ -80,9 +84,24 @@ class AuditSpec(BaseModel):
     graph_name: str = Field("graph", description="How the graph is called in the report.")
     graph_hash: str = Field(description="SHA-256 of the graph's content.")
     private: str | None = Field(None, description="Column that must stay private.")
+    more_private: tuple[str, ...] = Field(
+        (), description="Further private columns, attacked on the same releases."
+    )
     utility: str | None = Field(None, description="Column that the recipient wants to predict.")
     known: float = Field(
         0.1, gt=0, lt=1, description="Share of the nodes whose private value the adversary knows."
+    )
+    attacker_known: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = Field(
+        (),
+        description="Shares of the values that further attackers know, of people of their own.",
+    )
+    publisher_knows: PublisherKnows = Field(
+        "public",
+        description="What of the private values a defense uses: none, those that the assumed "
+        "attacker knows too, or the whole column.",
+    )
+    groups: tuple[str, ...] = Field(
+        (), description="Columns by whose groups the attackers' gain is compared."
     )
     hide_links: float | None = Field(
         None, gt=0, lt=1, description="Share of the links drawn as sensitive and withheld."

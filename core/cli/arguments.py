@@ -142,7 +142,7 @@ def _load_spec(path: Path) -> dict[str, Any]:
     """Fields of an AuditSpec, bare or inside an audit.json."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError("spec", "must be a readable JSON file", str(path), str(error)) from None
     fields = content.get("spec", content) if isinstance(content, dict) else None
     if not isinstance(fields, dict):

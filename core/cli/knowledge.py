@@ -5,9 +5,28 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from core.errors import InputError
+
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
-    """--aware, --included-links and --releases-held."""
+    """--aware, --included-links, --releases-held, --publisher-knows, --attacker-known, --group."""
+    parser.add_argument(
+        "--publisher-knows",
+        choices=("none", "public", "column"),
+        help="what of the private values a defense uses: none, those that the assumed attacker "
+        "knows too (public), or the whole column",
+    )
+    parser.add_argument(
+        "--attacker-known",
+        metavar="SHARE,…",
+        help="further attackers, each knowing such a share of the values, of people of their own",
+    )
+    parser.add_argument(
+        "--group",
+        action="append",
+        metavar="COLUMN",
+        help="compare what attackers gain by the groups of this column; several allowed",
+    )
     parser.add_argument(
         "--aware",
         action="store_true",
@@ -30,6 +49,14 @@ def read_knowledge(options: argparse.Namespace, fields: dict[str, Any]) -> None:
     """Fill in the spec's fields; attacks on links inside join the others."""
     if options.aware:
         fields["aware"] = True
+    if options.publisher_knows is not None:
+        fields["publisher_knows"] = options.publisher_knows
+    if options.attacker_known is not None:
+        fields["attacker_known"] = _read_shares(options.attacker_known)
+    if getattr(options, "more_private", None):
+        fields["more_private"] = options.more_private
+    if options.group:
+        fields["groups"] = options.group
     if options.included_links:
         fields["included_links"] = True
     if options.releases_held is not None:
@@ -42,6 +69,21 @@ def read_knowledge(options: argparse.Namespace, fields: dict[str, Any]) -> None:
         named = {choice["key"] for choice in attacks}
         new = [m for m in list_included_attacks() if m.info.key not in named]
         fields["attacks"] = attacks + [MethodChoice.of(m()).model_dump() for m in new]
+
+
+def split_private(options: argparse.Namespace) -> None:
+    """--private, given several times, as the main column `private` and `more_private`."""
+    if getattr(options, "private", None):
+        options.private, *options.more_private = dict.fromkeys(options.private)
+
+
+def _read_shares(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(
+            "--attacker-known", "must be shares between 0 and 1 joined by commas", text
+        ) from None
 
 
 def needs_hidden_links(key: str) -> bool:

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from core.cli.advise import add_advise
 from core.cli.arguments import DEFAULT_SHARE, build_spec, load_input
+from core.cli.cluster import add_cluster
 from core.cli.columns import add_columns, read_columns
+from core.cli.doctor import add_doctor
 from core.cli.identity import add_identity
-from core.cli.knowledge import add_knowledge
+from core.cli.knowledge import add_knowledge, split_private
 from core.cli.ledger import add_ledger
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
@@ -46,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         options = build_parser().parse_args(arguments)
+        check_texts(options)
+        split_private(options)
         code: int = options.run(options)
         return code
     except KeyboardInterrupt:
@@ -65,6 +69,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         text = f"{type(error).__name__}: {error}"
         return say(f"error: internal error; {text}; AUDIT_DEBUG=1 shows where", code=1)
+
+
+def check_texts(options: argparse.Namespace) -> None:
+    """InputError for an option whose bytes are no text: it could not be stored or shown."""
+    for name, value in vars(options).items():
+        for text in value if isinstance(value, list) else [value]:
+            try:
+                str(text).encode()
+            except UnicodeEncodeError:
+                shown = ascii(str(text))[1:-1]
+                raise InputError(f"--{name.replace('_', '-')}", "must be UTF-8", shown) from None
 
 
 def build_parser() -> Parser:
@@ -164,12 +179,19 @@ def build_parser() -> Parser:
     check.set_defaults(run=run_check_claim)
 
     add_advise(commands, _add_graph, say)
+    add_cluster(commands, say)
+    add_doctor(commands, say)
 
     publish = commands.add_parser("publish", help="make one release to be handed over")
     _add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     publish.add_argument("--known", type=float, metavar="SHARE")
     add_columns(publish)
+    publish.add_argument(
+        "--publisher-knows",
+        choices=("none", "column"),
+        help="what the defense is told of the private column: nothing, or all of it (column)",
+    )
     publish.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
     )
@@ -193,7 +215,12 @@ def _add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
     )
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
     parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
-    parser.add_argument("--private", metavar="COLUMN", help="column that must stay private")
+    parser.add_argument(
+        "--private",
+        action="append",
+        metavar="COLUMN",
+        help="column that must stay private; several allowed, the main one first",
+    )
     parser.add_argument("--utility", metavar="COLUMN", help="column that recipients want")
     parser.add_argument(
         "--unknown",
@@ -241,6 +268,7 @@ def run_audit(options: argparse.Namespace) -> int:
 
     service = AuditService()
     try:
+        service.tell_trouble(say)
         spec = build_spec(options, service, say)
         _check_folder(options.out)
         audit_id = service.find_same_audit(spec)
@@ -299,8 +327,10 @@ def run_publish(options: argparse.Namespace) -> int:
 
     choice = MethodChoice.parse(options.defense, "defense")
     graph = load_input(options, say).graph
-    names = ("private", "utility", "known", "hide_links", "budget")
-    fields = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+    names = ["private", "more_private", "utility", "known", "hide_links", "budget"]
+    names.append("publisher_knows")
+    fields = {n: getattr(options, n, None) for n in names}
+    fields = {name: value for name, value in fields.items() if value is not None}
     suffix = options.out.suffix.lower().lstrip(".")
     if suffix not in ("csv", "graphml", "npz"):
         raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
@@ -429,6 +459,7 @@ def say(text: str, code: int = 0) -> int:
 
 def run() -> NoReturn:
     """The entry point of `python -m core` and `graph-audit`."""
+    os.umask(0o077)  # what is written is about people
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     if not os.environ.get("AUDIT_DEBUG"):
         logging.disable()  # what a user should know is said in one line

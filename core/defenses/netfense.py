@@ -44,7 +44,8 @@ class NetFense(Defense):
         0,
         ge=0,
         title="Nodes protected",
-        description="How many of the hidden nodes, drawn at random; 0 protects all of them.",
+        description="How many, drawn at random; 0 protects all: those whose value is hidden, or "
+        "everybody where the publisher knows the whole column.",
     )
     budget: int = Field(
         10,

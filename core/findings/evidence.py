@@ -15,16 +15,9 @@ from core.findings.tables import select_results
 from core.findings.turned import turn_round
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
-from core.methods import Kind
+from core.methods import Method
 from core.registry import list_methods
 from core.results import RELEASE
-
-KINDS: dict[str, Kind] = {
-    "link": "link_attack",
-    "attribute": "attribute_attack",
-    "identity": "identity_attack",
-}
-"""Threats whose attacks a policy can ask for by their cost."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +37,13 @@ class Evidence:
 
 def list_asked(spec: AuditSpec) -> set[str]:
     """Threats that the audit was asked about; a release always is."""
-    asked = {str(case.threat) for _, _, case in list_cases(spec)} - {"link", "attribute"}
-    asked |= {"link"} if spec.has_link_threat else set()
-    asked |= {"attribute"} if spec.private is not None else set()
-    asked |= {"identity"} if spec.identity is not None else set()
-    return asked | {"release"}
+    asked = {
+        "link": spec.has_link_threat,
+        "included": spec.has_included_threat,
+        "attribute": spec.private is not None,
+        "identity": spec.identity is not None,
+    }
+    return {"release", *(threat for threat, is_asked in asked.items() if is_asked)}
 
 
 def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
@@ -110,11 +105,12 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     Planned attacks that did not finish, attacks that the policy asks for and nobody planned,
     and too few repeats. An attack that cannot run on such a release is not held against it.
     """
-    cases = list_cases(view.spec)
+    asked = list_asked(view.spec)
+    cases = [case for _, _, case in list_cases(view.spec) if case.threat in asked]
     rows = view.results[view.results.release == release]
     found: list[str] = []
     states = {case: group for case, group in rows.groupby("method", sort=False)}
-    for _, _, case in cases:
+    for case in cases:
         known = states.get(case.id)
         done = None if known is None else known[known.status == "done"]
         if known is None or done is None:
@@ -127,13 +123,20 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
                 f"{method_title(case.id)} ran on {repeats} split{'s' * (repeats > 1)}; the policy "
                 f"asks for {policy.repeats}"
             )
-    planned = {case.method.partition(":")[0] for _, _, case in cases}
-    for threat in list_asked(view.spec) & set(KINDS):
+    planned = {case.method.partition(":")[0] for case in cases}
+    for threat in sorted(asked - {"release"}):
         missing = [
             method.info.title
-            for method in list_methods(KINDS[threat])
+            for method in _list_attacks(threat)
             if method.info.cost in policy.allowed_costs and method.info.key not in planned
         ]
         if missing:
             found.append("Not part of this audit: " + ", ".join(missing))
     return found
+
+
+def _list_attacks(threat: str) -> list[type[Method]]:
+    """Every attack of the tool on one threat."""
+    if threat in ("attribute", "identity"):
+        return list_methods("attribute_attack" if threat == "attribute" else "identity_attack")
+    return [m for m in list_methods("link_attack") if threat in getattr(m, "threats", ("link",))]

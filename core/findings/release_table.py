@@ -24,6 +24,7 @@ from core.results import RELEASE
 WORST_TITLES: dict[Threat, str] = {
     "link": "Worst case, links",
     "attribute": "Worst case, attribute",
+    "identity": "Worst case, identity",
 }
 MAX_UTILITIES = 2
 

@@ -145,6 +145,15 @@ def _attack_metrics() -> list[MetricInfo]:
             chance=0.0,
         ),
         MetricInfo(
+            "group_gap",
+            "Gap between groups",
+            "How much more the attacker gains on the group of people it serves best than on the "
+            "one it serves worst; the groups are chosen on other people than are compared.",
+            better_for_privacy="lower",
+            range=(-1.0, 1.0),
+            chance=0.0,
+        ),
+        MetricInfo(
             "margin",
             "Margin of the true class",
             "Probability of the true class minus the highest other one. Near 0 is safe; far below "

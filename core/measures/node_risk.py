@@ -171,7 +171,7 @@ def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:
     Dealing keeps the share of positives equal in all folds; folds drawn freely would lower the
     calibrated probability just where there are more positives.
     """
-    order = np.lexsort((_mix(cases), truth))
+    order = np.lexsort((hash_cases(cases), truth))
     folds = np.empty(len(cases), np.int64)
     positives = int(truth.sum())
     negatives = len(cases) - positives
@@ -179,8 +179,8 @@ def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:
     return folds
 
 
-def _mix(cases: np.ndarray) -> np.ndarray:
-    """SplitMix64's finaliser (Steele et al. 2014): a hash of each integer."""
+def hash_cases(cases: np.ndarray) -> np.ndarray:
+    """(k,) uint64, SplitMix64's finaliser (Steele et al. 2014): a hash of each integer."""
     z = np.asarray(cases).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

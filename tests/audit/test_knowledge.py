@@ -1,98 +1,162 @@
-"""Attackers who know the defense, look inside a release, or hold several: cases of an audit."""
+"""Who knows what: the publisher, the assumed attacker, and attackers of their own."""
 
 from __future__ import annotations
 
-from core.audit.cases import list_cases
-from core.audit.export import describe_audit
-from core.audit.plan import plan_audit
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.audit.cases import Case, list_cases
+from core.audit.export import describe_audit, describe_nodes
+from core.audit.jobs import publish
+from core.audit.knowledge import select_attacker, tell_publisher
+from core.audit.plan import draw_repeat, plan_audit, prepare_graph
+from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
-from core.audit.spec import AuditSpec, MethodChoice
-from core.cli.knowledge import needs_hidden_links
-from tests.oracles.graphs import two_communities
+from core.audit.spec import AuditSpec
+from core.cli.main import main
+from core.data.synthetic import generate_social
+from core.errors import InputError
+from core.seeding import Seed
 
-MORE = {"aware": True, "included_links": True, "releases_held": 3}
-INSIDE = ["mechanism_posterior", "plausibility:embedding=false,folds=2"]
-
-
-def make_spec(graph, attacks=("adamic_adar", "degree_product"), **fields):
-    return AuditSpec(
-        graph_hash=graph.content_hash,
-        hide_links=0.1,
-        attacks=tuple(MethodChoice.parse(text) for text in attacks),
-        defenses=(MethodChoice.parse("edge_rand:epsilon=2", "defense"),),
-        num_repeats=1,
-        **fields,
-    )
+GRAPH = generate_social(200)
 
 
-def test_plain_cases_keep_their_cells_whatever_else_is_asked():
-    graph = two_communities()
-    plain = plan_audit(make_spec(graph), graph)
-    more = plan_audit(make_spec(graph, ("adamic_adar", "degree_product", *INSIDE), **MORE), graph)
-    keys = {cell.key for cell in more}
-    assert {cell.key for cell in plain} < keys
-    assert len(keys) == len(more)
-
-
-def test_each_attack_also_knows_the_defense_but_for_null_attackers_and_the_original():
-    graph = two_communities()
-    spec = make_spec(graph, ("adamic_adar", "degree_product", *INSIDE), **MORE)
-    ids = [case.id for _, _, case in list_cases(spec)]
-    assert ids == [
-        "adamic_adar",
-        "adamic_adar@aware",
-        "degree_product",
-        "mechanism_posterior@included",
-        "mechanism_posterior@included+aware",
-        "mechanism_posterior@included+held:3",
-        "plausibility:folds=2,embedding=False@included",
-        "plausibility:folds=2,embedding=False@included+aware",
-    ]
-    cells = [cell for cell in plan_audit(spec, graph) if cell.kind == "attack"]
-    assert {c.release for c in cells if c.case.needs_defense} == {"edge_rand:epsilon=2.0"}
-
-
-def test_rows_say_what_was_attacked_by_whom(tmp_path):
-    graph = two_communities(60)
-    view = run_inline(make_spec(graph, ("adamic_adar", *INSIDE), **MORE), graph, tmp_path)
-    rows = describe_audit(view)["results"]
-    assert not [row for row in rows if row["status"] == "failed"]
-    found = {(r["threat"], r["knowledge"], r["metric"]) for r in rows if r["value"] is not None}
-    for knowledge in ("unaware", "aware"):
-        assert ("link", knowledge, "auc") in found
-        assert ("included", knowledge, "included_auc") in found
-    for metric in ("included_precision", "recovered_at_precision_0.9", "included_auc"):
-        assert ("included", "held:3", metric) in found
-    aucs = {
-        r["knowledge"]: r["value"]
-        for r in rows
-        if (r["method"], r["metric"]) == ("mechanism_posterior", "included_auc")
-        and r["release"] != "original"
+def make_spec(**changes) -> AuditSpec:
+    fields = {
+        "graph_name": "social",
+        "graph_hash": GRAPH.content_hash,
+        "private": "seniority",
+        "attacks": [{"key": "label_propagation"}, {"key": "class_prior"}],
+        "num_repeats": 2,
+        **changes,
     }
-    assert aucs["held:3"] > aucs["unaware"] > 0.6
-    inside = view.nodes[view.nodes.attack == "mechanism_posterior@included"]
-    assert set(inside.release) == {"original", "edge_rand:epsilon=2.0"}
-    original = inside[inside.release == "original"]
-    assert original.risk.mean() > 0.9  # an undefended release is what it says
+    return AuditSpec.check_spec(fields)
 
 
-def test_links_inside_need_no_links_that_are_withheld(tmp_path):
-    graph = two_communities()
-    spec = AuditSpec(
-        graph_hash=graph.content_hash,
-        private="private",
-        included_links=True,
-        attacks=(MethodChoice.parse("mechanism_posterior"),),
-        num_repeats=1,
+def test_what_the_publisher_is_told():
+    threats = draw_repeat(make_spec(), prepare_graph(make_spec(), GRAPH), 0)
+    assert tell_publisher(threats, "public") is threats
+    assert tell_publisher(threats, "none").attribute is None
+    told = tell_publisher(threats, "column").attribute
+    assert told.known.all()
+    assert not told.hidden.any()
+    assert threats.attribute.known.mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_attackers_know_people_of_their_own_and_all_attacks_meet_the_same_ones():
+    spec = make_spec(attacker_known=(0.1, 0.3), more_private=("affiliation",))
+    threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0)
+    few = select_attacker(spec, Case("gcn", "attribute", "", "others:0.1"), 0, threats).attribute
+    same = select_attacker(spec, Case("gat", "attribute", "", "others:0.1"), 0, threats).attribute
+    many = select_attacker(spec, Case("gcn", "attribute", "", "others:0.3"), 0, threats).attribute
+    np.testing.assert_array_equal(few.known, same.known)
+    assert few.known.mean() == pytest.approx(0.1, abs=0.02)
+    assert many.known.mean() == pytest.approx(0.3, abs=0.02)
+    assert (few.known != threats.attribute.known).any()
+    again = select_attacker(spec, Case("gcn", "attribute", "", "others:0.1"), 1, threats).attribute
+    assert (again.known != few.known).any()
+    plain = select_attacker(spec, Case("gcn", "attribute"), 0, threats)
+    assert plain is threats
+    other = select_attacker(spec, Case("gcn", "attribute", "affiliation"), 0, threats).attribute
+    assert other.attribute.name == "affiliation"
+    assert (other.known & other.hidden).sum() == 0
+
+
+def test_cases_are_listed_and_old_specs_plan_the_cells_they_always_did():
+    spec = make_spec(attacker_known=(0.1,), more_private=("affiliation",))
+    ids = [case.id for _, _, case in list_cases(spec)][:4]
+    assert ids == [
+        "label_propagation",
+        "label_propagation@others:0.1",
+        "label_propagation@column:affiliation",
+        "label_propagation@column:affiliation+others:0.1",
+    ]
+    defended = {"defenses": [{"key": "random_deletion"}]}
+    plain, told = make_spec(**defended), make_spec(**defended, publisher_knows="column")
+    keys = {cell.key for cell in plan_audit(plain, GRAPH)}
+    with_others = {c.key for c in plan_audit(make_spec(**defended, attacker_known=(0.3,)), GRAPH)}
+    assert keys < with_others
+    published = [c.key for c in plan_audit(told, GRAPH) if c.kind == "publish"]
+    assert not keys & set(published)
+
+
+def test_a_column_that_cannot_be_used_is_named():
+    with pytest.raises(InputError, match="nothing"):
+        plan_audit(make_spec(more_private=("nothing",)), GRAPH)
+    with pytest.raises(InputError, match="nowhere"):
+        plan_audit(make_spec(groups=("nowhere",)), GRAPH)
+
+
+def test_rows_say_what_is_attacked_knowing_what(tmp_path):
+    spec = make_spec(attacker_known=(0.3,), more_private=("affiliation",), groups=("label",))
+    view = run_inline(spec, GRAPH, tmp_path)
+    rows = pd.DataFrame(describe_audit(view)["results"])
+    auc = rows[(rows.metric == "auc") & (rows.method == "label_propagation")]
+    assert set(zip(auc.target, auc.knowledge, strict=True)) == {
+        ("seniority", "assumed"),
+        ("seniority", "others:0.3"),
+        ("affiliation", "assumed"),
+        ("affiliation", "others:0.3"),
+    }
+    assert set(rows.metric) >= {"advantage_share", "group_gap"}
+    known = auc.set_index(["target", "knowledge"]).n
+    assert known["seniority", "others:0.3"] < known["seniority", "assumed"]
+    # The affiliation leaks along the links; who knows more finds more.
+    value = auc.set_index(["target", "knowledge"]).value
+    assert value["affiliation", "assumed"] > 0.7
+    nodes = describe_nodes(view.nodes, view.spec)
+    assert set(nodes.target) == {"seniority", "affiliation"}
+    assert {"threat", "risk", "base", "advantage"} <= set(nodes.columns)
+    np.testing.assert_allclose(nodes.base, nodes.risk - nodes.advantage)
+
+
+def test_a_publishing_run_is_told_the_column_and_no_invented_set(monkeypatch):
+    seen = []
+
+    class Spy:
+        label, info = "spy", type("Info", (), {"uses_gpu": False})
+
+        def supports(self, graph, threats):
+            seen.append(threats.attribute)
+            return "enough seen"
+
+    spec = make_spec(defenses=[{"key": "random_deletion"}])
+    for knows in ("public", "none"):
+        audit = spec.model_copy(update={"publisher_knows": knows})
+        asked = PublishSpec.of_audit(audit, spec.defenses[0])
+        monkeypatch.setattr(PublishSpec, "make_defense", lambda self: Spy())
+        with pytest.raises(publish.UnsupportedError):
+            publish.publish_release(GRAPH, asked)
+    told, untold = seen
+    assert told.known.all()
+    assert untold is None
+
+
+def test_the_command_reads_who_knows_what(tmp_path, audit_home, capsys):
+    words = "audit --graph social --private seniority --private affiliation --group label"
+    words += " --attacker-known 0.1,0.3 --publisher-knows column --attack class_prior"
+    words += f" --repeats 1 --out {tmp_path}"
+    assert main(words.split()) == 0
+    content = json.loads((tmp_path / "audit.json").read_text())
+    assert content["spec"]["more_private"] == ["affiliation"]
+    assert content["spec"]["publisher_knows"] == "column"
+    rows = [r for r in content["results"] if r["method"] == "class_prior"]
+    assert {r["knowledge"] for r in rows} == {"assumed", "others:0.1", "others:0.3"}
+    assert {r["target"] for r in rows} == {"seniority", "affiliation"}
+    assert main([*words.split(), "--attacker-known", "lots"]) == 2
+    assert "--attacker-known" in capsys.readouterr().err
+    assert main([*words.split(), "--attacker-known", "1.5"]) == 2
+
+
+def test_the_publishers_targets_are_everybody_where_it_knows_everybody():
+    from core.models.flips.perturbation import draw_targets
+
+    threats = draw_repeat(make_spec(), prepare_graph(make_spec(), GRAPH), 0)
+    told = tell_publisher(threats, "column").attribute
+    assert len(draw_targets(told, 0, Seed(0).rng("t"))) == 200
+    assert (
+        len(draw_targets(threats.attribute, 0, Seed(0).rng("t"))) == threats.attribute.hidden.sum()
     )
-    view = run_inline(spec, graph, tmp_path)
-    assert view.estimate("original", "mechanism_posterior@included", "included_auc").value == 1.0
-    assert not needs_hidden_links("mechanism_posterior")
-    assert needs_hidden_links("adamic_adar")
-
-
-def test_an_attack_on_links_inside_says_what_it_wants_where_they_are_not_attacked(tmp_path):
-    graph = two_communities()
-    view = run_inline(make_spec(graph, ("mechanism_posterior",)), graph, tmp_path)
-    estimate = view.estimate("original", "mechanism_posterior@included", "auc")
-    assert "--included-links" in estimate.how

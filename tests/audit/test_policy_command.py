@@ -69,7 +69,8 @@ def test_the_option_goes_before_the_spec_and_both_are_checked():
         _choose_policy(None, {"key": "x"})
 
 
-def test_a_wrong_policy_is_one_line(tmp_path, capsys):
+def test_a_wrong_policy_is_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("AUDIT_HOME", str(tmp_path))
     arguments = ["audit", "--graph", "karate", "--attack", "common_neighbors", "--out", "o"]
     code = command.main([*arguments, "--policy", "nobody"])
     assert code == 2

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import sqlalchemy as sa
@@ -17,9 +21,11 @@ from core.errors import InputError
 from core.graph import Graph
 from tests.oracles.graphs import GRAPHS
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture
-def store(tmp_path):
+def store(tmp_path, database):
     store = Store(tmp_path)
     yield store
     store.close()
@@ -81,7 +87,7 @@ def test_migrations_build_the_tables_that_the_code_has(store):
     from alembic.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
-    with sa.create_engine(store.url).connect() as connection:
+    with store.read() as connection:
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == HEAD
         assert compare_metadata(context, Base.metadata) == []
@@ -89,7 +95,7 @@ def test_migrations_build_the_tables_that_the_code_has(store):
     assert scripts.get_current_head() == HEAD
 
 
-def test_opening_again_keeps_everything(tmp_path, graph, make_spec):
+def test_opening_again_keeps_everything(tmp_path, database, graph, make_spec):
     first = Store(tmp_path)
     first.save_graph(graph)
     first.add_audit("a", "name", make_spec(), plan_audit(make_spec(), graph), {"x": 1})
@@ -118,7 +124,7 @@ def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
     store.delete_audit("small")
     assert not list((store.home / "cells").glob("*/*"))
     assert not files.graph_path(store.home, graph.content_hash).exists()
-    with sa.create_engine(store.url).connect() as connection:
+    with store.read() as connection:
         for table in ("graphs", "audits", "audit_cells", "jobs"):
             assert connection.scalar(sa.text(f"SELECT count(*) FROM {table}")) == 0
     with pytest.raises(InputError, match="known id"):
@@ -141,6 +147,20 @@ def test_an_unusable_database_is_an_error(tmp_path):
         Store(tmp_path, "nonsense")
     with pytest.raises(InputError, match="database"):
         Store(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/a.db")
+
+
+def test_ten_processes_that_start_at_once_make_one_set_of_tables(tmp_path, database):
+    code = "import sys; from core.audit.store.database import Store; Store(sys.argv[1]).close()"
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    started = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(10)]
+    for process in started:
+        _, err = process.communicate(timeout=300)
+        assert (process.returncode, err) == (0, b"")
+    store = Store(tmp_path)
+    with store.read() as connection:
+        assert connection.scalar(sa.text("SELECT count(*) FROM alembic_version")) == 1
+    assert store.list_audits() == []
+    store.close()
 
 
 def test_an_audit_of_an_older_version_is_found_again(store, graph, make_spec):

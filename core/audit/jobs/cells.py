@@ -6,7 +6,7 @@ import logging
 import math
 import sys
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from core.audit.attacking import attack_release, check_support
 from core.audit.describe import count_changes, describe_release, restore_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
+from core.audit.knowledge import select_attacker, tell_publisher
 from core.audit.plan import (
     Cell,
     draw_repeat,
@@ -27,6 +28,7 @@ from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
+from core.audit.store.patience import keep_trying
 from core.context import Context, SharedWork
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.graph import Graph
@@ -84,7 +86,8 @@ def execute_cell(job: Job, upstream: str = "") -> State:
 
     def compute() -> dict[str, Any]:
         outcome, device, note = _compute_with_retries(job, store, progress)
-        files.save_cell(store.home, cell.key, outcome.arrays)
+        save = partial(files.save_cell, store.home, cell.key, outcome.arrays)
+        keep_trying(save, store.tell, progress.check)
         curves = outcome.curves or progress.curves
         return {
             "note": note,
@@ -105,11 +108,15 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
     """Run the method of a cell; raises UnsupportedError where the method declines."""
     threats = load_threats(store.home, spec, cell.repeat)
     if cell.kind == "publish":
-        return _publish(cell, threats, context)
+        return _publish(cell, tell_publisher(threats, spec.publisher_knows), context)
     release = _load_release(store, cell, threats)
     if cell.kind == "attack":
         measurements, facts, arrays = attack_release(
-            cell.make_method(), cell.case, release, threats, context
+            cell.make_method(),
+            cell.case,
+            release,
+            select_attacker(spec, cell.case, cell.repeat, threats),
+            context,
         )
         return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
     from core.audit.measuring import measure_release

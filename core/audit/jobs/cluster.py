@@ -1,20 +1,31 @@
 """The embedded cluster, in a process of its own: `python -m core.audit.jobs.cluster`.
 
-Prints its address and works until its standard input closes, so that it ends with its parent
-even if that one is killed. Listens on loopback only: the protocol runs whatever it is sent.
-`AUDIT_SCHEDULER=tls://…` makes the service use another cluster instead.
+Prints its address with the credentials of this run and works until its standard input closes,
+so that it ends with its parent even if that one is killed. The protocol runs whatever it is sent:
+it listens on loopback only, and only to whom the parent gives the credentials.
+`AUDIT_SCHEDULER=tls://…` makes the service use another cluster instead (core.cli.cluster).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from core.errors import InputError
+from core.home import open_private
+
+if TYPE_CHECKING:
+    from distributed.security import Security
 
 READY = "cluster at "
 """Start of the line that carries the address."""
@@ -30,7 +41,7 @@ class EmbeddedCluster:
 
     def __init__(self, home: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
-        log = (home / "cluster.log").open("ab")
+        log = open_private(home / "cluster.log", "ab")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "core.audit.jobs.cluster"],
             stdin=subprocess.PIPE,
@@ -42,11 +53,17 @@ class EmbeddedCluster:
             start_new_session=True,  # Ctrl-C goes to the parent, which says what is to stop
         )
         log.close()
-        self.address = self._read_address()
+        self.address, self._credentials = self._read_address()
 
     @property
     def is_alive(self) -> bool:
         return self._process.poll() is None
+
+    def make_security(self) -> Security:
+        """What a client needs to be let in."""
+        from distributed.security import Security
+
+        return Security(require_encryption=True, **self._credentials)
 
     def close(self) -> None:
         """End the cluster and wait for it; its unfinished cells are computed another time."""
@@ -60,43 +77,61 @@ class EmbeddedCluster:
         if self._process.stdout is not None:
             self._process.stdout.close()
 
-    def _read_address(self) -> str:
+    def _read_address(self) -> tuple[str, dict[str, str]]:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith(READY):
-                return line.removeprefix(READY).strip()
+                address, _, credentials = line.removeprefix(READY).partition(" ")
+                return address, json.loads(credentials)
         raise RuntimeError("the computing cluster did not start; see cluster.log in AUDIT_HOME")
 
 
 def main() -> None:
     """Run until standard input closes."""
+    os.umask(0o077)
     asyncio.run(_serve())
 
 
 async def _serve() -> None:
     from distributed import Nanny, Scheduler, SpecCluster
+    from distributed.security import Security
 
+    security = Security.temporary()
     common: dict[str, Any] = {
+        "protocol": "tls",
+        "security": security,
         "host": "127.0.0.1",
         "nthreads": 1,
         "memory_limit": 0,
         "silence_logs": 40,
     }
     specs: dict[str, dict[str, Any]] = {
-        f"cpu-{number}": {"cls": Nanny, "options": {**common, "env": _worker_env(None)}}
+        f"cpu-{number}": {"cls": Nanny, "options": {**common, "env": make_worker_env(None)}}
         for number in range(count_workers())
     }
     for device in range(count_gpus()):
-        options = {**common, "env": _worker_env(device), "resources": {GPU: 1}}
+        options = {**common, "env": make_worker_env(device), "resources": {GPU: 1}}
         specs[f"gpu-{device}"] = {"cls": Nanny, "options": options}
     scheduler = {
         "cls": Scheduler,
-        "options": {"host": "127.0.0.1", "port": 0, "dashboard": False},
+        "options": {
+            "host": "127.0.0.1",
+            "port": 0,
+            "dashboard": False,
+            "protocol": "tls",
+            "security": security,
+        },
     }
     async with SpecCluster(
-        workers=specs, scheduler=scheduler, asynchronous=True, silence_logs=40
+        workers=specs,
+        scheduler=scheduler,
+        asynchronous=True,
+        silence_logs=40,
+        security=security,
     ) as cluster:
-        print(READY + cluster.scheduler_address, flush=True)  # noqa: T201
+        names = ("tls_ca_file", "tls_client_cert", "tls_client_key")
+        credentials = json.dumps({name: getattr(security, name) for name in names})
+        print(f"{READY}{cluster.scheduler_address} {credentials}", flush=True)  # noqa: T201
         closed = asyncio.Event()
         loop = asyncio.get_running_loop()
         threading.Thread(target=_wait_for_end, args=(loop, closed), daemon=True).start()
@@ -106,7 +141,10 @@ async def _serve() -> None:
 
 def count_workers() -> int:
     """One worker a core; AUDIT_WORKERS overrides."""
-    return max(int(os.environ.get("AUDIT_WORKERS") or os.cpu_count() or 1), 1)
+    given = os.environ.get("AUDIT_WORKERS") or str(os.cpu_count() or 1)
+    if not given.isdecimal() or int(given) < 1:
+        raise InputError("AUDIT_WORKERS", "must be a number of processes above 0", given)
+    return int(given)
 
 
 def count_gpus() -> int:
@@ -118,7 +156,7 @@ def count_gpus() -> int:
     return int(answer.stdout.strip() or 0) if answer.returncode == 0 else 0
 
 
-def _worker_env(device: int | None) -> dict[str, str]:
+def make_worker_env(device: int | None) -> dict[str, str]:
     """One thread a worker, so that sums are taken in the same order everywhere."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     env = {name: "1" for name in names}
@@ -127,6 +165,15 @@ def _worker_env(device: int | None) -> dict[str, str]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
     name = visible[device] if len(visible) > device and visible[device] else str(device)
     return {**env, "CUDA_VISIBLE_DEVICES": name}
+
+
+async def run_until_closed(serving: Coroutine[Any, Any, None]) -> None:
+    """Serve until it ends or a signal asks for that."""
+    task = asyncio.ensure_future(serving)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
 
 
 def _wait_for_end(loop: asyncio.AbstractEventLoop, closed: asyncio.Event) -> None:

@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.engine import Engine
 from core.audit.plan import Cell
@@ -17,6 +19,7 @@ from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.owner import HEARTBEAT_S
+from core.audit.store.patience import StoreError, describe_trouble
 from core.errors import describe_unexpected
 
 if TYPE_CHECKING:
@@ -59,27 +62,39 @@ class AuditRun(threading.Thread):
         self._spent, self._since, self._beaten = seconds, time.monotonic(), 0.0
         self._flag = files.cancel_path(store.home, audit_id)
         self._stop_asked = threading.Event()
+        self.ended: tuple[State, str] | None = None
+        """State and note once the thread is over, whether or not they could be stored."""
+        self._trouble = ""
         self._stragglers: list[Future[Any]] = []
 
     def run(self) -> None:
         """Submit what is missing until nothing is, or until stopped; runs in its own thread."""
         try:
-            state, note = self._compute_all()
+            self.ended = self._compute_all()
+        except StoreError as error:
+            self.ended = State.INTERRUPTED, str(error)
         except Exception as error:
             log.exception("audit %s", self._audit_id)
-            state, note = State.FAILED, describe_unexpected(error)
+            self.ended = State.FAILED, describe_unexpected(error)
             if self._flag.exists():  # the engine was going down already
-                state, note = State.CANCELLED, "cancelled by the user"
+                self.ended = State.CANCELLED, "cancelled by the user"
             elif self._stop_asked.is_set():
-                state, note = State.INTERRUPTED, "the application was closed"
+                self.ended = State.INTERRUPTED, "the application was closed"
+        try:
+            self._record(*self.ended)
+        except Exception as error:  # the row says "running", so the service asks `ended`
+            log.exception("audit %s", self._audit_id)
+            self.ended = State.INTERRUPTED, describe_unexpected(error)
+        if self._stragglers and not self._stop_asked.is_set():
+            self._engine.restart_workers(self._stragglers)
+
+    def _record(self, state: State, note: str) -> None:
         if state is not State.DONE:
             settled = State.CANCELLED if state is State.CANCELLED else State.INTERRUPTED
             self._store.settle_cells(self._audit_id, settled, note)
         self._store.update_audit(
             self._audit_id, state=state, note=note, seconds=self._seconds, owner=""
         )
-        if self._stragglers and not self._stop_asked.is_set():
-            self._engine.restart_workers(self._stragglers)
 
     def stop(self) -> None:
         """Leave the audit to be resumed: what is finished stays, the rest is not waited for."""
@@ -90,11 +105,13 @@ class AuditRun(threading.Thread):
         return round(self._spent + time.monotonic() - self._since, 3)
 
     def _compute_all(self) -> tuple[State, str]:
+        healed = self._store.heal_cells(self._audit_id)
+        note = f"{healed} damaged parts were set aside and computed again" if healed else ""
         tried: set[str] = set()
         for _ in range(MAX_ROUNDS):
             missing = self._find_missing(tried)
             if not missing:
-                return State.DONE, ""
+                return State.DONE, note
             futures = self._submit(missing)
             try:
                 interruption = self._wait(futures)
@@ -107,7 +124,7 @@ class AuditRun(threading.Thread):
             )
         missing = self._find_missing(tried)
         self._fail(missing, "the worker was lost each time it computed this cell")
-        return State.DONE, ""
+        return State.DONE, note
 
     def _find_missing(self, tried: set[str]) -> list[Cell]:
         kept = {row.key for row in self._list_states() if row.state.is_kept} | tried
@@ -197,7 +214,16 @@ class AuditRun(threading.Thread):
         now = time.monotonic()
         if now - self._beaten >= HEARTBEAT_S:
             self._beaten = now
-            self._store.update_audit(self._audit_id, heartbeat=time.time(), seconds=self._seconds)
+            try:
+                self._store.touch_audit(self._audit_id, self._seconds)
+            except (sa.exc.DBAPIError, OSError) as error:
+                self._tell(describe_trouble(error) or describe_unexpected(error))
+
+    def _tell(self, trouble: str) -> None:
+        """Once for each cause: a cancel must be seen meanwhile, so that nothing waits here."""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self._store.tell(f"paused: {trouble}; trying again")
 
 
 def clear_flag(home: Path, audit_id: str) -> None:

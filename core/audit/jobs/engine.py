@@ -9,10 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.audit.jobs.cluster import GPU, EmbeddedCluster, count_gpus
+from core.audit.jobs.versions import check_scheduler, make_security
 from core.device import cpu_device, find_device
+from core.errors import InputError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+
+CONNECT_S = 20
+"""How long a scheduler may take to answer."""
 
 
 class Engine:
@@ -28,20 +34,42 @@ class Engine:
 
     def connect(self) -> Client:
         """The client; starts a cluster unless AUDIT_SCHEDULER names one."""
-        from distributed import Client
-
         with self._lock:
             if not self._is_alive():
                 self._disconnect()
-                address = os.environ.get("AUDIT_SCHEDULER")
-                if not address:
-                    self._cluster = EmbeddedCluster(self._home)
-                    address = self._cluster.address
-                self._client = Client(address, set_as_default=False, timeout=20)
+                address = os.environ.get("AUDIT_SCHEDULER", "")
+                self._client = self._connect_to(address) if address else self._start_cluster()
                 workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
                 self._gpus = sum(GPU in worker.get("resources", {}) for worker in workers)
             assert self._client is not None
             return self._client
+
+    def _start_cluster(self) -> Client:
+        from distributed import Client
+
+        self._cluster = EmbeddedCluster(self._home)
+        security = self._cluster.make_security()
+        return Client(
+            self._cluster.address, security=security, set_as_default=False, timeout=CONNECT_S
+        )
+
+    def _connect_to(self, address: str) -> Client:
+        """A scheduler that somebody started by `python -m core scheduler`."""
+        from distributed import Client
+
+        files = (os.environ.get(f"AUDIT_TLS_{name}", "") for name in ("CA", "CERT", "KEY"))
+        security = make_security(*files)
+        try:
+            client = Client(address, security=security, set_as_default=False, timeout=CONNECT_S)
+        except (OSError, ValueError, TypeError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError("AUDIT_SCHEDULER", "must be reachable", address, reason) from None
+        try:
+            client.sync(check_scheduler, client, address)
+        except InputError:
+            client.close(timeout=2)
+            raise
+        return client
 
     @property
     def is_alive(self) -> bool:

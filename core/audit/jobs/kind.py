@@ -15,6 +15,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -25,6 +26,7 @@ from core.audit.states import ACTIVE, State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
 from core.audit.store.owner import is_owner_alive
+from core.audit.store.patience import keep_trying
 from core.audit.store.schema import JobRow
 from core.context import Context
 from core.device import compute_memory_budget, cpu_device, find_device
@@ -71,7 +73,8 @@ class Workplace:
 
     def save_arrays(self, arrays: files.Arrays) -> None:
         """Keep arrays under the job's key."""
-        files.save_cell(self.store.home, self.key, arrays)
+        save = partial(files.save_cell, self.store.home, self.key, arrays)
+        keep_trying(save, self.store.tell, self.progress.check)
 
 
 class Jobs(ABC, Generic[Request, Run]):

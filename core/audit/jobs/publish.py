@@ -15,6 +15,7 @@ from sqlalchemy.engine import Row
 
 from core.audit.describe import count_changes, describe_release, restore_release
 from core.audit.jobs.kind import Jobs, Workplace
+from core.audit.knowledge import tell_publisher
 from core.audit.ledger import describe_totals, enter_release, new_run_id
 from core.audit.plan import find_pairs, list_published, prepare_graph
 from core.audit.provenance import describe_packages
@@ -169,7 +170,7 @@ def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
     """What the defense is told: the whole graph, and the threats that the owner named."""
     graph = prepare_graph(_as_audit(spec), graph)
     given = spec.sensitive_links
-    return draw_threats(
+    threats = draw_threats(
         graph,
         seed,
         private=spec.private,
@@ -180,3 +181,4 @@ def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
         test_links=0.0,
         utility_train=spec.utility_train,
     )
+    return tell_publisher(threats, spec.publisher_knows)

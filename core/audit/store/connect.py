@@ -8,10 +8,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from core.audit.store.patience import DAMAGE
 from core.errors import InputError
 
-HEAD = "0004"
+VERSIONS = ("0001", "0002", "0003", "0004")
+HEAD = VERSIONS[-1]
 """Latest migration."""
+
+BUSY_MS = 5000
+"""How long SQLite itself waits for a lock, before the user is told."""
 
 _LOCK = 7_134_905_211
 """Of the processes that start at once on one PostgreSQL, one migrates and the others wait."""
@@ -20,7 +25,7 @@ _LOCK = 7_134_905_211
 def open_engine(url: str, home: Path | None = None) -> Engine:
     """The database's engine, with the tables of this version; InputError where it cannot be."""
     try:
-        engine = sa.create_engine(url)
+        engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
     except (sa.exc.ArgumentError, ModuleNotFoundError) as error:
         raise InputError(
             "AUDIT_DATABASE",
@@ -38,7 +43,7 @@ def open_engine(url: str, home: Path | None = None) -> Engine:
 def _set_up_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin in _begin_sqlite
     for pragma in (
-        "busy_timeout=30000",
+        f"busy_timeout={BUSY_MS}",
         "journal_mode=WAL",
         "synchronous=NORMAL",
         "foreign_keys=ON",
@@ -48,7 +53,11 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     """A writer takes the lock at once: a reader that turns writer later may not wait for it."""
-    is_writing = connection.get_execution_options().get("is_writing")
+    options = connection.get_execution_options()
+    is_writing = options.get("is_writing")
+    if is_writing:
+        mode = "FULL" if options.get("is_durable") else "NORMAL"
+        connection.exec_driver_sql(f"PRAGMA synchronous={mode}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
 
@@ -56,17 +65,25 @@ def _migrate(engine: Engine, home: Path | None) -> None:
     """Bring the tables to HEAD; a database that is there already is only asked."""
     try:
         with engine.connect() as connection:
-            if _read_version(connection) == HEAD:
+            version = _read_version(connection)
+            if version == HEAD:
                 return
+            if version is not None and version not in VERSIONS:
+                raise InputError(
+                    "database", f"must be of version {HEAD} or older", version, "update the program"
+                )
         with engine.connect() as connection:
             connection = connection.execution_options(is_writing=True)
             with connection.begin():
                 if connection.dialect.name == "postgresql":
                     connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
                 upgrade(connection, _read_version(connection), home)
-    except sa.exc.OperationalError as error:
+    except sa.exc.DBAPIError as error:
+        reason = " ".join(str(error.orig).split())[:200]
+        if any(word in reason for word in DAMAGE):
+            reason += "; python -m core doctor says what can be saved"
         raise InputError(
-            "database", "must be reachable and writable", engine.url.database, str(error.orig)
+            "database", "must be reachable, writable and whole", engine.url.database, reason
         ) from None
 
 

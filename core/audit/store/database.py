@@ -6,14 +6,15 @@ the same time: the app, its workers, the command line.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import sqlalchemy as sa
 from pydantic import ValidationError
@@ -26,21 +27,41 @@ from core.audit.states import ACTIVE, FINAL, KEPT, State
 from core.audit.store import files
 from core.audit.store.connect import open_engine
 from core.audit.store.owner import describe_owner, is_owner_alive, make_timestamp
+from core.audit.store.patience import Tell, keep_trying
 from core.audit.store.schema import AuditCellRow, AuditRow, Base, GraphRow, JobRow
 from core.errors import InputError
 from core.graph import Graph
 from core.home import find_home
 
+log = logging.getLogger(__name__)
+
 CELL_KINDS = get_args(CellKind)
 """Kinds of jobs that are cells: shared by audits, gone with the last one that has them."""
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _patient(method: Method) -> Method:
+    """A transaction that is tried again while the database or the disk cannot be used."""
+
+    @wraps(method)
+    def call(store: Store, *args: Any, **kwargs: Any) -> Any:
+        return keep_trying(lambda: method(store, *args, **kwargs), store.tell)
+
+    return cast(Method, call)
+
+
 class Store:
-    """One open database and its folder; safe to use from several threads and processes."""
+    """One open database and its folder; safe to use from several threads and processes.
+
+    tell  is called with one line where the database or the disk cannot be used and is waited for
+    """
 
     def __init__(self, home: str | Path | None = None, url: str | None = None) -> None:
         self.home = find_home(home)
         default = f"sqlite:///{self.home / 'audit.db'}"
+        self.tell: Tell = log.warning
         self.url = url or os.environ.get("AUDIT_DATABASE") or default
         self._engine = open_engine(self.url, self.home)
 
@@ -50,6 +71,7 @@ class Store:
 
     # -- graphs -----------------------------------------------------------------------------
 
+    @_patient
     def save_graph(self, graph: Graph) -> str:
         """Keep the graph under its content hash, which is returned."""
         graph_hash = files.save_graph(self.home, graph)
@@ -70,6 +92,7 @@ class Store:
 
     # -- audits -----------------------------------------------------------------------------
 
+    @_patient
     def add_audit(
         self,
         audit_id: str,
@@ -79,7 +102,7 @@ class Store:
         provenance: dict[str, Any],
     ) -> None:
         """Record an audit and its plan; cells known from other audits keep what they have."""
-        with self.write() as connection:
+        with self.write(is_durable=True) as connection:
             connection.execute(
                 sa.insert(AuditRow).values(
                     id=audit_id,
@@ -108,6 +131,7 @@ class Store:
         """Newest first."""
         return self._list_audits(sa.true())
 
+    @_patient
     def _list_audits(self, condition: Any) -> list[Row[Any]]:
         columns = [*AuditRow.__table__.columns, GraphRow.num_nodes, GraphRow.num_edges]
         query = (
@@ -119,6 +143,7 @@ class Store:
         with self.read() as connection:
             return list(connection.execute(query))
 
+    @_patient
     def find_same_audit(self, spec: AuditSpec) -> str | None:
         """Id of the newest audit with exactly this spec."""
         wanted = spec.model_dump(mode="json")
@@ -131,11 +156,19 @@ class Store:
             rows = connection.execute(query)
             return next((row.id for row in rows if _complete(row.spec) == wanted), None)
 
+    @_patient
     def update_audit(self, audit_id: str, **values: Any) -> None:
         """Set columns of an audit's row."""
+        with self.write(is_durable="state" in values) as connection:
+            connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
+
+    def touch_audit(self, audit_id: str, seconds: float) -> None:
+        """A sign of life of its owner; not tried again where the database cannot be used."""
+        values = {"heartbeat": time.time(), "seconds": seconds}
         with self.write() as connection:
             connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
 
+    @_patient
     def claim_audit(self, audit_id: str) -> bool:
         """Become the owner; False if another living process computes this audit."""
         me = describe_owner()
@@ -160,6 +193,7 @@ class Store:
             )
         return True
 
+    @_patient
     def replace_plan(self, audit_id: str, cells: Sequence[Cell]) -> None:
         """Make the audit's cells those of a new plan; unfinished and failed ones are due again.
 
@@ -181,6 +215,7 @@ class Store:
             orphans = _delete_orphans(connection)
         self._delete_files(orphans)
 
+    @_patient
     def delete_audit(self, audit_id: str) -> bool:
         """Forget an audit and all that only it needs: cells, jobs, their files, its graph.
 
@@ -211,6 +246,7 @@ class Store:
 
     # -- cells ------------------------------------------------------------------------------
 
+    @_patient
     def list_cells(self, audit_id: str, *columns: str) -> list[Row[Any]]:
         """The audit's cells in the order of its plan, with the named columns (default all)."""
         table = JobRow.__table__
@@ -224,6 +260,7 @@ class Store:
         with self.read() as connection:
             return list(connection.execute(query))
 
+    @_patient
     def list_running(self, audit_id: str) -> list[Row[Any]]:
         """The audit's cells that are being computed, with their curves so far."""
         query = (
@@ -235,6 +272,7 @@ class Store:
         with self.read() as connection:
             return list(connection.execute(query))
 
+    @_patient
     def count_cells(self, audit_id: str | None = None) -> dict[str, dict[str, int]]:
         """Audit id → state → number of cells; of one audit or of all."""
         condition = sa.true() if audit_id is None else AuditCellRow.audit_id == audit_id
@@ -250,6 +288,7 @@ class Store:
                 counts.setdefault(audit_id, {})[state] = number
         return counts
 
+    @_patient
     def settle_cells(self, audit_id: str, state: str, reason: str) -> None:
         """Set the state of the audit's unfinished cells that no other running audit needs."""
         running = _select_running(audit_id)
@@ -267,6 +306,7 @@ class Store:
 
     # -- jobs -------------------------------------------------------------------------------
 
+    @_patient
     def add_job(self, key: str, kind: str, **values: Any) -> None:
         """A fresh row, in place of one that came to its end."""
         row = {"key": key, "kind": kind, "state": State.QUEUED, "created": make_timestamp()}
@@ -284,6 +324,7 @@ class Store:
         rows = self.list_jobs(JobRow.key == key)
         return rows[0] if rows else None
 
+    @_patient
     def list_jobs(self, *conditions: Any) -> list[Row[Any]]:
         """Rows that meet all conditions on the columns of `JobRow`, oldest first."""
         table = JobRow.__table__
@@ -291,23 +332,49 @@ class Store:
         with self.read() as connection:
             return list(connection.execute(query))
 
+    @_patient
     def update_job(self, key: str, **values: Any) -> None:
         """Set columns of a row, whatever its state."""
         with self.write() as connection:
             connection.execute(sa.update(JobRow).where(JobRow.key == key).values(values))
 
+    @_patient
     def update_open_job(self, key: str, **values: Any) -> bool:
         """Change a job that is not final: of two endings the first counts. False: none was."""
         is_open = (JobRow.key == key) & JobRow.state.not_in(FINAL)
-        with self.write() as connection:
+        with self.write(is_durable=True) as connection:
             result = connection.execute(sa.update(JobRow).where(is_open).values(values))
             return result.rowcount == 1
 
+    @_patient
     def delete_jobs(self, keys: Sequence[str]) -> None:
         """Forget jobs that are no cells, and their files."""
         with self.write() as connection:
             connection.execute(sa.delete(JobRow).where(JobRow.key.in_(keys)))
         self._delete_files(keys)
+
+    # -- damage -----------------------------------------------------------------------------
+
+    def load_arrays(self, key: str) -> files.Arrays:
+        """The arrays of a finished cell or job; DamagedError where they are not whole."""
+        return files.load_cell(self.home, key)
+
+    def heal_cells(self, audit_id: str) -> int:
+        """Set aside what is damaged or missing of an audit's finished cells; their number.
+
+        Each is due again, as a cell that was never computed; a cell's result is determined by
+        its key, so that what was computed from the damaged one stays as it is.
+        """
+        done = [
+            row.key for row in self.list_cells(audit_id, "key", "state") if row.state is State.DONE
+        ]
+        damaged = [key for key in done if not files.is_whole(self.home, key)]
+        for key in damaged:
+            files.set_aside(self.home, key)
+            self.update_job(
+                key, state=State.QUEUED, progress=0.0, note="stored arrays were damaged"
+            )
+        return len(damaged)
 
     # -- connections ------------------------------------------------------------------------
 
@@ -318,10 +385,13 @@ class Store:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that is committed when the block ends well."""
+    def write(self, is_durable: bool = False) -> Iterator[Connection]:
+        """A transaction that is committed when the block ends well.
+
+        is_durable  it is on the disk then, and survives a power cut
+        """
         with self._engine.connect() as connection:
-            connection = connection.execution_options(is_writing=True)
+            connection = connection.execution_options(is_writing=True, is_durable=is_durable)
             with connection.begin():
                 yield connection
 

@@ -7,9 +7,12 @@ AUDIT_HOME/flags/<key>                 is there where an audit or a job is to be
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
+import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +24,13 @@ from core.data.packing import Arrays as Arrays
 from core.data.packing import pack_graph, pack_links, pack_nodes, unpack_graph
 from core.errors import InputError
 from core.graph import Graph
+
+ARRAYS, CHECKSUM = "arrays.npz", "blake2b"
+"""Files of a finished cell."""
+
+
+class DamagedError(InputError):
+    """A stored file is not as it was written."""
 
 
 def graph_path(home: Path, graph_hash: str) -> Path:
@@ -41,7 +51,7 @@ def cancel_path(home: Path, key: str) -> Path:
 def save_graph(home: Path, graph: Graph) -> str:
     """Store a graph under its content hash; returns the hash. Stored graphs are not rewritten."""
     path = graph_path(home, graph.content_hash)
-    if not path.exists():
+    if not _is_sound_zip(path):  # a damaged one is written again
         path.parent.mkdir(parents=True, exist_ok=True)
         with _replacing(path) as temporary:
             write_npz(temporary, pack_graph(graph))
@@ -53,10 +63,15 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
     path = graph_path(home, graph_hash)
     if not path.exists():
         raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
-    arrays = read_npz(path)
-    graph = unpack_graph(arrays)
-    if graph.content_hash != graph_hash:
-        raise InputError("stored graph", "must match its hash", path.name, "load the file again")
+    try:
+        graph = unpack_graph(read_npz(path))
+        is_same = graph.content_hash == graph_hash
+    except (OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile):
+        is_same = False
+    if not is_same:
+        raise DamagedError(
+            "stored graph", "must match its hash", graph_hash[:12], "load its file again"
+        )
     return graph
 
 
@@ -86,9 +101,11 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
     try:
-        write_npz(temporary / "arrays.npz", arrays)
+        write_npz(temporary / ARRAYS, arrays)
+        _write(temporary / CHECKSUM, _compute_checksum(temporary / ARRAYS).encode())
         shutil.rmtree(folder, ignore_errors=True)  # left by a run that died before its row
         temporary.rename(folder)
+        _sync_folder(folder.parent)
     except OSError:
         shutil.rmtree(temporary, ignore_errors=True)
         if not folder.exists():  # else another run finished the same cell first
@@ -96,8 +113,37 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
 
 
 def load_cell(home: Path, key: str) -> Arrays:
-    """The arrays that a cell left."""
-    return read_npz(cell_folder(home, key) / "arrays.npz")
+    """The arrays that a cell left; DamagedError where they are not as they were written."""
+    if not is_whole(home, key):
+        raise DamagedError(
+            "stored arrays", "must be as they were written", key[:12], "resume the audit"
+        )
+    return read_npz(cell_folder(home, key) / ARRAYS)
+
+
+def is_whole(home: Path, key: str) -> bool:
+    """Whether the arrays of a cell are there and as they were written.
+
+    Cells of versions before 0003 have no checksum of the file: their members' own are checked.
+    """
+    folder = cell_folder(home, key)
+    try:
+        expected = (folder / CHECKSUM).read_text()
+    except (OSError, UnicodeDecodeError):
+        return _is_sound_zip(folder / ARRAYS)
+    try:
+        return _compute_checksum(folder / ARRAYS) == expected
+    except OSError:
+        return False
+
+
+def set_aside(home: Path, key: str) -> None:
+    """Move what is left of a damaged cell out of the way, to AUDIT_HOME/damaged."""
+    folder = cell_folder(home, key)
+    if folder.exists():
+        place = home / "damaged" / f"{key}-{time.time_ns()}"
+        place.parent.mkdir(exist_ok=True)
+        folder.rename(place)
 
 
 def delete_cell(home: Path, key: str) -> None:
@@ -107,7 +153,7 @@ def delete_cell(home: Path, key: str) -> None:
 
 def read_npz(path: Path) -> Arrays:
     """Arrays by name; nothing is ever unpickled."""
-    with np.load(path, allow_pickle=False) as stored:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}
 
 
@@ -117,6 +163,35 @@ def write_npz(path: Path, arrays: Arrays) -> None:
         np.savez(file, **arrays)  # type: ignore[arg-type]
         file.flush()
         os.fsync(file.fileno())
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """That a file was put there survives a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _compute_checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _is_sound_zip(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (OSError, zipfile.BadZipFile, EOFError, ValueError, NotImplementedError):
+        return False
 
 
 @contextmanager

@@ -240,8 +240,12 @@ def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:
 
 
 def draw_targets(threat: AttributeThreat, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(t,) hidden nodes in random order: `count` of them, or all for 0."""
-    order = rng.permutation(np.flatnonzero(threat.hidden))
+    """(t,) nodes to protect in random order: `count` of them, or all for 0.
+
+    Those whose value the publisher does not know; where it knows every value, all that have one.
+    """
+    unknown = threat.hidden if threat.hidden.any() else threat.known
+    order = rng.permutation(np.flatnonzero(unknown))
     return order[:count] if count else order
 
 

@@ -1,0 +1,174 @@
+"""A home looked over: is everything whole, is anything left over, who can read it, how large is it.
+
+Works while audits run: what is looked for can only be told of rows that are finished, and of
+files that have none.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from core.audit.states import State
+from core.audit.store import files
+from core.audit.store.database import Store
+from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
+from core.errors import AuditError
+
+DATABASE = "audit.db"
+FOLDERS = ("graphs", "cells", "flags", "damaged")
+
+_FRESH_S = 3600.0
+"""A temporary folder that is younger may still be written."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is not as it should be.
+
+    kind    "database", "graph", "cell", "orphan" or "permission"
+    remedy  what was done about it, or what to do
+    """
+
+    kind: str
+    what: str
+    remedy: str
+    is_mended: bool = False
+
+
+def check_database(home: Path) -> list[Finding]:
+    """Whether SQLite finds its file whole; nothing where there is none."""
+    path = home / DATABASE
+    if not path.exists():
+        return []
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
+            rows = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
+            broken = connection.execute("PRAGMA foreign_key_check").fetchall()
+    except sqlite3.Error as error:
+        rows, broken = [str(error)], []
+    wrong = [] if rows == ["ok"] else rows
+    wrong += [f"{len(broken)} rows point to rows that are gone"] * bool(broken)
+    return [Finding("database", text, "restore a backup: --restore FILE") for text in wrong]
+
+
+def check_home(store: Store, repair: bool = False) -> list[Finding]:
+    """All findings but the database's own; `repair` mends what can be mended."""
+    return [
+        *_check_graphs(store),
+        *_check_cells(store, repair),
+        *_check_orphans(store, repair),
+        *_check_permissions(store.home, repair),
+    ]
+
+
+def measure_home(home: Path) -> dict[str, int]:
+    """Bytes of the database and of each folder."""
+    sizes = {name: sum(_list_sizes(home / name)) for name in FOLDERS}
+    return {DATABASE: sum(path.stat().st_size for path in home.glob(f"{DATABASE}*")), **sizes}
+
+
+def _list_sizes(folder: Path) -> Iterator[int]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                yield (Path(parent) / name).lstat().st_size
+            except FileNotFoundError:  # finished meanwhile
+                continue
+
+
+def _check_graphs(store: Store) -> Iterator[Finding]:
+    with store.read() as connection:
+        rows = connection.execute(sa.select(GraphRow.hash, GraphRow.name)).all()
+    for row in rows:
+        try:
+            files.load_graph(store.home, row.hash)
+        except AuditError:
+            what = f"{row.name} ({row.hash[:12]}) is missing or damaged"
+            yield Finding("graph", what, "load its file again")
+
+
+def _check_cells(store: Store, repair: bool) -> Iterator[Finding]:
+    is_array = JobRow.state == State.DONE
+    with store.read() as connection:
+        query = sa.select(JobRow.key, JobRow.kind, AuditCellRow.audit_id).join(
+            AuditCellRow, AuditCellRow.cell_key == JobRow.key
+        )
+        owners: dict[tuple[str, str], list[str]] = {}
+        for key, kind, audit_id in connection.execute(query.where(is_array)):
+            owners.setdefault((key, kind), []).append(audit_id)
+    for (key, kind), audits in owners.items():
+        if files.is_whole(store.home, key):
+            continue
+        remedy = "computed again when the audit is resumed"
+        if repair:
+            for audit_id in audits:
+                store.heal_cells(audit_id)
+                _interrupt(store, audit_id)
+        shown = ", ".join(audits)
+        yield Finding("cell", f"{kind} {key[:12]} of audit {shown} is damaged", remedy, repair)
+
+
+def _interrupt(store: Store, audit_id: str) -> None:
+    """An audit that was done is no longer; one that runs heals itself."""
+    is_done = (AuditRow.id == audit_id) & (AuditRow.state == State.DONE)
+    note = "damaged parts were set aside: resume the audit to compute them again"
+    with store.write(is_durable=True) as connection:
+        values = {"state": State.INTERRUPTED, "note": note}
+        connection.execute(sa.update(AuditRow).where(is_done).values(values))
+
+
+def _check_orphans(store: Store, repair: bool) -> Iterator[Finding]:
+    found = sorted({*store.home.glob("cells/*/*"), *store.home.glob("graphs/*")})
+    flags = sorted(store.home.glob("flags/*"))
+    with store.read() as connection:  # after the files: each has its row before it is written
+        keys = set(connection.scalars(sa.select(JobRow.key)))
+        hashes = {f"{name}.npz" for name in connection.scalars(sa.select(GraphRow.hash))}
+        known = keys | hashes | set(connection.scalars(sa.select(AuditRow.id)))
+    for path in [*found, *flags]:
+        is_temporary = path.name.startswith(".")
+        if path.name in known or (is_temporary and _is_fresh(path)):
+            continue
+        if path.parent.name == "graphs" and _is_fresh(path):  # its audit is about to start
+            continue
+        if repair:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        name = path.relative_to(store.home).as_posix()
+        remedy = "removed" if repair else "belongs to nothing"
+        yield Finding("orphan", name, remedy, repair)
+
+
+def _is_fresh(path: Path) -> bool:
+    try:
+        return time.time() - path.lstat().st_mtime < _FRESH_S
+    except FileNotFoundError:
+        return True
+
+
+def _check_permissions(home: Path, repair: bool) -> Iterator[Finding]:
+    open_paths = []
+    for parent, folders, names in os.walk(home):
+        for path in (Path(parent), *(Path(parent) / name for name in names)):
+            try:
+                status = path.lstat()
+            except FileNotFoundError:
+                continue
+            if stat.S_IMODE(status.st_mode) & 0o077 and not stat.S_ISLNK(status.st_mode):
+                open_paths.append(path)
+        folders.sort()
+    if repair:
+        for path in open_paths:
+            path.chmod(0o700 if path.is_dir() else 0o600)
+    if open_paths:
+        first = open_paths[0].relative_to(home).as_posix()
+        what = f"{len(open_paths)} paths can be read by others, such as {first}"
+        yield Finding("permission", what, "closed" if repair else "--repair closes them", repair)

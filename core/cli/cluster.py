@@ -1,0 +1,132 @@
+"""`python -m core scheduler` and `python -m core worker ADDRESS`: a cluster of several machines."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+
+Say = Callable[[str], object]
+
+
+def add_cluster(commands: Any, say: Say) -> None:
+    """Options of both commands."""
+    scheduler = commands.add_parser("scheduler", help="the meeting point of a cluster")
+    scheduler.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    scheduler.add_argument("--port", type=int, default=8786, help="port, 0 for any (8786)")
+    _add_tls(scheduler)
+    scheduler.set_defaults(run=lambda options: run_scheduler(options, say))
+    worker = commands.add_parser("worker", help="computes for the scheduler at ADDRESS")
+    worker.add_argument("address", metavar="ADDRESS", help="tcp://HOST:PORT or tls://HOST:PORT")
+    worker.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    worker.add_argument(
+        "--memory",
+        default="0",
+        metavar="SIZE",
+        help="limit, such as 8GiB (none)",
+    )
+    worker.add_argument("--gpu", type=int, metavar="N", help="compute on this CUDA device")
+    _add_tls(worker)
+    worker.set_defaults(run=lambda options: run_worker(options, say))
+
+
+def _add_tls(parser: argparse.ArgumentParser) -> None:
+    for name, what in (("ca", "authority"), ("cert", "certificate"), ("key", "private key")):
+        parser.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=f"TLS: the {what}")
+
+
+def run_scheduler(options: argparse.Namespace, say: Say) -> int:
+    """Serve until interrupted."""
+    from core.audit.jobs.cluster import run_until_closed
+
+    security = _make_security(options)
+
+    async def serve() -> None:
+        from distributed import Scheduler
+
+        async with Scheduler(
+            host=options.host,
+            port=options.port,
+            protocol="tls" if security else "tcp",
+            security=security,
+            dashboard=False,
+        ) as scheduler:
+            say(f"scheduler at {scheduler.address}")
+            await scheduler.finished()
+
+    asyncio.run(run_until_closed(serve()))
+    return 0
+
+
+def run_worker(options: argparse.Namespace, say: Say) -> int:
+    """Compute until interrupted; a scheduler that went away is waited for."""
+    from dask.utils import parse_bytes
+
+    from core.audit.jobs.cluster import GPU, make_worker_env, run_until_closed
+
+    security = _make_security(options)
+    try:
+        memory = parse_bytes(options.memory)
+    except ValueError:
+        raise InputError("--memory", "must be a size such as 8GiB", options.memory) from None
+    scheme = options.address.partition("://")[0]
+    if scheme not in ("tcp", "tls") or (scheme == "tls") != (security is not None):
+        rule = "must be tcp://HOST:PORT, or tls://HOST:PORT with the three --tls files"
+        raise InputError("scheduler's address", rule, options.address)
+
+    async def serve(folder: str) -> None:
+        from distributed import Nanny
+
+        while True:
+            await _check_version(options.address, security)
+            async with Nanny(
+                options.address,
+                nthreads=1,
+                host=options.host,
+                memory_limit=memory,
+                resources={} if options.gpu is None else {GPU: 1},
+                env=make_worker_env(options.gpu),
+                security=security,
+                local_directory=folder,
+            ) as nanny:
+                say(f"worker at {nanny.worker_address}")
+                await nanny.finished()
+            say("the scheduler went away; waiting for it")
+
+    with tempfile.TemporaryDirectory(prefix="audit-worker-") as folder:
+        asyncio.run(run_until_closed(serve(folder)))
+    return 0
+
+
+async def _check_version(address: str, security: Any) -> None:
+    """Wait for the scheduler; InputError where it is of another version."""
+    from distributed import Client
+
+    from core.audit.jobs.versions import check_scheduler
+
+    while True:
+        try:
+            client = await Client(address, security=security, asynchronous=True, timeout="5s")
+            break
+        except (OSError, TimeoutError):
+            await asyncio.sleep(1)
+    try:
+        await check_scheduler(client, address)
+    finally:
+        await client.close()
+
+
+def _make_security(options: argparse.Namespace) -> Any:
+    from core.audit.jobs.versions import make_security
+
+    return make_security(*(_to_text(getattr(options, f"tls_{n}")) for n in ("ca", "cert", "key")))
+
+
+def _to_text(path: Path | None) -> str:
+    return "" if path is None else os.fspath(path)

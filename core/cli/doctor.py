@@ -1,0 +1,55 @@
+"""`python -m core doctor`: is the home whole, and what can be done about it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Say = Callable[[str], object]
+
+
+def add_doctor(commands: Any, say: Say) -> None:
+    """The command's options."""
+    doctor = commands.add_parser("doctor", help="check, repair, back up or restore AUDIT_HOME")
+    doctor.add_argument(
+        "--repair",
+        action="store_true",
+        help="set damaged parts aside, remove what belongs to nothing, close permissions",
+    )
+    which = doctor.add_mutually_exclusive_group()
+    which.add_argument("--backup", type=Path, metavar="FILE", help="all of it as a tar archive")
+    which.add_argument("--restore", type=Path, metavar="FILE", help="a backup into an empty home")
+    doctor.set_defaults(run=lambda options: run_doctor(options, say))
+
+
+def run_doctor(options: argparse.Namespace, say: Say) -> int:
+    """Prints a line for each finding, then sizes; 1 where something is left to be done."""
+    from core.audit.store.backup import restore_backup, write_backup
+    from core.audit.store.checkup import check_database, check_home, measure_home
+    from core.audit.store.database import Store
+    from core.home import find_home
+
+    home = find_home()
+    if options.backup is not None:
+        say(f"{write_backup(home, options.backup):,} bytes in {options.backup}")
+        return 0
+    if options.restore is not None:
+        restore_backup(options.restore, home)
+    findings = check_database(home)
+    if not any(finding.kind == "database" for finding in findings):
+        store = Store(home)
+        try:
+            findings += check_home(store, options.repair)
+        finally:
+            store.close()
+    for finding in findings:
+        sys.stdout.write(f"{finding.kind}: {finding.what}; {finding.remedy}\n")
+    sizes = measure_home(home)
+    shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
+    sys.stdout.write(f"bytes: {shown}\n")
+    left = sum(not finding.is_mended for finding in findings)
+    say(f"{len(findings)} findings, {len(findings) - left} mended; {home}")
+    return 1 if left else 0

@@ -1,0 +1,52 @@
+"""What leaks, the links or the columns: every release beside the one without columns."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.audit.cases import Threat
+from core.findings.differences import is_clear
+from core.findings.labels import defense_key, is_twin, metric_title, release_title
+from core.findings.numbers import format_interval
+from core.findings.tables import compute_worst_attacks, main_metric
+from core.release import ORIGINAL
+
+WITHOUT = "without_columns"
+"""The release of all links and no column; its key begins the ids of the combined ones too."""
+
+
+def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
+    """Which of the two is the leak, beyond noise; empty where no release lacks the columns."""
+    metric = main_metric(results, threat)
+    if metric is None:
+        return ""
+    worst = compute_worst_attacks(results, metric, threat).set_index("release", drop=False)
+    if ORIGINAL not in worst.index or WITHOUT not in worst.index:
+        return ""
+    before, bare = worst.loc[ORIGINAL], worst.loc[WITHOUT]
+    keep = [r != ORIGINAL and defense_key(r) != WITHOUT and not is_twin(r) for r in worst.index]
+    defended = worst[keep]
+    best = None if defended.empty else defended.loc[defended.value.idxmin()]
+    named = f"{metric_title(metric)} of the worst case"
+    falls = f"{named} from {_interval(before)} to {_interval(bare)}"
+    if bare.value < before.value and is_clear(bare, before):
+        if best is None:
+            return f"Withholding the columns alone lowers {falls}. No defense of links was run."
+        other = f"**{release_title(str(best.name))}**, the best defense that keeps them,"
+        if bare.value < best.value and is_clear(bare, best):
+            return (
+                f"**Columns, not links, are the leak**: withholding them lowers {falls}, while "
+                f"{other} reaches {_interval(best)}. **{release_title(WITHOUT)}** is the release "
+                f"to choose."
+            )
+        return f"Withholding the columns alone lowers {falls}; {other} reaches {_interval(best)}."
+    if best is not None and best.value < before.value and is_clear(best, before):
+        return (
+            f"**Links, not columns, are the leak**: without columns, {named} stays at "
+            f"{_interval(bare)}; with **{release_title(str(best.name))}** it is {_interval(best)}."
+        )
+    return f"Withholding the columns does not lower {named} beyond noise: {_interval(bare)}."
+
+
+def _interval(row: pd.Series) -> str:
+    return format_interval(row.value, row.low, row.high)

@@ -1,0 +1,218 @@
+"""A bad day: what is damaged is computed again, and a trouble that passes is waited for."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import threading
+import time
+
+import pytest
+import sqlalchemy as sa
+
+from core.audit.export import describe_audit
+from core.audit.jobs import coordinate
+from core.audit.plan import plan_audit
+from core.audit.run import run_inline
+from core.audit.service import AuditService
+from core.audit.spec import AuditSpec
+from core.audit.states import State
+from core.audit.store import connect, files, patience
+from core.audit.store.database import Store
+from core.audit.store.files import ARRAYS, CHECKSUM, DamagedError
+from core.audit.store.patience import StoreError, keep_trying
+from core.errors import InputError
+from tests.oracles.graphs import two_communities
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return two_communities()
+
+
+@pytest.fixture(scope="module")
+def spec(graph):
+    return AuditSpec.check_spec(
+        {
+            "graph_hash": graph.content_hash,
+            "private": "private",
+            "known": 0.3,
+            "hide_links": 0.1,
+            "test_links": 0.0,
+            "seeds": 1,
+            "attacks": [{"key": "common_neighbors"}],
+            "defenses": [{"key": "random_deletion"}],
+        }
+    )
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path)
+    yield store
+    store.close()
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(patience, "LONGEST_WAIT_S", 0.05)
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[content.index(b"edges.npy") + 300] ^= 1  # inside the links
+    path.write_bytes(content)
+
+
+DAMAGES = {
+    "truncated": truncate,
+    "flipped": flip,
+    "emptied": lambda path: path.write_bytes(b""),
+    "deleted": lambda path: path.unlink(),
+    "folder deleted": lambda path: files.shutil.rmtree(path.parent),
+    "checksum damaged": lambda path: (path.parent / CHECKSUM).write_bytes(b"\xff"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(DAMAGES))
+def test_a_damaged_cell_is_set_aside_and_computed_again(store, spec, graph, name):
+    view = run_inline(spec, graph, store.home, store=store)
+    release = next(cell for cell in plan_audit(spec, graph) if cell.kind == "publish")
+    path = files.cell_folder(store.home, release.key) / ARRAYS
+    before = path.read_bytes()
+    DAMAGES[name](path)
+    if name != "checksum damaged":  # then the members' own checksums are asked
+        with pytest.raises(DamagedError, match="as they were written"):
+            files.load_cell(store.home, release.key)
+        assert store.heal_cells(view.summary.id) == 1
+        assert store.find_job(release.key).state == "queued"
+        assert bool(list(store.home.glob("damaged/*"))) == (name != "folder deleted")
+    again = run_inline(spec, graph, store.home, store=store)
+    assert describe_audit(again)["results"] == describe_audit(view)["results"]
+    assert path.read_bytes() == before
+    assert store.heal_cells(again.summary.id) == 0
+
+
+def test_a_view_of_a_damaged_audit_says_what_to_do(tmp_path, spec, graph):
+    view = run_inline(spec, graph, tmp_path)
+    service = AuditService(tmp_path)
+    try:
+        attack = next(cell for cell in plan_audit(spec, graph) if cell.kind == "attack")
+        truncate(files.cell_folder(tmp_path, attack.key) / ARRAYS)
+        broken = service.get_view(view.summary.id)
+        assert broken.summary.state == "interrupted"
+        assert broken.summary.cells_done == view.summary.cells_done - 1
+        assert "resume" in service.get_progress(view.summary.id).note
+    finally:
+        service.close()
+
+
+@pytest.mark.parametrize("name", ["truncated", "flipped", "emptied", "deleted"])
+def test_a_damaged_graph_is_asked_for_by_its_hash_and_written_again(store, graph, name):
+    graph_hash = store.save_graph(graph)
+    path = files.graph_path(store.home, graph_hash)
+    DAMAGES[name](path)
+    with pytest.raises(InputError, match=graph_hash[:12]) as caught:
+        store.load_graph(graph_hash)
+    assert "\n" not in str(caught.value)
+    store.save_graph(graph)
+    assert store.load_graph(graph_hash).content_hash == graph_hash
+
+
+def test_cells_of_older_versions_have_no_checksum_and_are_read(store, spec, graph):
+    view = run_inline(spec, graph, store.home, store=store)
+    for path in store.home.glob(f"cells/*/*/{CHECKSUM}"):
+        path.unlink()
+    assert store.heal_cells(view.summary.id) == 0
+
+
+def test_a_full_disk_is_waited_for(store, spec, graph, monkeypatch):
+    told, sound = [], files.write_npz
+    failures = iter([True, True, False] + [False] * 99)
+
+    def write(path, arrays):
+        if path.name == ARRAYS and next(failures):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sound(path, arrays)
+
+    from core.audit.store.database import open_store
+
+    monkeypatch.setattr(open_store(str(store.home), store.url), "tell", told.append)
+    monkeypatch.setattr(files, "write_npz", write)
+    view = run_inline(spec, graph, store.home, store=store)
+    assert (view.summary.state, view.summary.cells_failed) == ("done", 0)
+    assert told == ["paused: the disk: No space left on device; trying again"]
+
+
+def test_a_locked_database_is_waited_for_and_told_of(tmp_path, monkeypatch):
+    monkeypatch.setattr(connect, "BUSY_MS", 50)
+    store = Store(tmp_path)
+    told = []
+    store.tell = told.append
+    holder = sqlite3.connect(tmp_path / "audit.db", isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN EXCLUSIVE")
+    threading.Timer(0.6, lambda: holder.execute("COMMIT")).start()
+    started = time.monotonic()
+    store.update_job("nothing", state=State.DONE)
+    assert time.monotonic() - started > 0.4
+    assert told == ["paused: the database: database is locked; trying again"]
+    holder.close()
+    store.close()
+
+
+def test_waiting_ends_by_a_cancel_and_by_its_limit():
+    def fail():
+        raise OSError(errno.ENOSPC, "full")
+
+    def cancel():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        keep_trying(fail, lambda line: None, cancel)
+    with pytest.raises(StoreError, match=r"full; gave up after 0.1 s"):
+        keep_trying(fail, lambda line: None, patience_s=0.1)
+    with pytest.raises(OSError, match="other"):
+        keep_trying(lambda: (_ for _ in ()).throw(OSError(errno.EACCES, "other")))
+
+
+def test_an_audit_whose_database_is_gone_comes_to_an_end(tmp_path, spec, graph, monkeypatch):
+    """Nothing can be stored any more: the run ends, and this process says so."""
+    service = AuditService(tmp_path)
+    try:
+        service.save_graph(graph)
+        lost = sa.exc.OperationalError("", None, sqlite3.OperationalError("disk I/O error"))
+
+        def fail(*arguments, **values):
+            raise StoreError(str(lost.orig))
+
+        monkeypatch.setattr(service._engine, "connect", fail)
+        monkeypatch.setattr(Store, "settle_cells", fail)
+        audit_id = service.start_audit(spec)
+        assert service.wait(audit_id, 60)
+        progress = service.get_progress(audit_id)
+        assert (progress.state, progress.is_active) == ("interrupted", False)
+        assert "disk I/O error" in progress.note
+    finally:
+        service.close()
+
+
+def test_a_heartbeat_that_cannot_be_stored_holds_nothing_up(store, monkeypatch):
+    told = []
+    store.tell = told.append
+    locked = sa.exc.OperationalError("", None, sqlite3.OperationalError("database is locked"))
+
+    def fail(*arguments):
+        raise locked
+
+    monkeypatch.setattr(store, "touch_audit", fail)
+    spec = AuditSpec(graph_hash="0" * 64)
+    run = coordinate.AuditRun(store, None, coordinate.InFlight(), "a", spec, [], 0.0)
+    for _ in range(3):
+        run._beaten = 0.0
+        run._beat()
+    assert told == ["paused: the database: database is locked; trying again"]

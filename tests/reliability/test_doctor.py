@@ -1,0 +1,113 @@
+"""`python -m core doctor` finds what was planted, mends it, and carries a home away and back."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+import core.cli.main as command
+from core.audit.export import describe_audit
+from core.audit.run import run_inline
+from core.audit.spec import AuditSpec
+from core.audit.store import files
+from core.audit.store.database import Store
+from core.data.catalogue import load_dataset
+
+
+@pytest.fixture
+def view(audit_home):
+    graph = load_dataset("karate").graph
+    fields = {"graph_hash": graph.content_hash, "hide_links": 0.2, "seeds": 1, "test_links": 0.0}
+    attacks = {"attacks": [{"key": "common_neighbors"}], "defenses": [{"key": "random_deletion"}]}
+    before = os.umask(0o077)
+    yield run_inline(AuditSpec.check_spec({**fields, **attacks}), graph, audit_home)
+    os.umask(before)
+
+
+def doctor(capsys, *options):
+    code = command.main(["doctor", *map(str, options)])
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_a_sound_home_has_no_findings(audit_home, view, capsys):
+    code, lines = doctor(capsys)
+    assert (code, len(lines)) == (0, 1)
+    assert lines[0].startswith("bytes: audit.db ")
+
+
+def test_what_was_planted_is_found_and_mended(audit_home, view, capsys):
+    cell = next(audit_home.glob("cells/*/*"))
+    (cell / files.ARRAYS).write_bytes(b"")
+    orphan = audit_home / "cells" / "ab" / ("ab" * 32)
+    orphan.mkdir(parents=True)
+    flag = audit_home / "flags" / "nobody"
+    flag.parent.mkdir(exist_ok=True)
+    flag.touch()
+    left = audit_home / "cells" / "ab" / ".half"
+    left.mkdir()
+    os.utime(left, (time.time() - 7200,) * 2)
+    (audit_home / "audit.db").chmod(0o644)
+    code, lines = doctor(capsys)
+    assert code == 1
+    assert [line.partition(":")[0] for line in lines] == [
+        *("cell", "orphan", "orphan", "orphan", "permission", "bytes")
+    ]
+    assert cell.name[:12] in lines[0]
+    assert view.summary.id in lines[0]
+    code, lines = doctor(capsys, "--repair")
+    assert (code, len(lines)) == (0, 6)
+    assert not orphan.exists()
+    assert not flag.exists()
+    assert (audit_home / "audit.db").stat().st_mode & 0o077 == 0
+    assert doctor(capsys)[0] == 0
+    store = Store(audit_home)
+    assert store.find_audit(view.summary.id).state == "interrupted"
+    again = run_inline(view.spec, view.load_graph(), audit_home, store=store)
+    assert describe_audit(again)["results"] == describe_audit(view)["results"]
+    store.close()
+
+
+def test_a_damaged_graph_and_a_damaged_database_are_left_to_the_user(audit_home, view, capsys):
+    next(audit_home.glob("graphs/*.npz")).write_bytes(b"PK")
+    code, lines = doctor(capsys, "--repair")
+    assert (code, len(lines)) == (1, 2)
+    assert view.spec.graph_hash[:12] in lines[0]
+    for path in audit_home.glob("audit.db-*"):
+        path.unlink()
+    (audit_home / "audit.db").write_bytes(os.urandom(4096))
+    code, lines = doctor(capsys, "--repair")
+    assert code == 1
+    assert lines[0] == "database: file is not a database; restore a backup: --restore FILE"
+
+
+def test_a_backup_of_an_open_home_restores_all_of_it(
+    audit_home, view, tmp_path, capsys, monkeypatch
+):
+    path = tmp_path / "backup.tar"
+    store = Store(audit_home)
+    with store.write() as connection:  # somebody is at work
+        assert doctor(capsys, "--backup", path)[0] == 0
+        assert connection.in_transaction()
+    store.close()
+    assert path.stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "other"))
+    assert doctor(capsys, "--restore", path)[0] == 0
+    other = Store(tmp_path / "other")
+    from core.audit.assemble import assemble_view
+
+    again = assemble_view(other, other.find_audit(view.summary.id))
+    assert describe_audit(again)["results"] == describe_audit(view)["results"]
+    other.close()
+    code = command.main(["doctor", "--restore", str(path)])
+    assert (code, "must be empty" in capsys.readouterr().err) == (2, True)
+
+
+def test_a_file_that_is_no_backup_is_one_line(audit_home, tmp_path, capsys):
+    path = tmp_path / "no.tar"
+    path.write_bytes(b"nothing" * 100)
+    assert command.main(["doctor", "--restore", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: backup must be")
+    assert len(err.splitlines()) == 1
