@@ -10,12 +10,18 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.findings.labels import release_title
 from core.release import ORIGINAL
-from core.report import SECTION_TITLES, SECTIONS, ReportOptions
+from core.report import SECTION_TITLES, SECTIONS, Edition, ReportOptions
 from pages.ui import documents, page
+from pages.ui.policy import chosen_release, current_policy, judge_view
 from pages.ui.publishing import show_publishing
 from pages.ui.text import count_noun, escape
 
 PREVIEW_COLUMNS = 3
+EDITIONS: dict[Edition, str] = {
+    "internal": "Internal",
+    "external": "External",
+    "summary": "One page",
+}
 
 
 def main() -> None:
@@ -66,6 +72,17 @@ def _choose_options(view: AuditView) -> ReportOptions:
             key="report-sections",
             **keep,
         )
+        edition = right.segmented_control(
+            "Edition",
+            list(EDITIONS),
+            default="internal",
+            format_func=EDITIONS.__getitem__,
+            key="report-edition",
+            required=True,
+            **keep,
+            help="The external one names nobody, and holds no hash, no seed and no count below "
+            "ten.",
+        )
         pseudonyms = right.toggle(
             "Pseudonyms instead of names",
             True,
@@ -81,6 +98,9 @@ def _choose_options(view: AuditView) -> ReportOptions:
         organisation=organisation,
         reviewer=reviewer,
         pseudonyms=pseudonyms,
+        edition=edition or "internal",
+        policy=current_policy(view),
+        chosen=chosen_release(view),
     )
 
 
@@ -90,7 +110,7 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
         st.download_button(
             "Download the PDF",
             lambda: documents.make_pdf(view, options),
-            f"{stem}.pdf",
+            stem + ("" if options.edition == "internal" else f"-{options.edition}") + ".pdf",
             "application/pdf",
             key="download-pdf",
             type="primary",
@@ -99,7 +119,7 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
         )
         st.download_button(
             "Results as JSON",
-            lambda: documents.make_json(view),
+            lambda: documents.make_json(view, {"verdict": judge_view(view).describe()}),
             f"{stem}.json",
             "application/json",
             key="download-json",

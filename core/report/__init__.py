@@ -9,12 +9,13 @@ charts     figures for print              document   JSON + SVG + template → P
 
 from core.report.document import render_preview, write_editions, write_report
 from core.report.editions import FILES
-from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
+from core.report.options import SECTION_TITLES, SECTIONS, Edition, ReportOptions, Section
 
 __all__ = [
     "FILES",
     "SECTIONS",
     "SECTION_TITLES",
+    "Edition",
     "ReportOptions",
     "Section",
     "render_preview",

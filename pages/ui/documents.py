@@ -25,9 +25,11 @@ def make_pdf(view: AuditView, options: ReportOptions) -> bytes:
         return write_report(view, Path(folder) / "report.pdf", options).read_bytes()
 
 
-def make_json(view: AuditView) -> bytes:
+def make_json(view: AuditView, more: dict[str, Any] | None = None) -> bytes:
     """The same content as audit.json of the command line."""
-    text = json.dumps(describe_audit(view), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(
+        {**(more or {}), **describe_audit(view)}, indent=1, ensure_ascii=False, allow_nan=False
+    )
     return (text + "\n").encode()
 
 

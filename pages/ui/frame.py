@@ -18,6 +18,7 @@ session.restore_session()
 
 icons = rail.find_icons()
 work = [
+    st.Page(PAGES / "verdict.py", title="Verdict", icon=icons["verdict"]),
     st.Page(PAGES / "data.py", title="Data", icon=icons["data"], default=True),
     st.Page(PAGES / "attack.py", title="Attack", icon=icons["attack"]),
     st.Page(PAGES / "defend.py", title="Defend", icon=icons["defend"]),

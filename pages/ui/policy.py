@@ -22,6 +22,12 @@ def current_policy(view: AuditView | None) -> Policy:
     return find_policy(DEFAULT)
 
 
+def has_policy(view: AuditView) -> bool:
+    """Whether somebody named the policy that this audit is judged by."""
+    picked = st.session_state.get("policy-picked")
+    return view.spec.policy is not None or (picked is not None and picked[0] == view.summary.id)
+
+
 def pick_policy(view: AuditView, key: str) -> None:
     """Judge this audit by another shipped policy."""
     st.session_state["policy-picked"] = (view.summary.id, key)

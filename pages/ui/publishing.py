@@ -13,8 +13,10 @@ from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
 from core.findings.labels import release_title
 from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
+from core.findings.verdict_words import explain_release
 from pages.ui import documents, job, page, service
 from pages.ui.guarantee_card import describe_checks, show_card
+from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
 from pages.ui.text import escape
 
 FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
@@ -42,20 +44,53 @@ def show_publishing(view: AuditView) -> None:
         key="publish-budget",
         help="A run that would take the sum of ε over all publishing runs above this is refused.",
     )
+    ids = [c.id for c in view.spec.defenses]
+    chosen = chosen_release(view)
     choice = left.selectbox(
         "Release to publish",
         view.spec.defenses,
+        ids.index(chosen) if chosen in ids else None,
         format_func=lambda c: release_title(c.id),
-        key="publish-choice",
+        key=f"publish-choice-{view.summary.id}",
+        placeholder="none is chosen yet",
     )
+    is_clear = choice is not None and _check_policy(view, choice.id)
     if right.button(
-        "Make the release", key="publish", icon=":material/lock_open:", width="stretch"
+        "Make the release",
+        key="publish",
+        icon=":material/lock_open:",
+        width="stretch",
+        disabled=not is_clear,
     ):
+        assert choice is not None
         _start(view, choice, budget)
     show_ledger(view)
     runs = service.open_service().publishing.list(view.summary.id)
     if runs:
         _show_run(view, runs[-1])
+
+
+def _check_policy(view: AuditView, release: str) -> bool:
+    """Whether the policy lets the release be made; says why not, and asks where it refers."""
+    found = judge_view(view).find(release)
+    if found is None or found.decision == "publish":
+        return True
+    policy = current_policy(view)
+    reason = escape(explain_release(found)[0], 300)
+    if found.decision == "do_not_publish" and has_policy(view):
+        st.error(
+            f"The policy “{escape(policy.title, 80)}” does not let this release leave: {reason}.",
+            icon=":material/block:",
+        )
+        return False
+    named = "refers this release to a person" if has_policy(view) else "would not clear it"
+    st.warning(
+        f"The policy “{escape(policy.title, 80)}” {named}: {reason}.", icon=":material/help:"
+    )
+    return st.checkbox(
+        "I decide that it is published nevertheless, and can say why",
+        key=f"publish-against-{release}",
+    )
 
 
 def show_ledger(view: AuditView) -> None:

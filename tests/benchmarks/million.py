@@ -5,7 +5,7 @@
 
 Links are drawn with both ends in proportion to weights of a power law (Chung, Lu, PNAS 2002:
 expected degrees given), degrees falling as d^−2.5 and no larger than the square root of the sum.
-`--measure` reads FILE as the app does, in a child process under its limits, and profiles the graph.
+`--measure` loads FILE, profiles the graph and prints CPU seconds and the peak of memory.
 """
 
 from __future__ import annotations

@@ -46,6 +46,15 @@ def choose(page: Page, label: str, option: str) -> None:
     settle(page)
 
 
+def decide_to_publish(page: Page) -> None:
+    """Publish what no policy has cleared."""
+    settle(page)
+    box = page.get_by_test_id("stCheckbox").filter(has_text="I decide that it is published")
+    if box.count():
+        box.locator("label").first.click()
+        settle(page)
+
+
 def add_option(page: Page, label: str, option: str) -> None:
     """Add a value to a multiselect that takes new ones."""
     box = page.get_by_role("combobox", name=label).first

@@ -129,6 +129,7 @@ def _publish(page: Page, files: Files, folder: Path) -> None:
     """What is downloaded holds people's ids, as asked, and no sensitive link."""
     driver.follow(page, "Report")
     driver.choose(page, "Release to publish", f"PPGSL (α = 0.015, steps = {STEPS})")
+    driver.decide_to_publish(page)
     driver.press(page, "Make the release")
     expect(page.get_by_text("is ready:")).to_be_visible(timeout=driver.RUN_MS)
     page.get_by_text("Replace the ids").click()

@@ -9,6 +9,7 @@ from tests.browser import driver
 pytestmark = pytest.mark.browser
 
 PAGES = {
+    "verdict": "Verdict",
     "": "Data",
     "attack": "Attack",
     "defend": "Defend",

@@ -18,6 +18,7 @@ FRAME = Path(__file__).parents[2] / "pages" / "ui" / "frame.py"
 TIMEOUT_S = 120
 
 PAGES = {
+    "verdict": "Verdict",
     "data": "Data",
     "attack": "Attack",
     "defend": "Defend",

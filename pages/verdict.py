@@ -1,0 +1,147 @@
+"""Verdict: may it leave?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.view import AuditView
+from core.findings.labels import release_title
+from core.findings.policy import find_policy, list_policies
+from core.findings.verdict import ReleaseVerdict, Verdict
+from core.findings.verdict_words import (
+    DECISION_MEANINGS,
+    DECISION_TITLES,
+    answer_verdict,
+    compute_limit_table,
+    explain_others,
+    explain_release,
+)
+from core.release import ORIGINAL
+from pages.ui import cache, page, session
+from pages.ui.guide_form import show_guide
+from pages.ui.policy import (
+    choose_release,
+    chosen_release,
+    current_policy,
+    judge_view,
+    list_keys,
+    pick_policy,
+)
+from pages.ui.text import escape
+
+ICONS = {
+    "publish": ":material/check_circle:",
+    "refer": ":material/help:",
+    "do_not_publish": ":material/block:",
+}
+MAX_REASONS = 6
+
+
+def main() -> None:
+    page.open_page("Verdict", "May it leave?")
+    audit_id = session.current_audit()
+    if audit_id is None:
+        show_guide()
+        return
+    view = cache.load_view(audit_id)
+    page.show_state(view)
+    if (view.results.status == "done").any():
+        _show_verdict(view)
+    elif view.summary.state.is_active:
+        st.info("The verdict appears here as soon as the first parts are finished.")
+    with st.expander("Ask the questions again", icon=":material/quiz:"):
+        show_guide()
+
+
+def _show_verdict(view: AuditView) -> None:
+    verdict = judge_view(view)
+    page.show_answer(answer_verdict(verdict))
+    if view.summary.state.is_active:
+        st.caption("The audit is still running: what is not tried yet cannot be cleared.")
+    _choose_policy(view)
+    _show_choice(view, verdict)
+    reasons = dict(explain_others(verdict, view.results))
+    ranked = sorted(verdict.releases, key=lambda r: (r.release != verdict.recommended,))
+    for release in ranked:
+        _show_release(release, verdict, reasons.get(release.release, ""))
+    with st.container(horizontal=True):
+        st.page_link(page.PAGES / "risk.py", label="Who is exposed", icon=":material/person:")
+        st.page_link(page.PAGES / "report.py", label="Hand it over", icon=":material/description:")
+
+
+def _choose_policy(view: AuditView) -> None:
+    keys = list_keys(view)
+    own = current_policy(view)
+    titles = {policy.key: policy.title for policy in (*list_policies(), own)}
+    key = st.segmented_control(
+        "Judged for",
+        keys,
+        default=own.key,
+        format_func=titles.__getitem__,
+        key=f"policy-{view.summary.id}",
+        required=True,
+    )
+    if key is not None and key != own.key:
+        pick_policy(view, key)
+        st.rerun()
+    policy = find_policy(key) if key in {p.key for p in list_policies()} else own
+    st.caption(f"{escape(policy.summary, 400)} Policy version {policy.version}.")
+
+
+def _show_choice(view: AuditView, verdict: Verdict) -> None:
+    """The release that Report and publishing go on with."""
+    ids = [r.release for r in verdict.releases if r.release != ORIGINAL]
+    if not ids:
+        st.caption("No defense was tried: ask the questions below, or add some on the Defend page.")
+        return
+    chosen = chosen_release(view)
+    names = {None: "none yet"} | {r: release_title(r) for r in ids}
+    options = [None, *ids]
+    picked = st.selectbox(
+        "Choose this release",
+        options,
+        options.index(chosen) if chosen in options else 0,
+        format_func=names.__getitem__,
+        key=f"choose-{view.summary.id}-{own_key(view)}",
+        help="Report and publishing go on with it. They warn where the policy refers it, and "
+        "refuse where the policy does.",
+    )
+    choose_release(view, picked)
+    found = None if picked is None else verdict.find(picked)
+    if found is not None and found.decision != "publish":
+        st.warning(
+            f"{release_title(found.release)}: {DECISION_TITLES[found.decision].lower()}; "
+            f"{DECISION_MEANINGS[found.decision]}.",
+            icon=ICONS[found.decision],
+        )
+
+
+def own_key(view: AuditView) -> str:
+    """A new policy proposes anew."""
+    return current_policy(view).key
+
+
+def _show_release(release: ReleaseVerdict, verdict: Verdict, reason: str) -> None:
+    is_best = release.release == verdict.recommended
+    title = f"{release_title(release.release)}: {DECISION_TITLES[release.decision].lower()}"
+    with st.expander(
+        f"**{title}**" + (" (recommended)" if is_best else ""),
+        expanded=is_best or len(verdict.releases) <= 3,
+        icon=ICONS[release.decision],
+    ):
+        if reason:
+            st.markdown(escape(f"Why not this one: {reason}.", 400))
+        st.dataframe(
+            compute_limit_table(release),
+            hide_index=True,
+            column_config={"": st.column_config.TextColumn("Kept", width="small")},
+        )
+        reasons = explain_release(release)[1:]
+        if reasons:
+            shown = [escape(text, 300) for text in reasons[:MAX_REASONS]]
+            if len(reasons) > MAX_REASONS:
+                shown.append(f"{len(reasons) - MAX_REASONS} more")
+            st.markdown("\n".join(f"- {text}" for text in shown))
+
+
+main()

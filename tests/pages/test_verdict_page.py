@@ -1,0 +1,88 @@
+"""The Verdict page: questions before an audit, a verdict after it, a choice that is carried."""
+
+from __future__ import annotations
+
+from core.findings.policy import find_policy
+from core.findings.verdict import judge
+from tests.pages.conftest import OpenApp
+
+RELEASE = "random_deletion:strength=0.5"
+
+
+def texts(app) -> str:
+    return "\n".join(item.value for item in [*app.markdown, *app.info, *app.caption, *app.warning])
+
+
+def test_without_an_audit_the_questions_are_asked(open_app: OpenApp) -> None:
+    app = open_app("verdict")
+    labels = [box.label for box in [*app.radio, *app.multiselect]]
+    for question in (
+        "Who receives it?",
+        "What do they know already?",
+        "What must not be learned?",
+        "What do they need it for?",
+    ):
+        assert question in labels
+    assert not app.button(key="guide-run").disabled
+    assert 1 <= sum(str(box.key).startswith("guide-try-") for box in app.checkbox) <= 3
+    assert "Can refuse a release" in str(app.radio(key="guide-preset").proto.captions)
+
+
+def test_nothing_secret_cannot_be_run(open_app: OpenApp) -> None:
+    app = open_app("verdict")
+    box = next(box for box in app.multiselect if box.label == "What must not be learned?")
+    box.set_value([]).run()
+    assert app.button(key="guide-run").disabled
+
+
+def test_the_verdict_of_an_audit_is_that_of_the_pure_function(
+    open_app: OpenApp, audited, audit_id: str
+) -> None:
+    app = open_app("verdict", audit=audit_id)
+    view = audited[0].get_view(audit_id)
+    verdict = judge(view, find_policy("public"))
+    labels = [expander.label for expander in app.expander]
+    for release in verdict.releases:
+        words = release.decision.replace("_", " ")
+        assert any(words in label.lower() for label in labels)
+    assert verdict.recommended is None
+    assert app.selectbox(key=f"choose-{audit_id}-public").value is None
+
+
+def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("verdict", audit=audit_id)
+    app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
+    assert not app.exception
+    assert "controlled room" in texts(app)
+
+
+def choose(app, audit_id: str, policy: str):
+    app.segmented_control(key=f"policy-{audit_id}").set_value(policy).run()
+    app.selectbox(key=f"choose-{audit_id}-{policy}").set_value(RELEASE).run()
+
+
+def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
+    open_app: OpenApp, audit_id: str, audited
+) -> None:
+    view = audited[0].get_view(audit_id)
+    app = open_app("verdict", audit=audit_id)
+    choose(app, audit_id, "partner")
+    decision = judge(view, find_policy("partner")).find(RELEASE).decision
+    assert decision != "publish"
+    assert decision.replace("_", " ") in texts(app).lower()
+    app.switch_page("../report.py").run()
+    assert app.selectbox(key=f"publish-choice-{audit_id}").value.id == RELEASE
+    assert app.button(key="publish").disabled
+    refused = [item.value for item in app.error if "does not let this release leave" in item.value]
+    assert bool(refused) == (decision == "do_not_publish")
+    if decision == "refer":
+        app.checkbox(key=f"publish-against-{RELEASE}").check().run()
+        assert not app.button(key="publish").disabled
+
+
+def test_report_never_preselects_what_was_not_chosen(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("report", audit=audit_id)
+    box = app.selectbox(key=f"publish-choice-{audit_id}")
+    assert box.value is None
+    assert app.button(key="publish").disabled
+    assert not any("original" in option.lower() for option in box.options)
