@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from core.audit.service import AuditService
     from core.audit.view import AuditView
 
-DEFAULT_TRIALS = 2000
-
 
 class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
@@ -147,9 +145,9 @@ def build_parser() -> Parser:
         "--check-claims",
         type=int,
         nargs="?",
-        const=DEFAULT_TRIALS,
+        const=0,
         metavar="N",
-        help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
+        help="try to refute what private releases promise, by N trials each (by default from ε)",
     )
     add_identity(audit)
     add_columns(audit)
@@ -173,9 +171,8 @@ def build_parser() -> Parser:
     check.add_argument(
         "--trials",
         type=int,
-        default=DEFAULT_TRIALS,
         metavar="N",
-        help=f"runs of the defense ({DEFAULT_TRIALS:,})",
+        help="runs of the defense (by default from ε)",
     )
     check.add_argument("--root-seed", type=int, default=0, metavar="N")
     check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")
@@ -391,11 +388,23 @@ def _check_folder(folder: Path) -> None:
 
 
 def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
-    """Check what each private release promises; the number of refuted claims."""
+    """Check what each private release promises; the number of refuted claims.
+
+    trials  0: as many for each as can refute what it promises
+    """
+    from core.audit.jobs.claims import count_claims
     from core.findings.labels import is_twin
+    from core.privacy.claim_check import choose_trials
 
     promising = [s.id for s in view.releases if s.guarantee.is_private and not is_twin(s.id)]
-    ids = [service.claims.start(view.summary.id, release, trials) for release in promising]
+    promises = {summary.id: summary.guarantee for summary in view.releases}
+    num_claims = count_claims(view.spec)
+    ids = [
+        service.claims.start(
+            view.summary.id, release, trials or choose_trials(promises[release], num_claims)
+        )
+        for release in promising
+    ]
     show = _make_meter()
     try:
         for number, (claim_id, release) in enumerate(zip(ids, promising, strict=True)):
