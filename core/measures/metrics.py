@@ -244,8 +244,19 @@ def _identity_metrics() -> list[MetricInfo]:
     return [*shares, smallest]
 
 
-def _included_metrics() -> list[MetricInfo]:
+def _link_metrics() -> list[MetricInfo]:
     rows = (
+        *(
+            (
+                f"precision_at_{count}",
+                f"Right among the first {count} named",
+                f"Share of hidden links among the {count} unlinked pairs of all that the attacker "
+                "would name first. A guesser's share is that of hidden links among all such "
+                "pairs, next to nothing.",
+                None,
+            )
+            for count in (50, 100, 500)
+        ),
         (
             "included_auc",
             "Links inside: AUC",
@@ -469,7 +480,7 @@ METRICS: dict[str, MetricInfo] = {
     info.key: info
     for info in (
         *_attack_metrics(),
-        *_included_metrics(),
+        *_link_metrics(),
         *_identity_metrics(),
         *_homophily_metrics(),
         *_utility_metrics(),
