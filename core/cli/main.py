@@ -295,6 +295,8 @@ def run_audit(options: argparse.Namespace) -> int:
 
             write_editions(view, options.out)
         failed = view.summary.cells_failed
+        for text in describe_risk(view):
+            say(text)
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
         return 1 if failed or refuted else code
     finally:
@@ -314,6 +316,18 @@ def run_check_claim(options: argparse.Namespace) -> int:
         text = json.dumps(check.describe(), indent=1, ensure_ascii=False)
         options.out.write_text(text + "\n", encoding="utf-8")
     return say(check.verdict, code=1 if check.is_refuted else 0)
+
+
+def describe_risk(view: AuditView) -> list[str]:
+    """Who is exposed, by how much more than the base rate, and which group most; plain text."""
+    from core.findings.answers import answer_bound, answer_risk
+    from core.findings.groups import answer_groups, load_groups
+
+    if view.nodes.empty:
+        return []
+    texts = [answer_risk(view.nodes), answer_bound(view.nodes)]
+    texts.append(answer_groups(view.nodes, load_groups(view)))
+    return [text.replace("**", "") for text in texts if text]
 
 
 def run_publish(options: argparse.Namespace) -> int:

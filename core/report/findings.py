@@ -30,7 +30,7 @@ TABLE_METRICS = (
     "accuracy",
     "tpr_at_fpr_0.01",
     "tpr_at_fpr_0.001",
-    "named_pair_odds",
+    "precision_at_100",
     "expected_found",
     "share_unique",
     "precision_at_0.9_confidence",
