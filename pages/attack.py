@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from core.audit.presets import PRESETS
+from core.audit.presets import PRESETS, list_included_attacks
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.figures import ranking, roc
@@ -66,8 +68,14 @@ def _show_form(view: AuditView | None) -> None:
     for kind, title, promise, missing in GROUPS:
         st.subheader(title, anchor=False)
         st.caption(promise if usable[kind] else missing)
+        inside = list_included_attacks()
         for method in list_methods(kind):  # type: ignore[arg-type]
+            if method in inside:
+                continue
             choices += _show_attack(method, usable[kind])
+    knowledge = _show_knowledge()
+    if choices and (knowledge["included_links"] or knowledge["releases_held"]):
+        choices += [MethodChoice(key=m.info.key) for m in list_included_attacks()]
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     st.session_state.setdefault("num_repeats", view.spec.num_repeats if view is not None else 5)
     repeats = left.number_input(
@@ -93,7 +101,40 @@ def _show_form(view: AuditView | None) -> None:
         icon=":material/play_arrow:",
         disabled=not choices or is_running,
     ):
-        page.start_audit({"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)})
+        plan = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
+        page.start_audit({**plan, **knowledge})
+
+
+def _show_knowledge() -> dict[str, Any]:
+    """Attackers who know more than a release, as fields of the spec."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        aware = st.checkbox(
+            "Knowing the defense too",
+            key="aware",
+            persist_state="session",
+            help="Each attack is run a second time by somebody who replays the defense on the "
+            "release with secrets of their own, and learns from it.",
+        )
+        inside = st.checkbox(
+            "Links inside",
+            key="included_links",
+            persist_state="session",
+            help="Which links of a release are real, and which real ones went in?",
+        )
+        held = st.number_input(
+            "Releases held",
+            1,
+            100,
+            1,
+            key="releases_held",
+            persist_state="session",
+            help="Links inside, for somebody who holds so many releases of the same graph.",
+        )
+    return {
+        "aware": aware,
+        "included_links": inside,
+        "releases_held": int(held) if held > 1 else None,
+    }
 
 
 def _show_presets(usable: dict[str, bool]) -> None:
@@ -105,7 +146,7 @@ def _show_presets(usable: dict[str, bool]) -> None:
                 key=f"preset-{preset.key}",
                 help=preset.summary,
                 on_click=session.choose_attacks,
-                args=(keys, preset.num_repeats),
+                args=(keys, preset.num_repeats, preset.aware),
             )
         st.button(
             "None",

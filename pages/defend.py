@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from core.audit.presets import PRESETS
@@ -106,6 +108,7 @@ def _show_form(view: AuditView | None) -> None:
         page.start_audit(
             {
                 "attacks": attacks,
+                **_keep_knowledge(view),
                 "defenses": [*kept, *choices],
                 "num_repeats": view.spec.num_repeats if view is not None else 5,
             }
@@ -133,6 +136,12 @@ def _show_card(method: type[Method]) -> list[MethodChoice]:
             if remark:
                 st.caption(remark)
         return choices
+
+
+def _keep_knowledge(view: AuditView | None) -> dict[str, Any]:
+    """What the attackers of the open audit know, for its next run."""
+    names = ("aware", "included_links", "releases_held", "evaluation")
+    return {} if view is None else {name: getattr(view.spec, name) for name in names}
 
 
 def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:

@@ -176,9 +176,10 @@ def open_node(node: str | None) -> None:
         st.session_state["node"] = st.query_params["node"] = node
 
 
-def choose_attacks(keys: list[str], num_repeats: int) -> None:
-    """Tick exactly these attacks on the Attack page."""
+def choose_attacks(keys: list[str], num_repeats: int, aware: bool = False) -> None:
+    """Tick exactly these attacks on the Attack page; `aware`: knowing the defense too."""
     for kind in ("link_attack", "attribute_attack"):
         for method in list_methods(kind):
             st.session_state[f"attack.{method.info.key}"] = method.info.key in keys
     st.session_state["num_repeats"] = num_repeats
+    st.session_state["aware"] = aware
