@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,24 +14,34 @@ class LinkThreat:
     """Sensitive link inference (PPGSL §II): tell hidden links from non-links.
 
     hidden   (h, 2) sensitive links E_s, withheld from every release
-    absent   (h, 2) non-links E_n of the original graph, drawn uniformly
+    absent   (a, 2) non-links E_n of the original graph, as many as there are judged links
     prior    share of links among the pairs that an adversary could name: the hidden links over
              all pairs that the visible graph does not link
+    judged   (h,) bool: the hidden links on which attacks are judged; None: all of them
+    more_absent  (b, 2) further non-links, drawn alike, by which false alarms too rare for
+             `absent` are told
     """
 
     hidden: np.ndarray
     absent: np.ndarray
     prior: float
+    judged: np.ndarray | None = None
+    more_absent: np.ndarray | None = None
+
+    @property
+    def targets(self) -> np.ndarray:
+        """(t, 2) the hidden links on which attacks are judged."""
+        return self.hidden if self.judged is None else self.hidden[self.judged]
 
     @property
     def pairs(self) -> np.ndarray:
         """(h + a, 2): the hidden links, then the non-links."""
-        return np.concatenate([self.hidden, self.absent])
+        return np.concatenate([self.targets, self.absent])
 
     @property
     def truth(self) -> np.ndarray:
         """(h + a,) bool: True for the hidden links."""
-        return np.arange(len(self.hidden) + len(self.absent)) < len(self.hidden)
+        return np.arange(len(self.targets) + len(self.absent)) < len(self.targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +55,8 @@ class IncludedThreat(LinkThreat):
     released (h + a,) bool: in the release
     """
 
-    weights: np.ndarray
-    released: np.ndarray
+    weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    released: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
 
 
 @dataclass(frozen=True, eq=False)

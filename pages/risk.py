@@ -10,6 +10,7 @@ from core.figures import margins, risk
 from core.figures.chart import Chart
 from core.findings import answers
 from core.findings.attackers import compute_headline, tabulate_exposed
+from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.node_card import find_node
@@ -164,6 +165,10 @@ def _show_groups(view: AuditView, chosen: list[str], scale: Scale) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
+    if view.spec.groups:
+        table, said = cache.remember(view, _compare_groups)
+        st.markdown(escape(said, 1000))
+        st.dataframe(table, hide_index=True)
     chart = cache.remember(view, _plot_groups, by, tuple(chosen), current_theme(), scale)
     page.show_chart(chart, f"risk-{by}")
 
@@ -199,6 +204,11 @@ def _answer(view: AuditView) -> str:
 
 def _tabulate(view: AuditView, releases: tuple[str, ...]) -> pd.DataFrame:
     return tabulate_exposed(view.nodes, releases)
+
+
+def _compare_groups(view: AuditView) -> tuple[pd.DataFrame, str]:
+    labels = load_groups(view)
+    return tabulate_groups(view.nodes, labels), answer_groups(view.nodes, labels)
 
 
 def _bound(view: AuditView) -> str:

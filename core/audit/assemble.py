@@ -12,7 +12,8 @@ from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
 from core.audit.cases import Case, list_cases
-from core.audit.describe import restore_guarantee
+from core.audit.cell_result import CellResult
+from core.audit.describe import ReleaseRecord
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.kind import list_runs
@@ -183,8 +184,9 @@ def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSumm
         done = _list_done(groups, choice.id, "")
         guarantee, facts, curves = Guarantee(), {}, {}
         if done:
-            guarantee = restore_guarantee(done[0].result["guarantee"])
-            names = [n for n, v in done[0].result["facts"].items() if isinstance(v, int | float)]
+            record = _read_record(done[0])
+            guarantee = record.guarantee
+            names = [n for n, v in record.facts.items() if isinstance(v, int | float)]
             facts = {name: _combine_fact(name, done) for name in names}
             curves = {
                 name: [(step, value) for step, value in points]
@@ -201,8 +203,14 @@ def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSumm
         )
 
 
+def _read_record(cell: Row[Any]) -> ReleaseRecord:
+    record = CellResult.restore(cell.result).release
+    assert record is not None
+    return record
+
+
 def _combine_fact(name: str, cells: list[Row[Any]]) -> Estimate:
-    values = [cell.result["facts"].get(name) for cell in cells]
+    values = [_read_record(cell).facts.get(name) for cell in cells]
     return combine_measurements([Measurement(name, value, n=1) for value in values])
 
 
@@ -267,8 +275,7 @@ def _combine_cells(
         lost = f"{len(other)} of {len(cells)} repeats {other[0].state}: {other[0].reason}"
     by_metric: dict[str, list[Measurement]] = {}
     for cell in done:
-        items = [Measurement(**fields) for fields in cell.result["measurements"]]
-        for item in (*items, *meter(cell)):
+        for item in (*CellResult.restore(cell.result).measurements, *meter(cell)):
             by_metric.setdefault(item.metric, []).append(item)
     for metric, items in by_metric.items():
         estimate = combine_measurements(items, overlap)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,19 @@ import numpy as np
 from core.audit.cases import Case, Threat
 from core.context import Context
 from core.errors import UnsupportedError
+from core.graph import Graph
 from core.methods import AttributeAttack, Defense, IdentityAttack, LinkAttack, Method
 from core.release import Release
-from core.results import AnonymitySets, Measurement
-from core.threats import Threats
+from core.results import AnonymitySets, Measurement, PairScores
+from core.threats import LinkThreat, Threats
 
 Attacked = tuple[list[Measurement], dict[str, Any], dict[str, np.ndarray]]
 """Measurements, facts worth recording, and the arrays that are stored with the cell: `scores`,
 `fpr`, `tpr`, and `nodes`, `risk`, `base` of the people at stake."""
+
+
+SLOW_PAIRS = 2000
+"""Further pairs of a sort on which an attack is run that takes long for each."""
 
 
 def attack_release(
@@ -40,21 +46,57 @@ def _attack_links(
 
     assert isinstance(attack, LinkAttack)
     assert threats.link is not None
-    if case.knowledge == "aware":
-        from core.attacks.aware import score_links_aware
+    threat, graph = threats.link, release.graph
+    check_support(attack.label, attack.supports(release, threat))
 
-        defense = _make_defense(release)
-        scores = score_links_aware(attack, defense, release, threats.link, threats, context)
-    else:
-        check_support(attack.label, attack.supports(release, threats.link))
-        scores = attack.score(release, threats.link, context)
-    roc = ranking.compute_link_roc(scores, threats.link)
-    risk = node_risk.compute_link_node_risk(scores, threats.link, release.graph.num_nodes)
+    def score(asked: LinkThreat) -> PairScores:
+        if case.knowledge == "aware":
+            from core.attacks.aware import score_links_aware
+
+            defense = _make_defense(release)
+            return score_links_aware(attack, defense, release, asked, threats, context)
+        return attack.score(release, asked, context)
+
+    scores, rare, named = _score_with_more(score, attack, graph, threat, context)
+    roc = ranking.compute_link_roc(scores, threat)
+    risk = node_risk.compute_link_node_risk(scores, threat, graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
-    measured = [*ranking.measure_link_scores(scores, threats.link)]
+    measured = [*ranking.measure_link_scores(scores, threat, rare), *named]
     measured.append(node_risk.measure_advantage(risk))
     return measured, dict(scores.facts or {}), arrays
+
+
+def _score_with_more(
+    score: Callable[[LinkThreat], PairScores],
+    attack: LinkAttack,
+    graph: Graph,
+    threat: LinkThreat,
+    context: Context,
+) -> tuple[PairScores, np.ndarray | None, list[Measurement]]:
+    """Scores of the threat's pairs and of its further non-links, and the precisions at the top.
+
+    An attack that trains for minutes is asked once for all pairs; others twice, so that what
+    they say of the threat's own pairs stays the same to the last digit.
+    """
+    from core.measures.top_pairs import choose_limit, draw_candidates, measure_top_pairs
+
+    none = np.empty((0, 2), np.int64)
+    more = none if threat.more_absent is None else threat.more_absent
+    limit, rng = choose_limit(attack.info.cost), context.rng("top_pairs")
+    if attack.is_slow:
+        more, limit = more[:SLOW_PAIRS], SLOW_PAIRS
+    candidates = draw_candidates(graph, threat, limit, attack.is_local, rng)
+    asked = np.concatenate([more, candidates.pairs])
+    if attack.info.cost == "minutes":
+        whole = score(replace(threat, absent=np.concatenate([threat.absent, asked])))
+        own, further = np.split(whole.scores, [len(threat.pairs)])
+        scores = PairScores(own, whole.facts)
+    else:
+        scores = score(threat)
+        further = score(LinkThreat(none, asked, threat.prior)).scores
+    rare, top = np.split(further, [len(more)])
+    return scores, rare, measure_top_pairs(top, candidates)
 
 
 def _attack_included(

@@ -123,6 +123,8 @@ def _list_own_cases(spec: AuditSpec, method: str, attack: Method) -> list[Case]:
     plain = Case(method, _DEFAULT_THREATS.get(attack.kind, "identity"))
     if isinstance(attack, LinkAttack) and "included" in attack.threats:
         plain = Case(method, "included")
+        if not spec.has_included_threat:
+            return []
     cases = [plain]
     if spec.aware and plain.threat != "identity" and not attack.info.is_null:
         cases.append(replace(plain, knowledge="aware"))

@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from core.audit.store import files
 from core.graph import Graph
 from core.release import Guarantee, Release
 
 
-def describe_release(release: Release) -> dict[str, Any]:
-    """Everything of a release but the graph, as JSON holds it."""
-    return {
-        "defense": release.defense,
-        "config": release.config,
-        "guarantee": asdict(release.guarantee),
-        "facts": dict(release.facts),
-        "content_hash": release.graph.content_hash,
-    }
+@dataclass(frozen=True)
+class ReleaseRecord:
+    """Everything of a release but the graph: what a publishing cell or run leaves as JSON."""
+
+    defense: str
+    config: dict[str, Any]
+    guarantee: Guarantee
+    facts: dict[str, Any]
+    content_hash: str
+
+    @staticmethod
+    def of(release: Release) -> ReleaseRecord:
+        """The record of a release."""
+        return ReleaseRecord(
+            release.defense,
+            release.config,
+            release.guarantee,
+            dict(release.facts),
+            release.graph.content_hash,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {**vars(self), "guarantee": asdict(self.guarantee)}
+
+    @staticmethod
+    def restore(fields: dict[str, Any]) -> ReleaseRecord:
+        """What `describe` described."""
+        return ReleaseRecord(**{**fields, "guarantee": restore_guarantee(fields["guarantee"])})
 
 
-def restore_release(description: dict[str, Any], graph: Graph) -> Release:
-    """The release that `describe_release` described, on its graph."""
+def pack_release(release: Release, visible: Graph) -> tuple[ReleaseRecord, files.Arrays]:
+    """A release as a record and arrays; its links, and its nodes where a defense changed them."""
+    arrays = files.pack_release(release.graph, visible, release.link_scores)
+    return ReleaseRecord.of(release), arrays
+
+
+def unpack_release(record: ReleaseRecord, arrays: files.Arrays, visible: Graph) -> Release:
+    """The release that `pack_release` packed, on the graph that was defended."""
     return Release(
-        graph,
-        description["defense"],
-        description["config"],
-        restore_guarantee(description["guarantee"]),
-        facts=description["facts"],
+        files.unpack_release(arrays, visible),
+        record.defense,
+        record.config,
+        record.guarantee,
+        facts=record.facts,
     )
 
 

@@ -32,7 +32,7 @@ from core.results import RELEASE
 from core.seeding import Seed
 from core.threats import Threats
 
-RESULTS_VERSION = 4
+RESULTS_VERSION = 5
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
 
 CellKind = Literal["publish", "attack", "measure"]
@@ -94,6 +94,8 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
         "root_seed": spec.root_seed,
         "links": [spec.hide_links, spec.sensitive_links, spec.test_links],
     }
+    if spec.evaluation != "uniform":
+        base["evaluation"] = spec.evaluation
     if not spec.has_link_threat:
         base["links"] = None
     attribute = [spec.private, spec.known] if spec.private else None
@@ -200,6 +202,7 @@ def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None 
         sensitive_links=None if given is None else find_pairs(graph, given),
         test_links=spec.test_links,
         utility_train=spec.utility_train,
+        evaluation=spec.evaluation,
     )
     if spec.identity is None:
         return threats
@@ -257,7 +260,7 @@ def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[
 
 def _find_skip_reason(spec: AuditSpec, attack: Method, case: Case) -> str:
     if case.threat == "included":
-        return "" if spec.has_included_threat else "use --included-links to attack links inside"
+        return ""
     if attack.kind == "link_attack" and not spec.has_link_threat:
         return "no links are hidden in this audit"
     if attack.kind == "attribute_attack" and spec.private is None:

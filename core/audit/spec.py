@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from core.data.release_columns import Rule
+from core.data.splits import Evaluation
 from core.errors import InputError
 from core.methods import ATTACK_KINDS, Kind, Method
 from core.registry import make_method, parse_method
@@ -111,6 +112,11 @@ class AuditSpec(BaseModel):
     )
     test_links: float = Field(
         0.1, ge=0, lt=0.5, description="Share of the links held back to measure usefulness."
+    )
+    evaluation: Evaluation = Field(
+        "uniform",
+        description="Non-links that attacks on links must tell from hidden links: any, such whose "
+        "ends have as many links, or, both sides alike, at distance two.",
     )
     utility_train: float = Field(
         0.3, gt=0, lt=1, description="Share of the nodes with a known utility label."

@@ -45,7 +45,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
     if options.identity:
         fields["attacks"] = add_identity_attacks(fields.get("attacks", []))
-    read_knowledge(options, fields)
+    read_knowledge(options, fields, options.attack or [])
     if options.defense:
         defenses = _parse_choices(options.defense, "defense")
         if not options.no_twins:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from core.errors import InputError
 
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
-    """--aware, --included-links, --releases-held, --publisher-knows, --attacker-known, --group."""
+    """--aware, --evaluation, --included-links, --releases-held, --publisher-knows,
+    --attacker-known and --group."""
     parser.add_argument(
         "--publisher-knows",
         choices=("none", "public", "column"),
@@ -33,6 +35,12 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         help="run each attack on links and columns also by one who knows the defense",
     )
     parser.add_argument(
+        "--evaluation",
+        choices=("uniform", "degree_matched", "distance_2"),
+        help="non-links that attacks must tell from hidden links: any (the default), such whose "
+        "ends have as many links, or both sides at distance two",
+    )
+    parser.add_argument(
         "--included-links",
         action="store_true",
         help="attack what went into a release: which of its links are real?",
@@ -45,8 +53,15 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_knowledge(options: argparse.Namespace, fields: dict[str, Any]) -> None:
-    """Fill in the spec's fields; attacks on links inside join the others."""
+def read_knowledge(
+    options: argparse.Namespace, fields: dict[str, Any], named: Sequence[str]
+) -> None:
+    """Fill in the spec's fields; attacks on links inside join the others.
+
+    named: the attacks of the command; one on links inside is an error where they are not attacked.
+    """
+    if options.evaluation is not None:
+        fields["evaluation"] = options.evaluation
     if options.aware:
         fields["aware"] = True
     if options.publisher_knows is not None:
@@ -61,14 +76,28 @@ def read_knowledge(options: argparse.Namespace, fields: dict[str, Any]) -> None:
         fields["included_links"] = True
     if options.releases_held is not None:
         fields["releases_held"] = options.releases_held
-    if options.included_links or options.releases_held is not None:
+    if fields.get("included_links") or fields.get("releases_held"):
         from core.audit.presets import list_included_attacks
         from core.audit.spec import MethodChoice
 
         attacks = list(fields.get("attacks", []))
-        named = {choice["key"] for choice in attacks}
-        new = [m for m in list_included_attacks() if m.info.key not in named]
+        known = {choice["key"] for choice in attacks}
+        new = [m for m in list_included_attacks() if m.info.key not in known]
         fields["attacks"] = attacks + [MethodChoice.of(m()).model_dump() for m in new]
+    else:
+        for text in named:
+            key = text.partition(":")[0]
+            if key != "all" and needs_included_links(key):
+                raise InputError(key, "needs links inside", remedy="use --included-links")
+
+
+def needs_included_links(key: str) -> bool:
+    """Whether the method attacks what went into a release, and nothing else."""
+    from core.methods import LinkAttack
+    from core.registry import find_method
+
+    method = find_method(key)
+    return issubclass(method, LinkAttack) and method.threats == ("included",)
 
 
 def split_private(options: argparse.Namespace) -> None:

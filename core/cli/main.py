@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from core.audit.service import AuditService
     from core.audit.view import AuditView
 
-DEFAULT_TRIALS = 2000
-
 
 class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
@@ -147,9 +145,9 @@ def build_parser() -> Parser:
         "--check-claims",
         type=int,
         nargs="?",
-        const=DEFAULT_TRIALS,
+        const=0,
         metavar="N",
-        help=f"try to refute what private releases promise, by N trials each ({DEFAULT_TRIALS:,})",
+        help="try to refute what private releases promise, by N trials each (by default from ε)",
     )
     add_identity(audit)
     add_columns(audit)
@@ -173,9 +171,8 @@ def build_parser() -> Parser:
     check.add_argument(
         "--trials",
         type=int,
-        default=DEFAULT_TRIALS,
         metavar="N",
-        help=f"runs of the defense ({DEFAULT_TRIALS:,})",
+        help="runs of the defense (by default from ε)",
     )
     check.add_argument("--root-seed", type=int, default=0, metavar="N")
     check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")
@@ -298,6 +295,8 @@ def run_audit(options: argparse.Namespace) -> int:
 
             write_editions(view, options.out)
         failed = view.summary.cells_failed
+        for text in describe_risk(view):
+            say(text)
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
         return 1 if failed or refuted else code
     finally:
@@ -317,6 +316,18 @@ def run_check_claim(options: argparse.Namespace) -> int:
         text = json.dumps(check.describe(), indent=1, ensure_ascii=False)
         options.out.write_text(text + "\n", encoding="utf-8")
     return say(check.verdict, code=1 if check.is_refuted else 0)
+
+
+def describe_risk(view: AuditView) -> list[str]:
+    """Who is exposed, by how much more than the base rate, and which group most; plain text."""
+    from core.findings.answers import answer_bound, answer_risk
+    from core.findings.groups import answer_groups, load_groups
+
+    if view.nodes.empty:
+        return []
+    texts = [answer_risk(view.nodes), answer_bound(view.nodes)]
+    texts.append(answer_groups(view.nodes, load_groups(view)))
+    return [text.replace("**", "") for text in texts if text]
 
 
 def run_publish(options: argparse.Namespace) -> int:
@@ -377,11 +388,23 @@ def _check_folder(folder: Path) -> None:
 
 
 def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
-    """Check what each private release promises; the number of refuted claims."""
+    """Check what each private release promises; the number of refuted claims.
+
+    trials  0: as many for each as can refute what it promises
+    """
+    from core.audit.jobs.claims import count_claims
     from core.findings.labels import is_twin
+    from core.privacy.claim_check import choose_trials
 
     promising = [s.id for s in view.releases if s.guarantee.is_private and not is_twin(s.id)]
-    ids = [service.claims.start(view.summary.id, release, trials) for release in promising]
+    promises = {summary.id: summary.guarantee for summary in view.releases}
+    num_claims = count_claims(view.spec)
+    ids = [
+        service.claims.start(
+            view.summary.id, release, trials or choose_trials(promises[release], num_claims)
+        )
+        for release in promising
+    ]
     show = _make_meter()
     try:
         for number, (claim_id, release) in enumerate(zip(ids, promising, strict=True)):

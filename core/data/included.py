@@ -34,7 +34,7 @@ def draw_included_threat(
     )
     absent = np.concatenate([lies, others])
     released_mask = told.contains_pairs(np.concatenate([links, absent]))
-    return IncludedThreat(links, absent, real.density, weights, released_mask)
+    return IncludedThreat(links, absent, real.density, weights=weights, released=released_mask)
 
 
 def _drop_empty(graph: Graph) -> Graph:

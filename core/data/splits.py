@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 import numpy as np
 
+from core.algorithms.near_pairs import find_near_pairs
 from core.algorithms.pairs import sample_non_links
 from core.errors import InputError
 from core.graph import Graph, pair_codes
 from core.seeding import Seed
 from core.threats import AttributeThreat, LinkThreat, Threats
+
+Evaluation = Literal["uniform", "degree_matched", "distance_2"]
+"""uniform: any non-links; degree_matched: their ends have as many links as those of the hidden
+links; distance_2: hidden links and non-links alike share a neighbour in the visible graph."""
+
+NUM_NON_LINKS = 20_000
+"""Non-links in all on which rare false alarms are told, where the graph has so many."""
+
+MAX_STEPS = 20_000_000
+"""Paths of two links that are followed to find pairs at distance two."""
 
 
 def draw_threats(
@@ -21,6 +35,7 @@ def draw_threats(
     sensitive_links: np.ndarray | None = None,
     test_links: float = 0.1,
     utility_train: float = 0.3,
+    evaluation: Evaluation = "uniform",
 ) -> Threats:
     """Set up one repeat on the original graph.
 
@@ -28,6 +43,7 @@ def draw_threats(
     sensitive_links  (h, 2) the analyst's own choice; replaces the draw
     test_links       share of the original links held back for link-prediction utility; only
                      where there is a link threat (the attribute threat sees the whole graph)
+    evaluation       which non-links attacks on links must tell from hidden links: `judge_links`
     """
     if private is not None:
         graph = graph.with_private(private)
@@ -41,7 +57,8 @@ def draw_threats(
         absent, test_non = non_links[: len(hidden)], non_links[len(hidden) :]
         visible = graph.without_edges(np.concatenate([hidden, test]))
         candidates = graph.num_pairs - visible.num_edges
-        link = LinkThreat(hidden, absent, prior=len(hidden) / max(candidates, 1))
+        prior = len(hidden) / max(candidates, 1)
+        link = judge_links(graph, visible, LinkThreat(hidden, absent, prior), evaluation, seed)
     attribute = downstream = None
     if private is not None:
         attribute = draw_attribute_threat(graph, private, known, seed.child("known"))
@@ -101,3 +118,67 @@ def _draw_links(
         hidden, rest = graph.edges[np.sort(order[:num_hidden])], order[num_hidden:]
     num_test = min(round(test_share * graph.num_edges), len(rest))
     return hidden, graph.edges[np.sort(rest[:num_test])]
+
+
+def judge_links(
+    graph: Graph, visible: Graph, threat: LinkThreat, evaluation: Evaluation, seed: Seed
+) -> LinkThreat:
+    """The same secrets with the non-links of an evaluation, and more of them for rare alarms.
+
+    distance_2 judges only hidden links whose ends share a neighbour in `visible`, against
+    non-links of `graph` that do: never one side alone. Further non-links come from a stream of
+    their own, so that they leave the others as they are.
+    """
+    rng = seed.rng("more_non_links")
+    if evaluation == "uniform":
+        available = graph.num_pairs - graph.num_edges
+        more = sample_non_links(graph, min(NUM_NON_LINKS, available), rng)
+        return replace(threat, more_absent=_leave_out(more, threat.absent, graph.num_nodes))
+    if evaluation == "degree_matched":
+        absent = _swap_ends(graph, threat.hidden, NUM_NON_LINKS, rng)
+        judged = None
+    else:
+        absent, _ = find_near_pairs(visible, MAX_STEPS, rng)
+        absent = rng.permutation(np.unique(absent[~graph.contains_pairs(absent)], axis=0))
+        judged = _share_neighbor(visible, threat.hidden)
+    count = len(threat.hidden) if judged is None else int(judged.sum())
+    if not count or not len(absent):
+        raise InputError(
+            "evaluation",
+            "must find hidden links and non-links of that kind",
+            evaluation,
+            "choose uniform or hide more links",
+        )
+    more = absent[count:NUM_NON_LINKS]
+    return replace(threat, absent=absent[:count], judged=judged, more_absent=more)
+
+
+def _leave_out(pairs: np.ndarray, taken: np.ndarray, num_nodes: int) -> np.ndarray:
+    codes = pair_codes(pairs, num_nodes)
+    rest: np.ndarray = pairs[~np.isin(codes, pair_codes(taken, num_nodes))]
+    return rest[: max(NUM_NON_LINKS - len(taken), 0)]
+
+
+def _share_neighbor(graph: Graph, pairs: np.ndarray) -> np.ndarray:
+    """(k,) bool: whether the two ends have a neighbour in common."""
+    links = graph.adjacency != 0
+    shared = links[pairs[:, 0]].multiply(links[pairs[:, 1]]).sum(axis=1)
+    found: np.ndarray = np.asarray(shared).ravel() > 0
+    return found
+
+
+def _swap_ends(graph: Graph, links: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """At most `count` distinct non-links that join one end of a link to an end of another one."""
+    found = np.empty(0, np.int64)
+    ends = links.ravel()
+    for _ in range(50):
+        pairs = rng.choice(ends, (2 * count, 2))
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        codes = pair_codes(pairs[~graph.contains_pairs(pairs)], graph.num_nodes)
+        merged = np.concatenate([found, codes])
+        _, first = np.unique(merged, return_index=True)
+        found = merged[np.sort(first)]
+        if len(found) >= count:
+            break
+    found = found[:count]
+    return np.stack([found // graph.num_nodes, found % graph.num_nodes], axis=1)

@@ -46,14 +46,14 @@ def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
 
 
 def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
-    """What a named pair is worth at the graph's density; empty where it was not computed."""
-    rows = select_results(results, "named_pair_odds", [release])
+    """What the first hundred named pairs are worth; empty where it was not computed."""
+    rows = select_results(results, "precision_at_100", [release])
     if rows.empty:
         return ""
     best = rows.loc[rows.value.idxmax()]
     return (
-        f"If the attacker names a pair among its most certain 1 %, the odds that it is right are "
-        f"{_interval(best)} to 1 with {method_title(best.method)}, at the density of this graph."
+        "Of the 100 pairs that the attacker would name first, among all that are not linked, a "
+        f"share of {_interval(best)} are hidden links with {method_title(best.method)}."
     )
 
 

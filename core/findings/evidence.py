@@ -17,6 +17,7 @@ from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.methods import Method
 from core.registry import list_methods
+from core.release import ORIGINAL
 from core.results import RELEASE
 
 
@@ -111,6 +112,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     found: list[str] = []
     states = {case: group for case, group in rows.groupby("method", sort=False)}
     for case in cases:
+        if release == ORIGINAL and case.needs_defense:
+            continue
         known = states.get(case.id)
         done = None if known is None else known[known.status == "done"]
         if known is None or done is None:

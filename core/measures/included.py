@@ -66,7 +66,7 @@ def compute_included_risk(scores: PairScores, threat: IncludedThreat, num_nodes:
     truth, pairs = threat.truth, threat.pairs
     codes = pair_codes(pairs, num_nodes)
     chances = calibrate(scores.scores, truth, codes, False, threat.weights)
-    ends = threat.hidden.ravel()
+    ends = threat.targets.ravel()
     count = np.bincount(ends, minlength=num_nodes)
     total = np.bincount(ends, np.repeat(chances[truth], 2), minlength=num_nodes)
     nodes = np.flatnonzero(count)

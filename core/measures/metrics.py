@@ -157,18 +157,18 @@ def _attack_metrics() -> list[MetricInfo]:
             "margin",
             "Margin of the true class",
             "Probability of the true class minus the highest other one. Near 0 is safe; far below "
-            "0 leaks as well, because the attacker only has to invert his guess.",
+            "0 leaks as well, because the attacker only has to invert his guess. Compare it with "
+            "the class prior attacker, whose margin is above 0 wherever one class is larger.",
             better_for_privacy="lower",
             range=(-1.0, 1.0),
-            chance=0.0,
         ),
         MetricInfo(
             "margin_absolute",
             "Absolute margin",
-            "Mean distance of the margin from 0, the attacker's certainty either way.",
+            "Mean distance of the margin from 0, the attacker's certainty either way; compare it "
+            "with the class prior attacker's.",
             better_for_privacy="lower",
             range=SHARE,
-            chance=0.0,
         ),
         MetricInfo(
             "share_below_zero",
@@ -244,8 +244,19 @@ def _identity_metrics() -> list[MetricInfo]:
     return [*shares, smallest]
 
 
-def _included_metrics() -> list[MetricInfo]:
+def _link_metrics() -> list[MetricInfo]:
     rows = (
+        *(
+            (
+                f"precision_at_{count}",
+                f"Right among the first {count} named",
+                f"Share of hidden links among the {count} unlinked pairs of all that the attacker "
+                "would name first. A guesser's share is that of hidden links among all such "
+                "pairs, next to nothing.",
+                None,
+            )
+            for count in (50, 100, 500)
+        ),
         (
             "included_auc",
             "Links inside: AUC",
@@ -469,7 +480,7 @@ METRICS: dict[str, MetricInfo] = {
     info.key: info
     for info in (
         *_attack_metrics(),
-        *_included_metrics(),
+        *_link_metrics(),
         *_identity_metrics(),
         *_homophily_metrics(),
         *_utility_metrics(),

@@ -59,7 +59,7 @@ def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: in
     """
     truth = threat.truth
     probability = calibrate(scores.scores, truth, pair_codes(threat.pairs, num_nodes), True)
-    ends = threat.hidden.ravel()
+    ends = threat.targets.ravel()
     total = np.bincount(ends, np.repeat(probability[truth], 2), minlength=num_nodes)
     count = np.bincount(ends, minlength=num_nodes)
     nodes = np.flatnonzero(count)

@@ -72,15 +72,24 @@ def compute_roc(scores: np.ndarray, truth: np.ndarray) -> Roc:
     return Roc(np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]]))
 
 
-def measure_link_scores(scores: PairScores, threat: LinkThreat) -> list[Measurement]:
+def measure_link_scores(
+    scores: PairScores, threat: LinkThreat, more: np.ndarray | None = None
+) -> list[Measurement]:
     """auc, tpr_at_fpr_0.01, tpr_at_fpr_0.001 and named_pair_odds of a link attack.
+
+    more: (b,) scores of `threat.more_absent`, which join the non-links at 0.1 % false alarms.
 
     named_pair_odds: the attacker names the pairs above the score that 1 % of the non-links
     reach. Right : wrong among them, at the share of links among all pairs that he could name
     (`threat.prior` = π), is π·TPR / ((1 − π)·FPR) by Bayes, as against the balanced test.
     """
+    *usual, rare = _measure_ranking(scores.scores, threat.truth)
+    if more is not None and len(more):
+        truth = np.concatenate([threat.truth, np.zeros(len(more), bool)])
+        rare = _measure_tpr(np.concatenate([scores.scores, more]), truth, LOW_RATES[-1])
     return [
-        *_measure_ranking(scores.scores, threat.truth),
+        *usual,
+        rare,
         _measure_odds(scores.scores, threat.truth, threat.prior),
     ]
 

@@ -15,8 +15,8 @@ nothing more: the attacker may be weak, or the trials too few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,17 +33,19 @@ from core.threats import Threats
 
 CONFIDENCE = 0.95
 MIN_TRIALS = 40
+DEFAULT_TRIALS = 2000
+MOST_TRIALS = 20_000
+"""Trials that a check chooses by itself: at least and at most so many."""
+
 LOOKS = (0.5, 0.75, 1.0)
 """Shares of the trials after which the bound is taken; the first quarter chooses the rule."""
-
-LOOK_ALPHA = (1 - CONFIDENCE) / len(LOOKS)
-"""Error rate of each look, so that all of them together keep the confidence."""
 
 CHOICE_ALPHAS = (0.001, 0.02, 0.2, 0.9)
 """Error rates at which rules are compared: the first one that any rule stands up to. Small, as
 the best of many looks good by luck; laxer where so few trials show nothing at a small one."""
 
 Statistic = Callable[[Release], Sequence[float]]
+Describe = Callable[[Release], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class ClaimCheck:
     trials       runs of the defense on both graphs together;  planned  how many were allowed
     roc          (k, 2) false and true accusation rates of the chosen statistic, judged trials
     statistic    what the attacker looked at
+    num_claims   checks that shared the error rate
     """
 
     defense: str
@@ -85,6 +88,20 @@ class ClaimCheck:
     statistic: str
     roc: np.ndarray
 
+    num_claims: int = 1
+
+    @property
+    def is_testable(self) -> bool:
+        """Whether as many trials could have refuted the claim at all."""
+        return self.resolution > self.claimed
+
+    @property
+    def outcome(self) -> str:
+        """For tables: "refuted", "not refuted", or "not testable with 2,000 trials"."""
+        if self.is_refuted:
+            return "refuted"
+        return "not refuted" if self.is_testable else f"not testable with {self.trials:,} trials"
+
     @property
     def is_refuted(self) -> bool:
         return self.lower_bound > self.claimed
@@ -95,10 +112,10 @@ class ClaimCheck:
         shown = f"ε ≥ {self.lower_bound:.2f} with 95 % confidence in {self.trials:,} trials"
         if self.is_refuted:
             return f"The claim ε = {self.claimed:g} does not hold: the game shows {shown}."
-        if self.resolution < self.claimed:
+        if not self.is_testable:
             return (
-                f"The claim ε = {self.claimed:g} was not refuted, and could not have been: "
-                f"{self.trials:,} trials show at most ε = {self.resolution:.2f}."
+                f"The claim ε = {self.claimed:g} is not testable with {self.trials:,} trials: "
+                f"they could show at most ε = {self.resolution:.2f}."
             )
         return f"The claim ε = {self.claimed:g} was not refuted: the game shows {shown}."
 
@@ -110,7 +127,8 @@ class ClaimCheck:
     @staticmethod
     def restore(description: dict[str, Any]) -> ClaimCheck:
         """The check from its JSON fields."""
-        fields = {name: description[name] for name in ClaimCheck.__dataclass_fields__}
+        names = ClaimCheck.__dataclass_fields__
+        fields = {name: description[name] for name in names if name in description}
         return ClaimCheck(**{**fields, "roc": np.array(description["roc"])})
 
 
@@ -119,11 +137,18 @@ def check_claim(
     context: Context,
     *,
     neighbors: tuple[Graph, Graph] | None = None,
-    trials: int = 2000,
+    trials: int | None = None,
     statistic: Statistic | None = None,
     statistic_names: Sequence[str] = (),
+    describe: Describe | None = None,
+    num_claims: int = 1,
 ) -> ClaimCheck:
-    """Play the game for `defense` with its settings.
+    """Play the game for `defense` with its settings, as a publishing run would make its releases.
+
+    trials      by default as many as can refute the claim, see `choose_trials`
+    describe    Release ↦ what is written beside the graph; its numbers are read as well
+    num_claims  checks that are made together: each is held to a share of the error rate
+                (Bonferroni), so that all of them keep the confidence
 
     neighbors  two graphs on the same nodes that the guarantee's relation calls neighbours;
                by default a tiny pair: a guarantee must hold for every pair, so also for one on
@@ -132,14 +157,18 @@ def check_claim(
                of the release where the graphs differ, links at those nodes, links in all
     Raises UnsupportedError where the defense promises nothing or declines the graphs.
     """
-    if trials < MIN_TRIALS:
+    if trials is not None and trials < MIN_TRIALS:
         raise InputError("number of trials", f"must be at least {MIN_TRIALS}", trials)
-    silent = replace(context, progress=_Inner(context.progress))
-    guarantee = _find_guarantee(defense, silent, neighbors)
+    silent = replace(context, progress=_Inner(context.progress), is_publishing=True)
+    first = _publish_first(defense, silent, neighbors)
+    guarantee = first.guarantee
     left, right = neighbors or make_neighbors(guarantee.unit)
     if statistic is None:
         statistic, statistic_names = make_statistic(left, right), STATISTICS
-    claimed = guarantee.epsilon_transcript or guarantee.epsilon or 0.0
+    written = _WrittenNumbers(describe or _describe, first)
+    claimed = guarantee.epsilon_received or 0.0
+    trials = choose_trials(guarantee, num_claims) if trials is None else trials
+    alpha = (1 - CONFIDENCE) / len(LOOKS) / num_claims
     delta, per_side = guarantee.delta, trials // 2
     num_choosing = per_side // 4
     looks = [round(share * per_side) for share in LOOKS]
@@ -148,7 +177,8 @@ def check_claim(
     for trial in range(per_side):
         for side, graph in enumerate((left, right)):
             run = silent.child("claim check", side, trial)
-            samples[side].append(tuple(statistic(defense.publish(graph, Threats(graph), run))))
+            release = defense.publish(graph, Threats(graph), run).strip()
+            samples[side].append((*statistic(release), *written.read(release)))
         played = trial + 1
         so_far = f": ε ≥ {bound:.2f} so far" if bound else ""
         context.progress.update(played, per_side, f"checking the claim{so_far}")
@@ -156,11 +186,11 @@ def check_claim(
             rule = _choose_rule(np.array(samples[0]), np.array(samples[1]), delta)
         if played in looks:
             judged = tuple(np.array(part[num_choosing:]) for part in samples)
-            bound = max(bound, _bound_by_rule(rule, judged[0], judged[1], delta))
+            bound = max(bound, _bound_by_rule(rule, judged[0], judged[1], delta, alpha))
             context.progress.record("claim_lower_bound", 2 * played, bound)
             if bound > claimed:
                 break
-    count = len(judged[0])
+    names = [*statistic_names] or [str(i) for i in range(len(samples[0][0]) - len(written.names))]
     return ClaimCheck(
         defense.info.key,
         defense.config,
@@ -168,12 +198,31 @@ def check_claim(
         claimed,
         delta,
         lower_bound=bound,
-        resolution=float(compute_lower_bound(count, count, 0, count, delta, LOOK_ALPHA)),
+        resolution=compute_resolution(len(judged[0]), delta, alpha),
         trials=2 * played,
         planned=2 * per_side,
-        statistic=statistic_names[rule.statistic] if statistic_names else str(rule.statistic),
+        statistic=[*names, *written.names][rule.statistic],
         roc=_compute_roc(rule, judged[0], judged[1]),
+        num_claims=num_claims,
     )
+
+
+def compute_resolution(count: int, delta: float, alpha: float) -> float:
+    """Largest bound that `count` judged trials a side can show: all of one, none of the other."""
+    return float(compute_lower_bound(count, count, 0, count, delta, alpha))
+
+
+def choose_trials(guarantee: Guarantee, num_claims: int = 1) -> int:
+    """Trials that can refute the claim: DEFAULT_TRIALS to MOST_TRIALS, doubled until the largest
+    bound that they could show is ½ above it. DEFAULT_TRIALS where none of them can."""
+    alpha, claimed = (1 - CONFIDENCE) / len(LOOKS) / num_claims, guarantee.epsilon_received or 0.0
+    trials = DEFAULT_TRIALS
+    while trials <= MOST_TRIALS:
+        per_side = trials // 2
+        if compute_resolution(per_side - per_side // 4, guarantee.delta, alpha) > claimed + 0.5:
+            return trials
+        trials *= 2
+    return DEFAULT_TRIALS
 
 
 def compute_lower_bound(
@@ -232,20 +281,44 @@ def make_statistic(left: Graph, right: Graph) -> Statistic:
     return compute
 
 
-def _find_guarantee(
+def _publish_first(
     defense: Defense, context: Context, neighbors: tuple[Graph, Graph] | None
-) -> Guarantee:
-    """The promise of a first release, which is not counted as a trial."""
+) -> Release:
+    """A first release with its promise, which is not counted as a trial."""
     graph = (neighbors or make_neighbors("edge"))[0]
     reason = defense.supports(graph, Threats(graph))
     if reason:
         raise UnsupportedError(defense.info.title, f"cannot run on the game's graphs: {reason}")
-    guarantee = defense.publish(graph, Threats(graph), context.child("claim")).guarantee
-    if not guarantee.is_private:
+    release = defense.publish(graph, Threats(graph), context.child("claim")).strip()
+    if not release.guarantee.is_private:
         raise UnsupportedError(
             defense.info.title, "must promise differential privacy to have a claim to check"
         )
-    return guarantee
+    return release
+
+
+def _describe(release: Release) -> dict[str, Any]:
+    return {"facts": release.facts, "guarantee": asdict(release.guarantee)}
+
+
+class _WrittenNumbers:
+    """The numbers of what is written beside a graph, by the names that the first release has."""
+
+    def __init__(self, describe: Describe, first: Release) -> None:
+        self._describe = describe
+        self.names = sorted(_list_numbers(describe(first)))
+
+    def read(self, release: Release) -> tuple[float, ...]:
+        numbers = _list_numbers(self._describe(release))
+        return tuple(numbers.get(name, -1.0) for name in self.names)
+
+
+def _list_numbers(value: Any, name: str = "written") -> dict[str, float]:
+    if isinstance(value, Mapping):
+        parts = [_list_numbers(part, f"{name}: {key}") for key, part in value.items()]
+        return {key: number for part in parts for key, number in part.items()}
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return {name: float(value)} if is_number else {}
 
 
 def _choose_rule(left: np.ndarray, right: np.ndarray, delta: float) -> Rule:
@@ -282,12 +355,14 @@ def _list_thresholds(values: np.ndarray, limit: int = 60) -> np.ndarray:
     return np.unique(np.quantile(values, np.linspace(0, 1, limit)))
 
 
-def _bound_by_rule(rule: Rule, left: np.ndarray, right: np.ndarray, delta: float) -> float:
+def _bound_by_rule(
+    rule: Rule, left: np.ndarray, right: np.ndarray, delta: float, alpha: float
+) -> float:
     sides = (left, right)
     hits = [int(rule.judge(part).sum()) for part in sides]
     yes, no = rule.accused, 1 - rule.accused
     return float(
-        compute_lower_bound(hits[yes], len(sides[yes]), hits[no], len(sides[no]), delta, LOOK_ALPHA)
+        compute_lower_bound(hits[yes], len(sides[yes]), hits[no], len(sides[no]), delta, alpha)
     )
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from core.audit.cases import Threat
 from core.findings import answers
+from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import is_null, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.ranking import compute_ranking
@@ -17,17 +18,19 @@ from core.findings.tables import UNITS, describe_sample, list_metrics, main_metr
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.transfer import compute_transfer
 from core.findings.turned import MARK
+from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import MIN_CELL, Material
+from core.report.text import clean_text
 
 TABLE_METRICS = (
     "auc",
     "accuracy",
     "tpr_at_fpr_0.01",
     "tpr_at_fpr_0.001",
-    "named_pair_odds",
+    "precision_at_100",
     "expected_found",
     "share_unique",
     "precision_at_0.9_confidence",
@@ -182,7 +185,28 @@ def build_risk(material: Material) -> list[Block]:
             "A curve nearer to the lower left corner is safer.",
         ),
         *_build_groups(material),
+        *_build_columns(material),
         *_build_exposed(material),
+    ]
+
+
+def _build_columns(material: Material) -> list[Block]:
+    """What the headline attacker gains by the groups that the audit names."""
+    labels = load_groups(material.view)
+    table = tabulate_groups(material.nodes, labels)
+    if table.empty:
+        return []
+    rows = [[clean_text(str(cell), 60) for cell in row] for row in table.itertuples(index=False)]
+    return [
+        blocks.paragraph(clean_text(answer_groups(material.nodes, labels), 1000)),
+        blocks.table(
+            list(table.columns),
+            rows,
+            "What the headline attacker gains over the base rate, by group; groups of fewer than "
+            f"{MIN_GROUP} people at stake are left out.",
+            numeric=(3, 4),
+            inline=True,
+        ),
     ]
 
 

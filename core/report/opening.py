@@ -85,7 +85,7 @@ def build_threats(material: Material) -> list[Block]:
             )
         )
     used = [m for t in material.threats for m in list_metrics(material.results, "attack", t)]
-    shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "named_pair_odds") if m in used]
+    shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
     result.append(blocks.heading("How to read the numbers"))
     result.append(
         blocks.bullets(

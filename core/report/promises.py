@@ -100,7 +100,7 @@ def _build_checks(material: Material, private: list[ReleaseSummary]) -> list[Blo
                 f"{run.check.claimed:g}",
                 format_number(run.check.lower_bound),
                 f"{run.check.trials:,}",
-                "refuted" if run.check.is_refuted else "not refuted",
+                run.check.outcome,
             ]
             for run in runs
             if run.check is not None

@@ -8,6 +8,7 @@ from core.audit.view import AuditView
 from core.figures import ego
 from core.findings import node_card
 from core.findings.ego import class_legend
+from core.findings.identity import describe_identity
 from core.findings.labels import release_title
 from core.findings.node_reasons import explain_node
 from core.findings.tables import list_releases
@@ -52,6 +53,9 @@ def show_node(view: AuditView, node: str) -> None:
         left, right = st.columns([1, 1], gap="large")
         with left:
             _show_risks(view, node)
+            known = describe_identity(view.nodes, node, int(graph.degrees[number]))
+            if known:
+                st.markdown("\n".join(f"- {sentence}" for sentence in known))
             _show_neighbors(view, graph, number)
         with right:
             _show_ego(view, node, number)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.audit.spec import AuditSpec
+from core.audit.spec import AuditSpec, PublisherKnows
 from core.errors import AuditError
 from core.graph import Graph
 from core.registry import list_methods
@@ -36,6 +36,10 @@ class ThreatChoice:
     way: str = "share"
     hide_links: float = 0.1
     sensitive_links: tuple[tuple[str, str], ...] = ()
+    more_private: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    publisher_knows: PublisherKnows = "public"
+    attacker_known: tuple[float, ...] = ()
 
     @property
     def spec_fields(self) -> dict[str, Any]:
@@ -44,6 +48,10 @@ class ThreatChoice:
             "private": self.private,
             "utility": self.utility,
             "known": self.known,
+            "more_private": self.more_private if self.private else (),
+            "groups": self.groups,
+            "publisher_knows": self.publisher_knows,
+            "attacker_known": self.attacker_known if self.private else (),
             "hide_links": self.hide_links if self.mode == "share" else None,
             "sensitive_links": self.sensitive_links if self.mode == "pairs" else None,
         }
@@ -71,6 +79,10 @@ class ThreatChoice:
             "given" if mode == "pairs" else mode,
             spec.hide_links or 0.1,
             spec.sensitive_links or (),
+            spec.more_private,
+            spec.groups,
+            spec.publisher_knows,
+            spec.attacker_known,
         )
 
     @staticmethod

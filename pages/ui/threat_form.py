@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.audit.spec import PublisherKnows
 from core.data import node_pairs
 from core.errors import AuditError
 from core.graph import Graph
@@ -21,6 +22,12 @@ WAYS = {
     "none": "none",
 }
 Pair = tuple[str, str]
+OTHERS = (0.01, 0.1, 0.3, 0.5)
+PUBLISHER: dict[PublisherKnows, str] = {
+    "public": "the values that the assumed attacker knows",
+    "column": "the whole column",
+    "none": "nothing",
+}
 MAX_FEATURES = 200
 """Above that, feature columns are not offered as private."""
 
@@ -70,6 +77,51 @@ def _show_attribute_threat(graph: Graph) -> None:
         help="What the recipient wants to predict: it measures how useful a release still is.",
     )
     session.set_threats(private=private, known=known, utility=utility)
+    if private is not None:
+        _show_knowledge([c for c in columns if c not in (None, private, utility)], key)
+
+
+def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
+    """Further private columns, groups, and who else knows what."""
+    threats = session.current_threats()
+    with st.expander("More columns, and who knows what"):
+        more = st.multiselect(
+            "Further private columns",
+            columns,
+            [c for c in threats.more_private if c in columns],
+            key=f"more-private-{key}",
+            help="Attacked on the same releases.",
+        )
+        rest = [c for c in columns if c not in more]
+        groups = st.multiselect(
+            "Compare people by",
+            rest,
+            [c for c in threats.groups if c in rest],
+            key=f"groups-{key}",
+            help="Does an attacker gain more on some people than on others?",
+        )
+        others = st.multiselect(
+            "Further attackers, who know people of their own",
+            sorted({*OTHERS, *threats.attacker_known}),
+            list(threats.attacker_known),
+            format_func=lambda share: f"{share:.0%}",
+            key=f"others-{key}",
+            help="A defense that used some values may be no protection from who knows others.",
+        )
+        ways = list(PUBLISHER)
+        knows = st.selectbox(
+            "What a defense uses of the private column",
+            ways,
+            ways.index(threats.publisher_knows),
+            format_func=lambda way: PUBLISHER[way],
+            key=f"publisher-{key}",
+        )
+    session.set_threats(
+        more_private=tuple(more),
+        groups=tuple(groups),
+        attacker_known=tuple(others),
+        publisher_knows=knows,
+    )
 
 
 def _show_link_threat(graph: Graph) -> None:

@@ -27,12 +27,13 @@ PATIENCE_S = 300.0
 def start(folder: Path, name: str, *arguments: str) -> tuple[subprocess.Popen[bytes], str]:
     """A command of the project and the address that it says it listens on."""
     log = folder / f"{name}.log"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "core", *arguments],
-        cwd=ROOT,
-        stderr=log.open("wb"),
-        env={**os.environ, "AUDIT_DEVICE": "cpu"},
-    )
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "core", *arguments],
+            cwd=ROOT,
+            stderr=errors,
+            env={**os.environ, "AUDIT_DEVICE": "cpu"},
+        )
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end and process.poll() is None:
         for line in log.read_text().splitlines():

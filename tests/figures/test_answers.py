@@ -45,7 +45,7 @@ def test_only_null_attackers_are_no_attack() -> None:
 
 def test_odds_are_those_of_the_best_named_pair() -> None:
     text = answers.answer_odds(make_results())
-    assert "0.20 [0.15, 0.25] to 1 with Common neighbours" in text
+    assert "a share of 0.20 [0.15, 0.25] are hidden links with Common neighbours" in text
     assert answers.answer_odds(make_results().iloc[:0]) == ""
 
 

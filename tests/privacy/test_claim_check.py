@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,14 +13,21 @@ from scipy import stats
 from core.context import Context
 from core.errors import InputError, RunCancelled, UnsupportedError
 from core.graph import Graph
+from core.privacy import claim_check
 from core.privacy.claim_check import (
+    DEFAULT_TRIALS,
+    MOST_TRIALS,
+    ClaimCheck,
     Rule,
     _choose_rule,
     check_claim,
+    choose_trials,
     compute_lower_bound,
+    compute_resolution,
     make_neighbors,
     make_statistic,
 )
+from core.privacy.guarantees import EDGE, LINK_TWICE
 from core.progress import RecordingProgress
 from core.registry import make_method
 from core.release import Release
@@ -131,7 +139,84 @@ def test_result_is_json_repeatable_and_has_a_roc_from_corner_to_corner():
     assert (np.diff(first.roc, axis=0) >= 0).all()
     # So few trials cannot refute a large claim, and the verdict says so.
     large = check(make_method("edge_rand", {"epsilon": 9.0}), neighbors=SMALL, trials=80)
-    assert "could not have been" in large.verdict
+    assert "is not testable with 80 trials" in large.verdict
+    assert large.outcome == "not testable with 80 trials"
+    assert not large.is_testable
+    assert first.outcome == "not refuted"
+    restored = ClaimCheck.restore({k: v for k, v in first.describe().items() if k != "num_claims"})
+    assert restored.verdict == first.verdict
+
+
+def test_a_rule_is_never_judged_on_the_trials_that_chose_it():
+    """Statistics of pure chance, 400 of them: the best of a quarter says nothing of the others."""
+    numbers = iter(np.random.default_rng(0).random((10_000, 400)))
+    seen = []
+
+    def watch(rule, left, right, *rest):
+        seen.append((rule, left, right))
+        return bound_by_rule(rule, left, right, *rest)
+
+    bound_by_rule = claim_check._bound_by_rule
+    with patch.object(claim_check, "_bound_by_rule", watch):
+        result = check(
+            make_method("edge_rand", {"epsilon": 0.01}),
+            neighbors=SMALL,
+            trials=160,
+            statistic=lambda release: next(numbers),
+        )
+    assert not result.is_refuted
+    assert [len(left) for _, left, _ in seen] == [20, 40, 60]
+    rng = np.random.default_rng(0)
+    drawn = [rng.random(400) for _ in range(160)]
+    for _, left, right in seen:
+        assert (left[0, :400] == drawn[40]).all()  # the first 20 of either side chose
+        assert (right[0, :400] == drawn[41]).all()
+
+
+@pytest.mark.parametrize(("trials", "resolution"), [(2000, 5.05), (10_000, 6.66)])
+def test_so_many_trials_resolve_so_large_an_epsilon(trials, resolution):
+    judged = trials // 2 - trials // 2 // 4
+    found = compute_resolution(judged, 0.0, 0.05 / 3)
+    assert found == pytest.approx(resolution, abs=0.01)
+
+
+def test_trials_are_chosen_from_epsilon_and_several_claims_share_the_error_rate():
+    small, large, vast = (EDGE.promise(epsilon) for epsilon in (1.0, 6.0, 20.0))
+    assert choose_trials(small) == DEFAULT_TRIALS < choose_trials(large) <= MOST_TRIALS
+    assert choose_trials(LINK_TWICE.promise(3.0)) == choose_trials(large)
+    assert choose_trials(vast) == DEFAULT_TRIALS  # no number of trials that is played would do
+    method = make_method("edge_rand", {"epsilon": 1.0})
+    one, four = (check(method, neighbors=SMALL, trials=200, num_claims=n) for n in (1, 4))
+    assert four.lower_bound < one.lower_bound
+    assert four.resolution < one.resolution
+    assert four.resolution == pytest.approx(compute_resolution(75, 0.0, 0.05 / 3 / 4))
+
+
+def test_what_is_written_beside_the_graph_gives_a_broken_run_away():
+    """The graph is sound, but its provenance names the true number of links."""
+    true_counts = iter([21] + [21, 20] * 500)
+    result = check(
+        make_method("edge_rand", {"epsilon": 0.5}),
+        neighbors=SMALL,
+        trials=200,
+        describe=lambda release: {"about": {"links": next(true_counts)}},
+    )
+    assert result.is_refuted
+    assert result.statistic == "written: about: links"
+
+
+def test_the_game_plays_publishing_runs():
+    method = make_method("edge_rand")
+    seen = []
+
+    class Watched(type(method)):
+        def publish(self, graph, threats, context):
+            seen.append(context.is_publishing)
+            return super().publish(graph, threats, context)
+
+    check(Watched(epsilon=1.0), neighbors=SMALL, trials=40)
+    assert all(seen)
+    assert len(seen) == 41
 
 
 def test_what_has_no_claim_or_too_few_trials_is_refused():

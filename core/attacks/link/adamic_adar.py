@@ -22,6 +22,7 @@ class AdamicAdar(LinkAttack):
         source="Adamic and Adar, Friends and neighbors on the web, Social Networks 25, 2003",
         group="heuristics",
     )
+    is_local: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)

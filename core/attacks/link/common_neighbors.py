@@ -22,6 +22,7 @@ class CommonNeighbors(LinkAttack):
         source="Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007",
         group="heuristics",
     )
+    is_local: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)

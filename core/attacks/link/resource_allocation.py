@@ -22,6 +22,7 @@ class ResourceAllocation(LinkAttack):
         source="Zhou, Lü and Zhang, Predicting missing links via local information, 2009, Eq. 9",
         group="heuristics",
     )
+    is_local: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)

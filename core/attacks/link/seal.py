@@ -26,6 +26,7 @@ class Seal(LinkAttack):
         cost="minutes",
         uses_gpu=True,
     )
+    is_slow: ClassVar[bool] = True
 
     hops: int = Field(2, ge=1, le=3, description="Hops around a pair that are looked at.")
     max_per_hop: int = Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.audit.attacking import attack_release, check_support
-from core.audit.describe import count_changes, describe_release, restore_release
+from core.audit.cell_result import CellResult
+from core.audit.describe import count_changes, pack_release, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
 from core.audit.knowledge import select_attacker, tell_publisher
 from core.audit.plan import (
@@ -34,7 +35,6 @@ from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.graph import Graph
 from core.methods import Defense
 from core.release import ORIGINAL, Release
-from core.results import Measurement
 from core.threats import Threats
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class Job:
 class Outcome:
     """What a cell leaves: JSON for the database and arrays for the disk."""
 
-    result: dict[str, Any]
+    result: CellResult
     arrays: files.Arrays
     curves: dict[str, list[tuple[float, float]]] | None = None
 
@@ -92,7 +92,7 @@ def execute_cell(job: Job, upstream: str = "") -> State:
         return {
             "note": note,
             "device": device.title,
-            "result": _clean(outcome.result),
+            "result": _clean(outcome.result.describe()),
             "curves": {name: thin(points) for name, points in curves.items()},
         }
 
@@ -118,11 +118,11 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
             select_attacker(spec, cell.case, cell.repeat, threats),
             context,
         )
-        return Outcome({"measurements": _pack(measurements), "facts": facts}, arrays)
+        return Outcome(CellResult(tuple(measurements), facts), arrays)
     from core.audit.measuring import measure_release
 
     measurements, arrays = measure_release(cell.method, release, threats, context)
-    return Outcome({"measurements": _pack(measurements)}, arrays)
+    return Outcome(CellResult(tuple(measurements)), arrays)
 
 
 def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
@@ -130,10 +130,9 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     assert isinstance(defense, Defense)
     check_support(defense.label, defense.supports(threats.visible, threats))
     release = defense.publish(threats.visible, threats, context)
-    result = describe_release(release)
-    result["facts"] = {**count_changes(threats.visible, release.graph), **release.facts}
-    arrays = files.pack_release(release.graph, threats.visible, release.link_scores)
-    return Outcome(result, arrays, release.curves or None)
+    facts = {**count_changes(threats.visible, release.graph), **release.facts}
+    record, arrays = pack_release(replace(release, facts=facts), threats.visible)
+    return Outcome(CellResult(release=record), arrays, release.curves or None)
 
 
 def _compute_with_retries(
@@ -174,8 +173,9 @@ def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:
         return Release(threats.visible)
     row = store.find_job(cell.upstream)
     assert row is not None
-    arrays = files.load_cell(store.home, cell.upstream)
-    return restore_release(row.result, files.unpack_release(arrays, threats.visible))
+    record = CellResult.restore(row.result).release
+    assert record is not None
+    return unpack_release(record, files.load_cell(store.home, cell.upstream), threats.visible)
 
 
 @lru_cache(maxsize=4)
@@ -205,10 +205,6 @@ def _free_memory() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-def _pack(measurements: list[Measurement]) -> list[dict[str, Any]]:
-    return [asdict(measurement) for measurement in measurements]
 
 
 def _clean(value: Any) -> Any:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
 from core.audit.jobs.kind import Jobs, Workplace
+from core.audit.jobs.publish import describe_publishing
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import ClaimRun
@@ -35,6 +36,7 @@ class ClaimRequest(BaseModel):
     choice: MethodChoice
     trials: int
     root_seed: int = 0
+    num_claims: int = 1
 
 
 class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
@@ -62,7 +64,11 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
                 "known: " + (", ".join(choices) or "none"),
             )
         request = ClaimRequest(
-            release=release, choice=choices[release], trials=trials, root_seed=spec.root_seed
+            release=release,
+            choice=choices[release],
+            trials=trials,
+            root_seed=spec.root_seed,
+            num_claims=count_claims(spec),
         )
         return self.submit(request, audit_id, release=release)
 
@@ -72,7 +78,9 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
 
     @classmethod
     def compute(cls, request: ClaimRequest, place: Workplace) -> dict[str, Any]:
-        check = play_claim(request.choice, request.trials, request.root_seed, place.progress)
+        check = play_claim(
+            request.choice, request.trials, request.root_seed, place.progress, request.num_claims
+        )
         return check.describe()
 
     @classmethod
@@ -90,11 +98,27 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
         )
 
 
+def count_claims(spec: AuditSpec) -> int:
+    """Claims that an audit can check; their checks share one error rate."""
+    kinds = (choice.make("defense") for choice in spec.defenses)
+    return max(sum(method.info.group.endswith("DP") for method in kinds), 1)
+
+
 def play_claim(
-    choice: MethodChoice, trials: int, root_seed: int = 0, progress: Progress | None = None
+    choice: MethodChoice,
+    trials: int | None,
+    root_seed: int = 0,
+    progress: Progress | None = None,
+    num_claims: int = 1,
 ) -> ClaimCheck:
-    """Play the game in this process; UnsupportedError where the defense promises nothing."""
+    """Play the game in this process; UnsupportedError where the defense promises nothing.
+
+    trials  None: as many as can refute the claim
+    """
     defense = choice.make("defense")
     assert isinstance(defense, Defense)
     seed = Seed(root_seed).child("claim", choice.id, trials)
-    return check_claim(defense, Context(seed=seed, progress=progress or Progress()), trials=trials)
+    context = Context(seed=seed, progress=progress or Progress())
+    return check_claim(
+        defense, context, trials=trials, describe=describe_publishing, num_claims=num_claims
+    )

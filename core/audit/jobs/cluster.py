@@ -83,6 +83,7 @@ class EmbeddedCluster:
             if line.startswith(READY):
                 address, _, credentials = line.removeprefix(READY).partition(" ")
                 return address, json.loads(credentials)
+        self.close()
         raise RuntimeError("the computing cluster did not start; see cluster.log in AUDIT_HOME")
 
 

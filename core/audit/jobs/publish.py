@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
-from core.audit.describe import count_changes, describe_release, restore_release
+from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
 from core.audit.jobs.kind import Jobs, Workplace
 from core.audit.knowledge import tell_publisher
 from core.audit.ledger import describe_totals, enter_release, new_run_id
@@ -58,7 +58,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         run = self.get(key)
         arrays = files.load_cell(self._store.home, key)
         graph = self._store.load_graph(run.spec.graph_hash)
-        return restore_release(run.description, files.unpack_release(arrays, graph))
+        return unpack_release(ReleaseRecord.restore(run.description), arrays, graph)
 
     def sweep(self) -> None:
         """Delete the runs whose time is over."""
@@ -84,8 +84,10 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         graph = place.load_graph(request.graph_hash)
         release = publish_release(graph, request, place.progress)
         provenance = enter_publishing(place.store, request, release, place.key)
-        place.save_arrays(files.pack_release(release.graph, graph))
-        return {"release": describe_release(release), "provenance": provenance}
+        # What a defense learned of the original's links stays with nobody.
+        record, arrays = pack_release(replace(release, link_scores=None), graph)
+        place.save_arrays(arrays)
+        return {"release": record.describe(), "provenance": provenance}
 
     @classmethod
     def read(cls, row: Row[Any], state: State) -> PublishProgress:
@@ -157,7 +159,7 @@ def describe_publishing(
         "made": made,
         "published_so_far": {"totals": describe_totals(totals), "note": NOT_COVERED},
         "randomness": "operating-system entropy, not recorded",
-        **describe_release(release),
+        **ReleaseRecord.of(release).describe(),
         **describe_packages(),
     }
 

@@ -161,7 +161,7 @@ def test_measures_equal_a_loop_over_every_pair_of_the_graph():
     scores = np.round(rng.normal(size=60) + truth, 1)
     released = rng.random(60) < 0.5
     pairs = np.stack([np.arange(60), np.arange(60) + 60], 1)
-    threat = IncludedThreat(pairs[:20], pairs[20:], 0.1, weights, released)
+    threat = IncludedThreat(pairs[:20], pairs[20:], 0.1, weights=weights, released=released)
     found = {m.metric: m for m in measure_included(PairScores(scores), threat)}
     many = np.repeat(np.arange(60), weights.astype(int))
     all_scores, all_truth = scores[many], truth[many]

@@ -1,0 +1,117 @@
+"""Whether some people are exposed more than others: the headline attacker's gain by group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from core.audit.view import AuditView
+from core.findings.attackers import compute_headline
+from core.findings.labels import release_title
+from core.findings.numbers import format_interval
+from core.findings.tables import list_releases
+from core.measures.groups import MIN_GROUP
+from core.release import ORIGINAL
+
+COLUMNS = ("release", "column", "group", "value", "low", "high", "n")
+
+
+def load_groups(view: AuditView) -> dict[str, pd.Series]:
+    """Column that the audit compares people by → the group of each node, by id; those without a
+    value are absent."""
+    graph = view.load_graph()
+    found = {}
+    for column in view.spec.groups:
+        attribute = graph.with_private(column).attribute(column)
+        names = pd.Series(attribute.codes, index=list(graph.node_ids))
+        found[column] = names[names >= 0].map(lambda code, a=attribute: a.classes[code])
+    return found
+
+
+def compute_group_advantage(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
+    """`COLUMNS`: mean advantage of the headline attacker over each group with its 95 % interval
+    over people; groups of fewer than MIN_GROUP people at stake are left out."""
+    found = compute_headline(nodes)
+    rows = []
+    for release in list_releases(nodes):
+        gains = found[found.release == release].set_index("node").advantage
+        for column, labels in groups.items():
+            for group, values in gains.groupby(gains.index.map(labels)):
+                if len(values) >= MIN_GROUP:
+                    half = 1.96 * float(values.std()) / len(values) ** 0.5
+                    mean = float(values.mean())
+                    ends = (mean, mean - half, mean + half, len(values))
+                    rows.append((release, column, str(group), *ends))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
+    """release, column, most, least, gap, low, high: of each release the column whose groups lie
+    furthest apart, of `compute_group_advantage`.
+
+    The interval covers these two groups for all pairs of a release's groups (Bonferroni).
+    """
+    from scipy.stats import norm
+
+    rows = []
+    for release, part in table.groupby("release", sort=False):
+        best = None
+        pairs = sum(len(g) * (len(g) - 1) // 2 for _, g in part.groupby("column"))
+        for column, groups in part.groupby("column", sort=False):
+            if len(groups) < 2:
+                continue
+            high, low = groups.loc[groups.value.idxmax()], groups.loc[groups.value.idxmin()]
+            error = np.hypot(high.high - high.value, low.high - low.value) / 1.96
+            half = float(norm.isf(0.025 / pairs)) * error
+            gap = high.value - low.value
+            row = (release, column, high.group, low.group, gap, gap - half, gap + half)
+            if best is None or gap > best[4]:
+                best = row
+        if best is not None:
+            rows.append(best)
+    names = ["release", "column", "most", "least", "gap", "low", "high"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def tabulate_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
+    """`compute_group_advantage` for readers."""
+    table = compute_group_advantage(nodes, groups)
+    gains = [format_interval(row.value, row.low, row.high) for row in table.itertuples()]
+    return pd.DataFrame(
+        {
+            "Release": table.release.map(release_title),
+            "Column": table.column,
+            "Group": table.group,
+            "People": table.n,
+            "Advantage": gains,
+        }
+    )
+
+
+def answer_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> str:
+    """The largest gap on the original and what it is on each other release; "" without groups.
+
+    Names columns and groups: user data, to be escaped where it is shown.
+    """
+    gaps = compute_largest_gap(compute_group_advantage(nodes, groups)).set_index("release")
+    if gaps.empty:
+        return ""
+    first = ORIGINAL if ORIGINAL in gaps.index else gaps.index[0]
+    row = gaps.loc[first]
+    size = format_interval(row.gap, row.low, row.high)
+    text = (
+        f"On the {release_title(str(first)).lower()}, by {row.column}, the attacker gains most "
+        f"on {row.most} and least on {row.least}: a gap of {size}"
+        if row.low > 0
+        else f"On the {release_title(str(first)).lower()}, no group is exposed more than another "
+        f"beyond chance: the largest gap, by {row.column} between {row.most} and {row.least}, is "
+        f"{size}"
+    )
+    others = [
+        f"{format_interval(other.gap, other.low, other.high)} with {release_title(str(release))} "
+        f"(by {other.column})"
+        for release, other in gaps.drop(index=first).iterrows()
+    ]
+    return text + (f"; it is {', '.join(others)}" if others else "") + "."

@@ -1,0 +1,79 @@
+"""One person among those who look the same: on the original, and on each release."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.algorithms.fingerprints import DEPTHS
+from core.audit.cases import Case
+from core.findings.labels import attack_threat, release_title
+from core.release import ORIGINAL
+
+KNOWN = {
+    "degree": "{links}",
+    "degree_triangles": "{links} and the links among the neighbours",
+    "neighbor_degrees": "{links} and each neighbour's number of links",
+    "ego": "{links} and who of the neighbours are linked",
+    "colour_refinement": "{links} and the whole network round it",
+}
+"""What is known of a person at each depth, in words."""
+
+MAX_RELEASES = 4
+
+
+def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[str]:
+    """Sentences: one of how many the person is by what is known, and where it is unique no more.
+
+    nodes  `AuditView.nodes`. Empty where identity was not audited or the person has no links.
+    """
+    risks = _find_risks(nodes, node)
+    if risks.empty or ORIGINAL not in risks.columns:
+        return []
+    links = f"these {num_links} links" if num_links != 1 else "this one link"
+    sentences = []
+    telling = None
+    for depth, risk in risks[ORIGINAL].dropna().items():
+        known = KNOWN[str(depth)].format(links=links)
+        sentences.append(f"{_describe(risk)} with {known}.")
+        if risk >= 1:
+            telling = str(depth)
+            break
+    if telling is None:
+        return sentences
+    sentences[-1] = f"**{sentences[-1][:-1]}**: whoever knows them has found this person."
+    others = risks.loc[telling].drop(ORIGINAL).dropna()
+    hidden = others[others < 1].sort_values(kind="stable")
+    if len(others) and hidden.empty:
+        sentences.append("It is just as unique on every other release.")
+    parts = [f"{release_title(str(r))} ({_shorten(risk)})" for r, risk in hidden.items()]
+    if parts:
+        more = f" and {len(parts) - MAX_RELEASES} more" if len(parts) > MAX_RELEASES else ""
+        sentences.append(f"Not unique by this on: {', '.join(parts[:MAX_RELEASES])}{more}.")
+    return sentences
+
+
+def _find_risks(nodes: pd.DataFrame, node: str) -> pd.DataFrame:
+    """Mean chance of being found by exact knowledge: depths as rows, releases as columns."""
+    rows = nodes[(nodes.node == node) & nodes.risk.notna()]
+    keys = {
+        attack: Case.parse(attack).method
+        for attack in rows.attack.unique()
+        if attack_threat(attack) == "identity"
+    }
+    rows = rows.assign(depth=rows.attack.map(keys))
+    rows = rows[rows.depth.isin(DEPTHS)]
+    if rows.empty:
+        return pd.DataFrame()
+    wide = rows.pivot_table("risk", "depth", "release", sort=False)
+    return wide.reindex([depth for depth in DEPTHS if depth in wide.index])
+
+
+def _describe(risk: float) -> str:
+    return f"One of {round(1 / risk):,}" if risk > 0 else "No longer to be found"
+
+
+def _shorten(risk: float) -> str:
+    """A mean over repeats: one of so many, or not found by knowledge that no longer fits."""
+    if risk <= 0:
+        return "what is known fits it no more"
+    return f"found in {risk:.0%} of tries"

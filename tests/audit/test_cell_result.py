@@ -1,0 +1,47 @@
+"""A cell's result comes back as it went, and as versions before this type left it."""
+
+from __future__ import annotations
+
+import json
+
+from core.audit.cell_result import CellResult
+from core.audit.describe import pack_release, unpack_release
+from core.release import Guarantee, Release
+from core.results import Measurement
+
+GUARANTEE = Guarantee("edge", "graphs that differ in one link", 1.5, not_covered=("features",))
+
+
+def make_release(graph):
+    released = graph.with_edges(graph.edges[::2])
+    return Release(released, "edge_rand", {"epsilon": 1.5}, GUARANTEE, facts={"links_kept": 9.0})
+
+
+def test_it_survives_json(graph):
+    record, _ = pack_release(make_release(graph), graph)
+    items = (Measurement("auc", 0.5, n=3), Measurement("none", None, n=0))
+    for result in (CellResult(items, {"model": "gcn"}), CellResult(release=record), CellResult()):
+        stored = json.loads(json.dumps(result.describe()))
+        assert CellResult.restore(stored) == result
+
+
+def test_results_without_a_version_are_read(graph):
+    record, _ = pack_release(make_release(graph), graph)
+    assert CellResult.restore(record.describe()) == CellResult(release=record)
+    fields = CellResult((Measurement("auc", 0.5, n=3),)).describe()["measurements"]
+    old = CellResult.restore({"measurements": fields, "facts": {"model": "gcn"}})
+    assert old == CellResult((Measurement("auc", 0.5, n=3),), {"model": "gcn"})
+    assert CellResult.restore({"measurements": fields}).facts == {}
+
+
+def test_a_release_comes_back_whole(graph):
+    release = make_release(graph)
+    record, arrays = pack_release(release, graph)
+    again = unpack_release(record, arrays, graph)
+    assert again.graph.content_hash == release.graph.content_hash == record.content_hash
+    assert (again.defense, again.config, again.guarantee, again.facts) == (
+        release.defense,
+        release.config,
+        release.guarantee,
+        release.facts,
+    )

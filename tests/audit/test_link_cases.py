@@ -1,0 +1,110 @@
+"""Attackers who know the defense, look inside a release, or hold several: cases of an audit."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from core.audit.cases import list_cases
+from core.audit.export import describe_audit
+from core.audit.plan import plan_audit
+from core.audit.run import run_inline
+from core.audit.spec import AuditSpec, MethodChoice
+from core.cli.knowledge import add_knowledge, needs_hidden_links, read_knowledge
+from core.errors import InputError
+from tests.oracles.graphs import two_communities
+
+MORE = {"aware": True, "included_links": True, "releases_held": 3}
+INSIDE = ["mechanism_posterior", "plausibility:embedding=false,folds=2"]
+
+
+def make_spec(graph, attacks=("adamic_adar", "degree_product"), **fields):
+    return AuditSpec(
+        graph_hash=graph.content_hash,
+        hide_links=0.1,
+        attacks=tuple(MethodChoice.parse(text) for text in attacks),
+        defenses=(MethodChoice.parse("edge_rand:epsilon=2", "defense"),),
+        num_repeats=1,
+        **fields,
+    )
+
+
+def test_plain_cases_keep_their_cells_whatever_else_is_asked():
+    graph = two_communities()
+    plain = plan_audit(make_spec(graph), graph)
+    more = plan_audit(make_spec(graph, ("adamic_adar", "degree_product", *INSIDE), **MORE), graph)
+    keys = {cell.key for cell in more}
+    assert {cell.key for cell in plain} < keys
+    assert len(keys) == len(more)
+
+
+def test_each_attack_also_knows_the_defense_but_for_null_attackers_and_the_original():
+    graph = two_communities()
+    spec = make_spec(graph, ("adamic_adar", "degree_product", *INSIDE), **MORE)
+    ids = [case.id for _, _, case in list_cases(spec)]
+    assert ids == [
+        "adamic_adar",
+        "adamic_adar@aware",
+        "degree_product",
+        "mechanism_posterior@included",
+        "mechanism_posterior@included+aware",
+        "mechanism_posterior@included+held:3",
+        "plausibility:folds=2,embedding=False@included",
+        "plausibility:folds=2,embedding=False@included+aware",
+    ]
+    cells = [cell for cell in plan_audit(spec, graph) if cell.kind == "attack"]
+    assert {c.release for c in cells if c.case.needs_defense} == {"edge_rand:epsilon=2.0"}
+
+
+def test_rows_say_what_was_attacked_by_whom(tmp_path):
+    graph = two_communities(60)
+    view = run_inline(make_spec(graph, ("adamic_adar", *INSIDE), **MORE), graph, tmp_path)
+    rows = describe_audit(view)["results"]
+    assert not [row for row in rows if row["status"] == "failed"]
+    found = {(r["threat"], r["knowledge"], r["metric"]) for r in rows if r["value"] is not None}
+    for knowledge in ("unaware", "aware"):
+        assert ("link", knowledge, "auc") in found
+        assert ("included", knowledge, "included_auc") in found
+    for metric in ("included_precision", "recovered_at_precision_0.9", "included_auc"):
+        assert ("included", "held:3", metric) in found
+    aucs = {
+        r["knowledge"]: r["value"]
+        for r in rows
+        if (r["method"], r["metric"]) == ("mechanism_posterior", "included_auc")
+        and r["release"] != "original"
+    }
+    assert aucs["held:3"] > aucs["unaware"] > 0.6
+    inside = view.nodes[view.nodes.attack == "mechanism_posterior@included"]
+    assert set(inside.release) == {"original", "edge_rand:epsilon=2.0"}
+    original = inside[inside.release == "original"]
+    assert original.risk.mean() > 0.9  # an undefended release is what it says
+
+
+def test_links_inside_need_no_links_that_are_withheld(tmp_path):
+    graph = two_communities()
+    spec = AuditSpec(
+        graph_hash=graph.content_hash,
+        private="private",
+        included_links=True,
+        attacks=(MethodChoice.parse("mechanism_posterior"),),
+        num_repeats=1,
+    )
+    view = run_inline(spec, graph, tmp_path)
+    assert view.estimate("original", "mechanism_posterior@included", "included_auc").value == 1.0
+    assert not needs_hidden_links("mechanism_posterior")
+    assert needs_hidden_links("adamic_adar")
+
+
+def test_an_attack_on_links_inside_is_no_case_where_they_are_not_attacked():
+    graph = two_communities()
+    spec = make_spec(graph, ("adamic_adar", "mechanism_posterior"))
+    assert [case.id for _, _, case in list_cases(spec)] == ["adamic_adar"]
+    parser = argparse.ArgumentParser()
+    add_knowledge(parser)
+    options = parser.parse_args([])
+    with pytest.raises(InputError, match="--included-links"):
+        read_knowledge(
+            options, {"attacks": [{"key": "mechanism_posterior"}]}, ["mechanism_posterior"]
+        )
+    read_knowledge(options, {"attacks": [{"key": "mechanism_posterior"}]}, ["all"])

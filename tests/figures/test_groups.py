@@ -1,0 +1,59 @@
+"""Gains by group: a planted gap is named, one that chance makes is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.audit.view import NODE_COLUMNS
+from core.findings.groups import answer_groups, compute_group_advantage, compute_largest_gap
+
+
+def make_nodes(gap: float, n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, dict]:
+    rng = np.random.default_rng(seed)
+    names = [f"p{i}" for i in range(n)]
+    women = np.arange(n) % 2 == 0
+    rows = []
+    for release, scale in (("original", 1.0), ("random_deletion", 0.0)):
+        gain = rng.normal(0.05, 0.1, n) + gap * scale * women
+        for name, value in zip(names, gain, strict=True):
+            rows.append((name, release, "gcn", 0.5 + value, value, 0.0, 1.0, 3))
+            rows.append((name, release, "class_prior", 0.99, 0.49, 0.0, 1.0, 3))
+    groups = {
+        "gender": pd.Series(np.where(women, "w", "m"), names),
+        "region": pd.Series(rng.choice(list("abc"), n), names),
+        "rare": pd.Series("x", names[:9]),
+    }
+    return pd.DataFrame(rows, columns=list(NODE_COLUMNS)), groups
+
+
+def test_gains_equal_a_loop_and_small_groups_are_left_out():
+    nodes, groups = make_nodes(0.2)
+    table = compute_group_advantage(nodes, groups)
+    real = nodes[(nodes.attack == "gcn") & (nodes.release == "original")]
+    women = [r.advantage for r in real.itertuples() if groups["gender"][r.node] == "w"]
+    row = table[(table.release == "original") & (table.group == "w")].iloc[0]
+    assert (row.value, row.n) == (pytest.approx(np.mean(women)), 100)
+    assert row.high - row.value == pytest.approx(1.96 * np.std(women, ddof=1) / 10)
+    assert "rare" not in set(table.column)
+
+
+def test_the_largest_gap_is_named_with_what_a_defense_makes_of_it():
+    nodes, groups = make_nodes(0.2)
+    gaps = compute_largest_gap(compute_group_advantage(nodes, groups)).set_index("release")
+    assert gaps.loc["original", ["column", "most", "least"]].tolist() == ["gender", "w", "m"]
+    assert gaps.loc["original"].low > 0
+    text = answer_groups(nodes, groups)
+    assert "by gender, the attacker gains most on w and least on m: a gap of 0.1" in text
+    assert "; it is " in text
+    assert "Random deletion" in text
+
+
+def test_a_gap_by_chance_is_called_one():
+    named = 0
+    for seed in range(20):
+        text = answer_groups(*make_nodes(0.0, seed=seed))
+        named += "beyond chance" not in text
+    assert named <= 3
+    assert answer_groups(make_nodes(0.0)[0], {}) == ""

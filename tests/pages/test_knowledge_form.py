@@ -1,0 +1,35 @@
+"""Who knows what, by clicks; and a person's risk or what an attacker adds to it."""
+
+from __future__ import annotations
+
+from tests.pages.conftest import OpenApp
+
+
+def test_columns_groups_and_attackers_are_chosen_by_clicks(open_app: OpenApp) -> None:
+    app = open_app("data")
+    fields = {box.label: box for box in app.multiselect}
+    private = fields["Further private columns"].options
+    fields["Further private columns"].set_value(private[:1]).run()
+    fields = {box.label: box for box in app.multiselect}
+    fields["Compare people by"].set_value(fields["Compare people by"].options[:1]).run()
+    fields = {box.label: box for box in app.multiselect}
+    fields["Further attackers, who know people of their own"].set_value([0.1, 0.3]).run()
+    knows = next(box for box in app.selectbox if box.label.startswith("What a defense uses"))
+    knows.set_value("column").run()
+    assert not app.exception
+    chosen = app.session_state["threats"][app.session_state["graph"]]
+    assert chosen.more_private == (private[0],)
+    assert len(chosen.groups) == 1
+    assert chosen.groups != chosen.more_private
+    assert chosen.spec_fields["attacker_known"] == (0.1, 0.3)
+    assert chosen.spec_fields["publisher_knows"] == "column"
+
+
+def test_the_risk_page_switches_between_advantage_and_risk(
+    open_app: OpenApp, audit_id: str
+) -> None:
+    app = open_app("risk", audit=audit_id)
+    assert any("over the base rate" in item.value for item in app.markdown)
+    assert any("At most" in item.value for item in app.caption)
+    app.segmented_control(key="risk-scale").set_value("risk").run()
+    assert not app.exception
