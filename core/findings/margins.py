@@ -16,6 +16,9 @@ from core.release import ORIGINAL
 WHATS = ("private", "label")
 
 
+NULL = "class_prior"
+"""The null attacker whose margins are what no evidence gives."""
+
 LEAVES_INVERTED = -0.1
 """Margins below it leak: who knows of the defense inverts the answer."""
 
@@ -74,7 +77,8 @@ def compute_margin_table(
 
 
 def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) -> str:
-    """One sentence: how sure and how often wrong the attack is, on each of two releases."""
+    """How sure and how often wrong the attack is, on each of two releases, and how sure one is
+    who knows the class shares alone."""
     parts = []
     for release in releases:
         rows = results[
@@ -94,4 +98,15 @@ def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) 
         )
     if not parts:
         return ""
-    return f"{method_title(attack)} is on average {', and '.join(parts)}."
+    text = f"{method_title(attack)} is on average {', and '.join(parts)}."
+    null = results[
+        (results.method == NULL)
+        & (results.metric == "margin_absolute")
+        & (results.release.isin(list(releases)))
+        & (results.status == "done")
+    ]
+    if attack == NULL or null.empty:
+        return text
+    row = null.iloc[0]
+    size = format_interval(row.value, row.low, row.high)
+    return f"{text} Knowing the class shares alone, one is {size} from undecided."

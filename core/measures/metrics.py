@@ -157,18 +157,18 @@ def _attack_metrics() -> list[MetricInfo]:
             "margin",
             "Margin of the true class",
             "Probability of the true class minus the highest other one. Near 0 is safe; far below "
-            "0 leaks as well, because the attacker only has to invert his guess.",
+            "0 leaks as well, because the attacker only has to invert his guess. Compare it with "
+            "the class prior attacker, whose margin is above 0 wherever one class is larger.",
             better_for_privacy="lower",
             range=(-1.0, 1.0),
-            chance=0.0,
         ),
         MetricInfo(
             "margin_absolute",
             "Absolute margin",
-            "Mean distance of the margin from 0, the attacker's certainty either way.",
+            "Mean distance of the margin from 0, the attacker's certainty either way; compare it "
+            "with the class prior attacker's.",
             better_for_privacy="lower",
             range=SHARE,
-            chance=0.0,
         ),
         MetricInfo(
             "share_below_zero",

@@ -12,6 +12,7 @@ from core.audit.store import files
 from core.audit.store.database import Store
 from core.figures.margins import margin_boxes
 from core.findings.margins import answer_margins, compute_margin_table, list_margin_attacks
+from core.findings.numbers import format_number
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.oracles.graphs import two_communities
@@ -94,6 +95,9 @@ def test_the_sentence_states_both_releases_with_intervals(audit):
     assert f"{value:.2f} [" in text
     assert "on the original" in text
     assert "on Random" in text
+    null = view.estimate("original", "class_prior", "margin_absolute").value
+    assert f"alone, one is {format_number(null)}" in text
+    assert "alone" not in answer_margins(view.results, "class_prior", ["original"])
 
 
 def test_nothing_is_drawn_for_an_attack_that_did_not_run(audit):

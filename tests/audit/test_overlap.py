@@ -1,0 +1,31 @@
+"""How much two repeats have in common, as the intervals of an audit take it."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import pytest
+
+from core.audit import assemble
+from core.audit.run import run_inline
+
+
+@pytest.mark.parametrize(("fields", "expected"), [({"hide_links": 0.1}, 0.1)])
+def test_drawn_links_overlap_by_their_share_and_hidden_nodes_by_theirs(
+    tmp_path, graph, make_spec, fields, expected
+):
+    spec = make_spec(
+        attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}], known=0.3, **fields
+    )
+    seen = {}
+
+    def watch(cells, main, overlap, *rest):
+        if cells:
+            seen.setdefault(cells[0].method, overlap)
+        return combine(cells, main, overlap, *rest)
+
+    combine = assemble._combine_cells
+    with patch.object(assemble, "_combine_cells", watch):
+        run_inline(spec, graph, tmp_path)
+    assert seen["common_neighbors"] == pytest.approx(expected)
+    assert seen["class_prior"] == pytest.approx(1 - 0.3)

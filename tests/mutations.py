@@ -1,0 +1,471 @@
+"""Plants one bug at a time in a scratch copy and says whether the named tests notice.
+
+    python -m tests.mutations [--only N] [--list]
+
+An entry is a file, the text that stands there, the bug, and the tests that must fail with it.
+Prints killed or survived per entry and the totals; exit code 1 where one survived or no longer
+applies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+COPIED = ("core", "tests", "assets", "pyproject.toml")
+LIMIT_S = 300
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """bug: what goes wrong, in words; file, old, new: the edit; tests: pytest's selection."""
+
+    bug: str
+    file: str
+    old: str
+    new: str
+    tests: str
+
+
+BUDGETS = "tests/contract/test_budgets.py"
+COST = f"{BUDGETS}::test_what_is_promised_is_what_the_noise_costs"
+SPLITS = "tests/data/test_splits.py"
+CHECK = "tests/privacy/test_claim_check.py"
+RANKING = "tests/measures/test_ranking.py"
+INTERVALS = "tests/measures/test_intervals.py"
+LEDGER = "tests/privacy/test_ledger.py"
+
+MUTATIONS = (
+    # -- defenses and their budgets ---------------------------------------------------------
+    Mutation(
+        "LapGraph's pairs spend all of ε",
+        "core/defenses/lap_graph.py",
+        'scale = account.spend(account.share_left, what="pairs")',
+        "scale = 1.0 / account.epsilon",
+        f"{COST}[lap_graph0]",
+    ),
+    Mutation(
+        "GAP's sensitivity is 1 instead of √2",
+        "core/defenses/gap.py",
+        "noise.draw_for(sums, math.sqrt(2.0))",
+        "noise.draw_for(sums, 1.0)",
+        f"{COST}[gap0]",
+    ),
+    Mutation(
+        "DPRR's degree noise is halved",
+        "core/defenses/dprr.py",
+        'account.add_number_noise(graph.degrees, self.delta, 1.0, "degrees")',
+        'account.add_number_noise(graph.degrees, self.delta, 0.5, "degrees")',
+        f"{COST}[dprr0]",
+    ),
+    Mutation(
+        "Blink's rows spend all of ε",
+        "core/defenses/blink.py",
+        'bits = account.spend_bits(account.share_left, "rows")',
+        "account.spend_bits(account.share_left); bits = Bits.of(self.epsilon)",
+        f"{COST}[blink0]",
+    ),
+    Mutation(
+        "EdgeRand flips at half its probability",
+        "core/defenses/edge_rand.py",
+        "flip = account.spend_bits().flip",
+        "flip = account.spend_bits().flip / 2",
+        f"{COST}[edge_rand0]",
+    ),
+    Mutation(
+        "SymRR flips at half its probability",
+        "core/defenses/sym_rr.py",
+        "flip = account.spend_bits().flip",
+        "flip = account.spend_bits().flip / 2",
+        f"{COST}[sym_rr0]",
+    ),
+    Mutation(
+        "PrivGraph's degrees count a link once",
+        "core/defenses/priv_graph.py",
+        "(2.0, 1.0)",
+        "(1.0, 1.0)",
+        f"{COST}[priv_graph0]",
+    ),
+    Mutation(
+        "PrivGraph's choices ignore that a link has two ends",
+        "core/defenses/priv_graph.py",
+        "account.spend_choice(third, 2.0,",
+        "account.spend_choice(third, 1.0,",
+        f"{COST}[priv_graph0]",
+    ),
+    Mutation(
+        "LDPGen's rounds spend half of what they say",
+        "core/defenses/ldpgen.py",
+        "0.5, 1.0, purpose",
+        "0.5, 0.5, purpose",
+        f"{COST}[ldpgen0]",
+    ),
+    Mutation(
+        "L-DpGCN's degrees are reported with half the noise",
+        "core/defenses/l_dpgcn.py",
+        'account.spend(self.count_share, what="degrees")',
+        'account.spend(self.count_share, 0.5, "degrees")',
+        f"{COST}[l_dpgcn0]",
+    ),
+    Mutation(
+        "the number of links of a synthesis costs nothing",
+        "core/defenses/edge_synthesis.py",
+        "account.add_count_noise(count, self.count_share, 1,",
+        "account.add_count_noise(count, self.count_share, 1e-9,",
+        f"{COST}[gap0]",
+    ),
+    Mutation(
+        "Randomised response claims one report of a link",
+        "core/defenses/randomized_response.py",
+        "Account(LINK_TWICE,",
+        "Account(LINK_ONCE,",
+        f"{BUDGETS} -k randomized_response",
+    ),
+    Mutation(
+        "Solitude receives reports at twice its ε",
+        "core/defenses/solitude.py",
+        "RandomizedResponse(epsilon=self.epsilon)",
+        "RandomizedResponse(epsilon=2 * self.epsilon)",
+        f"{COST}[solitude0]",
+    ),
+    # -- privacy ----------------------------------------------------------------------------
+    Mutation(
+        "accounts may be overdrawn",
+        "core/privacy/budget.py",
+        "if not 0 < spending.share <= self.share_left + _ROUNDING:",
+        "if not 0 < spending.share:",
+        "tests/privacy/test_budget.py",
+    ),
+    Mutation(
+        "the guarantee names the budget, not what was spent",
+        "core/privacy/budget.py",
+        "total = self.epsilon * float(sum(spending.share for spending in spendings))",
+        "total = self.epsilon",
+        "tests/privacy/test_budget.py",
+    ),
+    Mutation(
+        "a Laplace scale ignores the sensitivity",
+        "core/privacy/budget.py",
+        "return sensitivity / self._take(share, what)",
+        "return 1.0 / self._take(share, what)",
+        "tests/privacy/test_budget.py",
+    ),
+    Mutation(
+        "Gaussian sums get all of ε although a part is spent",
+        "core/privacy/budget.py",
+        "amount = self.epsilon - sum(spending.epsilon for spending in self.spendings)",
+        "amount = self.epsilon",
+        f"{COST}[gap0]",
+    ),
+    Mutation(
+        "Gaussian noise has half its deviation",
+        "core/privacy/gaussian.py",
+        "return self._draw(values.shape) * self.multiplier * sensitivity",
+        "return self._draw(values.shape) * self.multiplier * sensitivity / 2",
+        "tests/privacy/test_gaussian.py",
+    ),
+    Mutation(
+        "noise of a publishing run comes from torch",
+        "core/privacy/gaussian.py",
+        "if self._context.is_publishing:",
+        "if False:",
+        "tests/privacy/test_gaussian.py",
+    ),
+    Mutation(
+        "bits flip too rarely",
+        "core/privacy/mechanisms.py",
+        "return 1.0 / (1.0 + math.exp(epsilon)) if",
+        "return 1.0 / (2.0 + math.exp(epsilon)) if",
+        "tests/privacy/test_mechanisms.py",
+    ),
+    Mutation(
+        "Laplace noise has half its scale",
+        "core/privacy/mechanisms.py",
+        "return values + context.rng(purpose).laplace(0.0, scale, values.shape)",
+        "return values + context.rng(purpose).laplace(0.0, scale / 2, values.shape)",
+        "tests/privacy/test_mechanisms.py",
+    ),
+    Mutation(
+        "geometric noise is one-sided",
+        "core/privacy/mechanisms.py",
+        "rng.geometric(success, values.shape) - rng.geometric(success, values.shape)",
+        "rng.geometric(success, values.shape) - 1",
+        "tests/privacy/test_mechanisms.py",
+    ),
+    Mutation(
+        "μ-GDP's δ loses a term",
+        "core/privacy/accounting.py",
+        "return math.exp(first) * -math.expm1(min(second - first, 0.0))",
+        "return math.exp(first) * 0.5",
+        "tests/privacy/test_accounting.py",
+    ),
+    Mutation(
+        "T Gaussian steps cost as much as one",
+        "core/privacy/accounting.py",
+        "return one * math.sqrt(steps)",
+        "return one",
+        "tests/privacy/test_accounting.py",
+    ),
+    Mutation(
+        "capped links are not capped",
+        "core/privacy/edge_count.py",
+        "if room[i] > 0 and room[j] > 0:",
+        "if room[i] > 0 or room[j] > 0:",
+        "tests/privacy/test_edge_count.py",
+    ),
+    Mutation(
+        "the label leaves out that both ends report",
+        "core/release.py",
+        "return self.epsilon if self.epsilon_transcript is None else self.epsilon_transcript",
+        "return self.epsilon",
+        LEDGER,
+    ),
+    Mutation(
+        "a private release keeps its true counts",
+        "core/release.py",
+        "return replace(self, curves={}, facts={}, link_scores=None)",
+        "return replace(self, curves={}, link_scores=None)",
+        f"{BUDGETS} -k leaves",
+    ),
+    Mutation(
+        "the claim check judges its rule on the trials that chose it",
+        "core/privacy/claim_check.py",
+        "np.array(part[num_choosing:])",
+        "np.array(part)",
+        f"{CHECK} -k chose_it",
+    ),
+    Mutation(
+        "the claim check does not share its error among claims",
+        "core/privacy/claim_check.py",
+        "alpha = (1 - CONFIDENCE) / len(LOOKS) / num_claims\n    delta",
+        "alpha = (1 - CONFIDENCE) / len(LOOKS)\n    delta",
+        f"{CHECK} -k share_the_error_rate",
+    ),
+    Mutation(
+        "the claim check holds both reports to one ε",
+        "core/privacy/claim_check.py",
+        "claimed = guarantee.epsilon_received or 0.0\n    trials",
+        "claimed = guarantee.epsilon or 0.0\n    trials",
+        f"{CHECK} -k blink",
+    ),
+    Mutation(
+        "the claim check does not play publishing runs",
+        "core/privacy/claim_check.py",
+        "progress=_Inner(context.progress), is_publishing=True)",
+        "progress=_Inner(context.progress))",
+        f"{CHECK} -k plays_publishing",
+    ),
+    Mutation(
+        "a second download counts again",
+        "core/privacy/ledger.py",
+        "{})[entry.run] = entry",
+        "{})[str(id(entry))] = entry",
+        LEDGER,
+    ),
+    Mutation(
+        "a budget is checked without the new run",
+        "core/privacy/ledger.py",
+        "if total.epsilon > budget * (1 + _ROUNDING):",
+        "if total.epsilon - new.epsilon > budget * (1 + _ROUNDING):",
+        LEDGER,
+    ),
+    # -- splits -----------------------------------------------------------------------------
+    Mutation(
+        "test links stay in the visible graph",
+        "core/data/splits.py",
+        "visible = graph.without_edges(np.concatenate([hidden, test]))",
+        "visible = graph.without_edges(hidden)",
+        SPLITS,
+    ),
+    Mutation(
+        "hidden links stay in the visible graph",
+        "core/data/splits.py",
+        "visible = graph.without_edges(np.concatenate([hidden, test]))",
+        "visible = graph.without_edges(test)",
+        SPLITS,
+    ),
+    Mutation(
+        "non-links are drawn on the visible graph",
+        "core/data/splits.py",
+        "sample_non_links(graph, len(hidden) + len(test), seed.rng",
+        "sample_non_links(graph.without_edges(hidden), len(hidden) + len(test), seed.rng",
+        SPLITS,
+    ),
+    Mutation(
+        "the prior is over all pairs",
+        "core/data/splits.py",
+        "candidates = graph.num_pairs - visible.num_edges",
+        "candidates = graph.num_pairs",
+        SPLITS,
+    ),
+    Mutation(
+        "known nodes are hidden as well",
+        "core/data/splits.py",
+        "attribute.known & ~mask)",
+        "attribute.known)",
+        SPLITS,
+    ),
+    Mutation(
+        "test links overlap hidden ones",
+        "core/data/splits.py",
+        "graph.edges[np.sort(order[:num_hidden])], order[num_hidden:]",
+        "graph.edges[np.sort(order[:num_hidden])], order",
+        SPLITS,
+    ),
+    # -- measures ---------------------------------------------------------------------------
+    Mutation(
+        "ties count fully for the attacker",
+        "core/measures/ranking.py",
+        "    ranks = rankdata(scores)\n",
+        '    ranks = rankdata(scores, "max")\n',
+        RANKING,
+    ),
+    Mutation(
+        "a ROC between two thresholds takes the next one",
+        "core/measures/ranking.py",
+        "self.tpr[last] + share * (self.tpr[following] - self.tpr[last])",
+        "self.tpr[following]",
+        RANKING,
+    ),
+    Mutation(
+        "attribute attacks are scored on known nodes too",
+        "core/measures/ranking.py",
+        "    codes, raw = threat.attribute.codes[nodes], probabilities.probabilities[nodes]\n",
+        "    nodes = np.flatnonzero(threat.hidden | threat.known)\n"
+        "    codes, raw = threat.attribute.codes[nodes], probabilities.probabilities[nodes]\n",
+        RANKING,
+    ),
+    Mutation(
+        "a rate below what the sample resolves is shown",
+        "core/measures/ranking.py",
+        "if negatives < needed:",
+        "if negatives < 0:",
+        RANKING,
+    ),
+    Mutation(
+        "a perfect ranking of few cases is certain",
+        "core/measures/ranking.py",
+        "return variance if variance > 0 else share_variance(auc * smaller, smaller)",
+        "return variance",
+        RANKING,
+    ),
+    Mutation(
+        "more repeats shrink the error of the graph itself",
+        "core/measures/intervals.py",
+        "variance = max(overlap * within + between, within / repeats)",
+        "variance = within / repeats",
+        INTERVALS,
+    ),
+    Mutation(
+        "intervals of 90 % are called 95 %",
+        "core/measures/intervals.py",
+        "LEVEL = 0.95",
+        "LEVEL = 0.90",
+        INTERVALS,
+    ),
+    Mutation(
+        "Clopper–Pearson with one tail too few",
+        "core/measures/intervals.py",
+        "    tail = (1 - level) / 2\n",
+        "    tail = 1 - level\n",
+        INTERVALS,
+    ),
+    # -- audit ------------------------------------------------------------------------------
+    Mutation(
+        "the overlap of repeats is always 1",
+        "core/audit/assemble.py",
+        "case.id: _compute_overlap(spec, case)",
+        "case.id: 1.0",
+        "tests/audit/test_overlap.py",
+    ),
+    Mutation(
+        "budgets of other graphs are added up",
+        "core/audit/ledger.py",
+        ".where(LedgerRow.graph_hash == graph_hash)",
+        ".where(sa.true())",
+        "tests/audit/test_ledger.py -k same_time",
+    ),
+    Mutation(
+        "links removed are counted as kept",
+        "core/audit/describe.py",
+        '"links_removed": float(before.num_edges - kept),',
+        '"links_removed": float(kept),',
+        "tests/audit/test_execute.py",
+    ),
+    Mutation(
+        "a publishing run is drawn from a repeatable generator",
+        "core/seeding.py",
+        "return Seed(secrets.randbits(256), is_secret=True)",
+        "return Seed(secrets.randbits(256))",
+        "tests/test_stream_cipher.py",
+    ),
+)
+
+
+def main() -> int:
+    """Run all entries, or one."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", type=int, metavar="N", help="number of one entry")
+    parser.add_argument("--list", action="store_true", help="only print the entries")
+    options = parser.parse_args()
+    chosen = [options.only] if options.only is not None else range(1, len(MUTATIONS) + 1)
+    if options.list:
+        for number in chosen:
+            print(f"{number:3}  {MUTATIONS[number - 1].bug}")
+        return 0
+    verdicts = []
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = _copy(Path(folder))
+        for number in chosen:
+            verdict = run_mutation(MUTATIONS[number - 1], scratch)
+            verdicts.append(verdict)
+            print(f"{number:3}  {verdict:9}  {MUTATIONS[number - 1].bug}", flush=True)
+    killed = verdicts.count("killed")
+    print(f"{killed} of {len(verdicts)} killed")
+    return 0 if killed == len(verdicts) else 1
+
+
+def run_mutation(mutation: Mutation, scratch: Path) -> str:
+    """Plant the bug, run its tests, take it out again: killed, survived or stale."""
+    path = scratch / mutation.file
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutation.old) != 1:
+        return "stale"
+    path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+    try:
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        done = subprocess.run(
+            [*command, *mutation.tests.split()],
+            cwd=scratch,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            timeout=LIMIT_S,
+        )
+    except subprocess.TimeoutExpired:
+        return "killed"
+    finally:
+        path.write_text(text, encoding="utf-8")
+    # 1: tests failed; anything else is no verdict, such as a selection without tests.
+    return {0: "survived", 1: "killed"}.get(done.returncode, f"error {done.returncode}")
+
+
+def _copy(folder: Path) -> Path:
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "screenshots")
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            shutil.copy(source, folder / name)
+    return folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())
