@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from streamlit import net_util
 
 from core.data.temporary import sweep_folders
 from pages.ui import service
@@ -14,6 +15,7 @@ from pages.ui import service
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    net_util._external_ip = "127.0.0.1"  # else a foreign Origin makes it ask an outside server
     os.umask(0o077)  # whatever is written here is about people
     sweep_folders()
     service.open_service()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -118,6 +119,12 @@ class Ppgsl(Defense):
         title="Epochs per surrogate",
         description="At most; each simulated attacker trains until its loss settles.",
     )
+    withhold_features: bool = Field(
+        False,
+        title="Withhold features",
+        description="Publish the links alone: features of the ends find links that no change of "
+        "links hides.",
+    )
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if threats.link is None:
@@ -135,6 +142,8 @@ class Ppgsl(Defense):
         reason = self.supports(graph, threats)
         if reason:
             raise UnsupportedError("PPGSL", reason)
+        if self.withhold_features:
+            graph = replace(graph, features=None, feature_names=())
         top = 1.0 if graph.weights is None else max(float(graph.weights.max()), 1e-12)
         pairs, start = self._make_pairs(graph, threats, top, context)
         curves: dict[str, list[tuple[float, float]]] = {}

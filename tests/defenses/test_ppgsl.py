@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from core.defenses.ppgsl import FGP_MAX_NODES, Ppgsl
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.progress import RecordingProgress
+from core.registry import make_method
 from core.seeding import Seed
 from core.threats import LinkThreat, Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
@@ -118,3 +121,17 @@ def test_full_parameterisation_is_refused_beyond_its_limit():
     with pytest.raises(UnsupportedError, match="pairs with full"):
         Ppgsl(full=True).publish(graph, Threats(graph, link), Context(Seed(0)))
     assert Ppgsl().supports(graph, Threats(graph)) == "needs sensitive links to protect"
+
+
+def test_withheld_features_are_neither_published_nor_learned_from():
+    graph = two_communities(40)
+    threats = make_threats(graph)
+    quick = {"steps": 4, "mu": 2, "surrogate_epochs": 3, "withhold_features": True}
+    context = Context(Seed(0))
+    release = make_method("ppgsl", quick).publish(threats.visible, threats, context)
+    assert release.graph.features is None
+    assert release.graph.node_ids == graph.node_ids
+    bare = replace(threats.visible, features=None, feature_names=())
+    quick["withhold_features"] = False
+    same = make_method("ppgsl", quick).publish(bare, threats, context)
+    np.testing.assert_array_equal(release.graph.edges, same.graph.edges)
