@@ -32,6 +32,13 @@ GROUPS = (
         "The adversary knows the value of some people and infers that of the others.",
         "No private column is set: choose one on the Data page.",
     ),
+    (
+        "identity_attack",
+        "Find people",
+        "The adversary knows how people are linked, or holds a second graph of them with 90 % of "
+        "the links, and looks for them among the pseudonyms.",
+        "",
+    ),
 )
 TITLES = {
     "link": "Hidden links",
@@ -61,6 +68,7 @@ def main() -> None:
 def _show_form(view: AuditView | None) -> None:
     threats = session.current_threats()
     usable = {"link_attack": threats.has_link_threat, "attribute_attack": bool(threats.private)}
+    usable["identity_attack"] = True
     _show_presets(usable)
     choices: list[MethodChoice] = []
     for kind, title, promise, missing in GROUPS:
@@ -93,7 +101,14 @@ def _show_form(view: AuditView | None) -> None:
         icon=":material/play_arrow:",
         disabled=not choices or is_running,
     ):
-        page.start_audit({"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)})
+        page.start_audit(
+            {
+                "attacks": choices,
+                "defenses": defenses,
+                "num_repeats": int(repeats),
+                **page.keep_choices(view, choices),
+            }
+        )
 
 
 def _show_presets(usable: dict[str, bool]) -> None:

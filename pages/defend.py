@@ -108,6 +108,7 @@ def _show_form(view: AuditView | None) -> None:
                 "attacks": attacks,
                 "defenses": [*kept, *choices],
                 "num_repeats": view.spec.num_repeats if view is not None else 5,
+                **page.keep_choices(view, attacks),
             }
         )
 
