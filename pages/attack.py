@@ -34,6 +34,13 @@ GROUPS = (
         "The adversary knows the value of some people and infers that of the others.",
         "No private column is set: choose one on the Data page.",
     ),
+    (
+        "identity_attack",
+        "Find people",
+        "The adversary knows how people are linked, or holds a second graph of them with 90 % of "
+        "the links, and looks for them among the pseudonyms.",
+        "",
+    ),
 )
 TITLES = {
     "link": "Hidden links",
@@ -63,6 +70,7 @@ def main() -> None:
 def _show_form(view: AuditView | None) -> None:
     threats = session.current_threats()
     usable = {"link_attack": threats.has_link_threat, "attribute_attack": bool(threats.private)}
+    usable["identity_attack"] = True
     _show_presets(usable)
     choices: list[MethodChoice] = []
     for kind, title, promise, missing in GROUPS:
@@ -102,7 +110,7 @@ def _show_form(view: AuditView | None) -> None:
         disabled=not choices or is_running,
     ):
         plan = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
-        page.start_audit({**plan, **knowledge})
+        page.start_audit({**plan, **page.keep_choices(view, choices), **knowledge})
 
 
 def _show_knowledge() -> dict[str, Any]:

@@ -20,7 +20,7 @@ from core.audit.jobs.kind import list_runs
 from core.audit.margins import make_margin_loader
 from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec
-from core.audit.states import FINAL, State
+from core.audit.states import FINISHED, State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.owner import is_owner_alive
@@ -82,7 +82,7 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         graph_hash=row.graph_hash,
         num_nodes=row.num_nodes,
         num_edges=row.num_edges,
-        cells_done=sum(counts.get(state, 0) for state in FINAL),
+        cells_done=sum(counts.get(state, 0) for state in FINISHED),
         cells_total=sum(counts.values()),
         cells_failed=counts.get(State.FAILED, 0),
         threats=threats,

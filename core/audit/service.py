@@ -35,7 +35,7 @@ from core.audit.provenance import describe_run
 from core.audit.publishing import PublishSpec
 from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec
-from core.audit.states import FINAL, State
+from core.audit.states import FINAL, FINISHED, State
 from core.audit.store.database import Store
 from core.audit.store.files import DamagedError
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
@@ -190,7 +190,7 @@ class AuditService:
             RunningCell(c.kind, c.release, c.method, c.repeat, c.progress, c.message)
             for c in running
         ]
-        done, total = sum(counts.get(state, 0) for state in FINAL), sum(counts.values())
+        done, total = sum(counts.get(state, 0) for state in FINISHED), sum(counts.values())
         state, note = self._find_end(audit_id) or (find_state(row), row.note)
         if state is State.RUNNING and not cells and done < total:
             note = "waiting for a free worker"

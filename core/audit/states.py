@@ -35,3 +35,5 @@ class State(StrEnum):
 ACTIVE = tuple(state for state in State if state.is_active)
 FINAL = tuple(state for state in State if state.is_final)
 KEPT = tuple(state for state in State if state.is_kept)
+FINISHED = tuple(state for state in FINAL if state is not State.CANCELLED)
+"""What has come to an end by itself; a cancelled cell has not."""

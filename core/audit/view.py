@@ -237,7 +237,7 @@ class RunningCell:
 class AuditProgress:
     """How far an audit is; cheap enough to ask several times a second.
 
-    cells_done  cells in a final state, whatever it is
+    cells_done  cells that came to an end by themselves: done, skipped or failed, not cancelled
     fraction    0 to 1, running cells counted in part
     curves      label of a running cell → name of the curve → [(step, value), …]
     seconds     spent so far, over all runs of this audit

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
@@ -15,6 +17,8 @@ from core.data.spreadsheet import escape_cell
 from core.errors import AuditError
 from core.figures.chart import Chart
 from core.findings import tables
+from core.methods import ATTACK_KINDS
+from core.registry import find_method
 from pages.ui import cache, service, session
 from pages.ui.text import count_noun, escape
 
@@ -163,6 +167,19 @@ def show_next(page: str, label: str) -> None:
     """The way on to the next page."""
     st.divider()
     st.page_link(PAGES / f"{page}.py", label=label, icon=":material/arrow_forward:")
+
+
+def keep_choices(view: AuditView | None, attacks: Sequence[MethodChoice]) -> dict[str, Any]:
+    """Fields of a next spec that no form holds: which columns leave, as in the open audit, and
+    the threat to identities where one of the attacks is after them."""
+    fields: dict[str, Any] = {}
+    if view is not None:
+        names = ("publish_columns", "generalize", "leave_out", "identity")
+        fields = view.spec.model_dump(include=set(names))
+    kinds = {find_method(choice.key, *ATTACK_KINDS).kind for choice in attacks}
+    if "identity_attack" not in kinds:
+        return {**fields, "identity": None}
+    return {**fields, "identity": fields.get("identity") or {}}
 
 
 def start_audit(fields: dict[str, Any]) -> None:

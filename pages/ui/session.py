@@ -15,6 +15,7 @@ import streamlit as st
 from core.audit.spec import AuditSpec, PublisherKnows
 from core.errors import AuditError
 from core.graph import Graph
+from core.methods import ATTACK_KINDS
 from core.registry import list_methods
 from pages.ui import cache, service
 
@@ -178,7 +179,7 @@ def open_node(node: str | None) -> None:
 
 def choose_attacks(keys: list[str], num_repeats: int, aware: bool = False) -> None:
     """Tick exactly these attacks on the Attack page; `aware`: knowing the defense too."""
-    for kind in ("link_attack", "attribute_attack"):
+    for kind in ATTACK_KINDS:
         for method in list_methods(kind):
             st.session_state[f"attack.{method.info.key}"] = method.info.key in keys
     st.session_state["num_repeats"] = num_repeats

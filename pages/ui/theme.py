@@ -16,14 +16,28 @@ _STYLE = """
 .st-key-answer {border-left: 3px solid color-mix(in srgb, currentColor 28%, transparent);
   padding: .1rem 0 .1rem .9rem;}
 .st-key-answer p {font-size: 1.08rem; line-height: 1.5;}
-.st-key-question p {opacity: .7;}
+.st-key-question p {opacity: .8;}
 iframe {border: 0;}
 </style>
 """
+_CAPTIONS = """<style>
+[data-testid='stCaptionContainer'], [data-testid='stCaptionContainer'] p
+{opacity: 1; color: COLOR;}
+</style>"""
+_ON_PRIMARY = """<style>
+[data-testid='stBaseButton-primary'], [data-testid='stBaseButton-primary'] *,
+[data-testid='stMultiSelectTagsContainer'] [data-tag],
+[data-testid='stMultiSelectTagsContainer'] [data-tag] * {color: #12171d !important;}
+</style>"""
+_INKS = {
+    "light": _CAPTIONS.replace("COLOR", "#56606c"),
+    "dark": _CAPTIONS.replace("COLOR", "#a9b3be") + _ON_PRIMARY,
+}
+"""Captions and what stands on the primary colour, at 4.5:1 at least."""
 
 
 def apply_style() -> None:
-    st.html(_STYLE)
+    st.html(_STYLE + _INKS[current_theme()])
 
 
 def current_theme() -> Theme:

@@ -108,6 +108,8 @@ def _report(page: Page, folder: Path, lower_bound: float) -> None:
 
 
 def _publish(page: Page, folder: Path) -> None:
+    driver.choose(page, "Release to publish", "EdgeRand (ε = 2)")
+    driver.decide_to_publish(page)
     driver.press(page, "Make the release")
     main = page.get_by_test_id("stMain")
     expect(main).to_contain_text("is ready", timeout=driver.RUN_MS)

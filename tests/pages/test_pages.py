@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from core.audit.presets import list_attacks
 from pages.ui.service import find_example
 from pages.ui.text import escape
 from tests.pages.conftest import PAGES, OpenApp
@@ -33,7 +34,7 @@ def test_page_shows_a_finished_audit(open_app: OpenApp, page: str, audit_id: str
     assert [title.value for title in app.title] == [PAGES[page]]
     assert app.session_state["audit"] == audit_id
     assert not app.error
-    if page not in ("data", "report", "audits"):
+    if page not in ("verdict", "data", "report", "audits"):
         assert ESTIMATE.search(texts(app)), texts(app)
 
 
@@ -113,14 +114,17 @@ def test_accepted_risk_moves_the_answer(open_app: OpenApp, audit_id: str) -> Non
     slider.set_value(0.0).run()
     assert "No release keeps" in texts(app)
     app.slider[0].set_value(1.0).run()
-    assert "the most useful of them is" in texts(app).replace("\n", " ")
+    text = texts(app).replace("\n", " ")
+    assert "none of them can be recommended" in text  # the strictest policy refuses both releases
+    assert "by all threats together" in text
 
 
 def test_presets_choose_attacks(open_app: OpenApp) -> None:
     app = open_app("attack")
     app.button(key="preset-thorough").click().run()
     boxes = [box for box in app.checkbox if str(box.key).startswith("attack.")]
-    assert all(box.value for box in boxes)
+    fitting = {f"attack.{method.info.key}" for method in list_attacks(True, True)}
+    assert {box.key for box in boxes if box.value} == fitting
     assert app.number_input(key="num_repeats").value == 10
     app.button(key="preset-quick").click().run()
     assert not app.checkbox(key="attack.gae_cosine").value

@@ -1,0 +1,58 @@
+"""An audit of identities on every page, and started from one."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.audit.run import run_inline
+from core.audit.spec import AuditSpec
+from core.data.catalogue import load_dataset
+
+
+@pytest.fixture(scope="module")
+def identity_audit(audited) -> str:
+    """A finished audit of identities: exact knowledge, a matcher, a null attacker."""
+    graph = load_dataset("karate").graph
+    spec = AuditSpec.check_spec(
+        {
+            "graph_name": "karate",
+            "graph_hash": graph.content_hash,
+            "identity": {"seeds_known": 3},
+            "num_repeats": 2,
+            "attacks": [
+                {"key": key}
+                for key in ("degree", "degree_triangles", "seeded_percolation", "random_match")
+            ],
+            "defenses": [{"key": "k_degree_anonymity"}],
+        }
+    )
+    return run_inline(spec, graph, audited[0].home, "people").summary.id
+
+
+@pytest.mark.parametrize("page", ["attack", "defend", "risk", "tradeoff", "report", "audits"])
+def test_every_page_shows_it(open_app, identity_audit, page):
+    open_app(page, audit=identity_audit)
+
+
+def test_a_unique_person_is_followed_to_where_it_is_not(open_app, identity_audit, audited):
+    view = audited[0].get_view(identity_audit)
+    original = view.nodes[view.nodes.release == "original"]
+    risks = original[original.attack == "degree_triangles@identity"].set_index("node").risk
+    node = risks[risks == 1].index[0]
+    app = open_app("risk", audit=identity_audit, node=node)
+    text = "\n".join(item.value for item in app.markdown)
+    assert "**One of 1 with these" in text
+    assert "Not unique by this on: k-degree anonymity" in text
+
+
+def test_people_are_looked_for_from_the_attack_page(open_app, audit_id, monkeypatch):
+    from pages.ui import page
+
+    started = []
+    monkeypatch.setattr(page, "start_audit", started.append)
+    app = open_app("attack", audit=audit_id)
+    app.button(key="preset-none").click().run()
+    app.checkbox(key="attack.ego").check().run()
+    app.button(key="run").click().run()
+    assert [choice.key for choice in started[0]["attacks"]] == ["ego"]
+    assert started[0]["identity"] == {}
