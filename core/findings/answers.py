@@ -217,7 +217,11 @@ def answer_tradeoff(
     barred = [release for release in table.release if release in admissible & set(refused)]
     if best_id is None and admissible:
         others = f" {_bar(barred, refused)}" if barred else " Only the original is: add a defense."
-        return f"Nothing can be recommended within {format_number(limit)} by this threat.{others}"
+        return (
+            f"{len(admissible)} of {len(table)} releases keep {metric_title(risk)} at or below "
+            f"{format_number(limit)}, interval included, but none of them can be recommended."
+            f"{others}"
+        )
     if best_id is None:
         safest = table.loc[table.risk.idxmin()]
         return (
