@@ -122,7 +122,7 @@ def test_accepted_risk_moves_the_answer(open_app: OpenApp, audit_id: str) -> Non
 def test_presets_choose_attacks(open_app: OpenApp) -> None:
     app = open_app("attack")
     app.button(key="preset-thorough").click().run()
-    boxes = [box for box in app.checkbox if str(box.key).startswith("attack.")]
+    boxes = [box for box in app.checkbox if re.fullmatch(r"attack\.\w+", str(box.key))]
     fitting = {f"attack.{method.info.key}" for method in list_attacks(True, True)}
     assert {box.key for box in boxes if box.value} == fitting
     assert app.number_input(key="num_repeats").value == 10
