@@ -11,7 +11,7 @@ from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.findings import answers, tables
-from core.findings.labels import attack_threat
+from core.findings.labels import attack_threat, is_null
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
@@ -99,7 +99,8 @@ def _show_form(view: AuditView | None) -> None:
         names = count_noun(len(view.spec.defenses), "defense")
         if right.checkbox(f"Attack the {names} of this audit as well", True, key="keep_defenses"):
             defenses = view.spec.defenses
-    if not choices:
+    is_empty = all(is_null(choice.id) for choice in choices)  # null attackers are a yardstick
+    if is_empty:
         st.caption("Select at least one attack.")
     is_running = view is not None and view.summary.state.is_active
     if st.button(
@@ -107,7 +108,7 @@ def _show_form(view: AuditView | None) -> None:
         type="primary",
         key="run",
         icon=":material/play_arrow:",
-        disabled=not choices or is_running,
+        disabled=is_empty or is_running,
     ):
         plan = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
         page.start_audit({**plan, **page.keep_choices(view, choices), **knowledge})

@@ -51,5 +51,6 @@ def run_doctor(options: argparse.Namespace, say: Say) -> int:
     shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
     sys.stdout.write(f"bytes: {shown}\n")
     left = sum(not finding.is_mended for finding in findings)
-    say(f"{len(findings)} findings, {len(findings) - left} mended; {home}")
+    noun = "finding" if len(findings) == 1 else "findings"
+    say(f"{len(findings)} {noun}, {len(findings) - left} mended; {home}")
     return 1 if left else 0
