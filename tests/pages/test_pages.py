@@ -7,6 +7,7 @@ import re
 import pytest
 
 from core.audit.presets import list_attacks
+from core.registry import list_methods
 from pages.ui.service import find_example
 from pages.ui.text import escape
 from tests.pages.conftest import PAGES, OpenApp
@@ -131,7 +132,7 @@ def test_presets_choose_attacks(open_app: OpenApp) -> None:
     assert app.checkbox(key="attack.degree_product").value
 
 
-def test_no_threat_is_said_and_disables_attacks(open_app: OpenApp) -> None:
+def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp) -> None:
     app = open_app("data")
     for box in app.selectbox:
         if box.label == "Private column":
@@ -141,5 +142,12 @@ def test_no_threat_is_said_and_disables_attacks(open_app: OpenApp) -> None:
     app.run()
     assert any("Nothing is secret yet" in item.value for item in app.warning)
     app.switch_page("../attack.py").run()
-    assert app.button(key="run").disabled
+    assert app.checkbox(key="attack.adamic_adar").disabled
+    assert app.checkbox(key="attack.label_propagation").disabled
     assert "choose some on the Data page" in texts(app)
+    assert not app.button(key="run").disabled  # position alone may give people away
+    for method in list_methods("identity_attack"):
+        if not method.info.is_null:
+            app.checkbox(key=f"attack.{method.info.key}").uncheck()
+    app.run()
+    assert app.button(key="run").disabled  # null attackers are a yardstick, no audit
