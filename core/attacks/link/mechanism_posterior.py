@@ -59,6 +59,8 @@ def compute_evidence(release: Release, pairs: np.ndarray) -> np.ndarray:
     Several releases held at once come as one with weights: the share of them that has the link.
     Weights of a single one are read as probabilities, and say no more than ε either.
     """
+    if not len(pairs):
+        return np.zeros(0)
     held = round(release.facts.get("releases_held", 1))
     epsilon = find_evidence(release)
     weights = np.asarray(
