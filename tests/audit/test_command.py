@@ -22,6 +22,7 @@ from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store.database import Store
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
 from core.cli.arguments import build_spec, load_input
+from core.cli.knowledge import split_private
 from core.data.catalogue import load_dataset
 from core.registry import list_methods
 from tests.oracles.broken import make_half_noise
@@ -127,6 +128,7 @@ def test_a_marker_that_looks_like_unknown_is_pointed_out(audit_home, tmp_path, n
         tmp_path / "out",
     ]
     options = command.build_parser().parse_args([str(a) for a in arguments])
+    split_private(options)
     said: list[str] = []
     loaded = load_input(options, said.append)
     assert "--unknown=-1" in said[-1]
