@@ -10,6 +10,7 @@ from scipy import sparse
 
 from core.audit.run import run_inline
 from core.audit.service import AuditService
+from core.audit.store import files
 from core.audit.studies import (
     STUDIES,
     cancel_study,
@@ -134,7 +135,7 @@ def test_points_find_together_and_are_cancelled_together(idle, spec, graph):
     assert len(list_studies(idle, graph.content_hash)) == 3
     cancel_study(idle, known)
     for _, audit in known.points:
-        assert (idle.home / "audits" / audit.id / "cancel").exists()
+        assert files.cancel_path(idle.home, audit.id).exists()
 
 
 def test_a_study_without_a_point_is_an_error(idle, make_spec, graph):
