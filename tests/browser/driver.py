@@ -50,9 +50,10 @@ def decide_to_publish(page: Page) -> None:
     """Publish what no policy has cleared."""
     settle(page)
     box = page.get_by_test_id("stCheckbox").filter(has_text="I decide that it is published")
-    if box.count():
-        box.locator("label").first.click()
-        settle(page)
+    box.first.wait_for(timeout=30_000)  # the verdict is judged before the box is drawn
+    box.locator("label").first.click()
+    settle(page)
+    expect(page.get_by_role("button", name="Make the release").first).to_be_enabled(timeout=30_000)
 
 
 def add_option(page: Page, label: str, option: str) -> None:
