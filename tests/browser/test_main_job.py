@@ -203,7 +203,7 @@ def _report(page: Page, folder: Path, node: str) -> None:
     assert "N-001" in text  # people appear under pseudonyms
     pages = subprocess.run(["pdfinfo", path], capture_output=True, text=True, check=True).stdout
     count = int(re.search(r"Pages:\s+(\d+)", pages).group(1))
-    assert 4 <= count <= 10
+    assert 4 <= count <= 14
 
 
 def _reload(page: Page, audit: str) -> None:
