@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 RUN_MS = 900_000
 """Longest wait for a run: a quiet machine needs a tenth of it."""
@@ -38,11 +38,19 @@ def settle(page: Page, title: str | None = None) -> None:
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    """Pick an option of a select box."""
+    """Pick an option of a select box; a page that is drawn anew meanwhile closes its list."""
+    settle(page)
     box = page.get_by_role("combobox", name=label).first
-    box.click()
-    box.fill(option)
-    page.get_by_role("option", name=option, exact=True).first.click()
+    for patience in (5_000, 10_000, 30_000):
+        box.click()
+        box.fill(option)
+        try:
+            page.get_by_role("option", name=option, exact=True).first.click(timeout=patience)
+            break
+        except TimeoutError:
+            page.keyboard.press("Escape")
+    else:
+        raise AssertionError(f"{label} does not offer {option}")
     settle(page)
 
 
