@@ -76,8 +76,8 @@ def _score_with_more(
 ) -> tuple[PairScores, np.ndarray | None, list[Measurement]]:
     """Scores of the threat's pairs and of its further non-links, and the precisions at the top.
 
-    An attack that trains for minutes is asked once for all pairs; others twice, so that what
-    they say of the threat's own pairs stays the same to the last digit.
+    An attack that trains is asked once for all pairs; instant ones twice, so that what they say
+    of the threat's own pairs stays the same to the last digit.
     """
     from core.measures.top_pairs import choose_limit, draw_candidates, measure_top_pairs
 
@@ -88,7 +88,7 @@ def _score_with_more(
         more, limit = more[:SLOW_PAIRS], SLOW_PAIRS
     candidates = draw_candidates(graph, threat, limit, attack.is_local, rng)
     asked = np.concatenate([more, candidates.pairs])
-    if attack.info.cost == "minutes":
+    if attack.info.cost != "instant":
         whole = score(replace(threat, absent=np.concatenate([threat.absent, asked])))
         own, further = np.split(whole.scores, [len(threat.pairs)])
         scores = PairScores(own, whole.facts)
