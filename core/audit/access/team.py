@@ -79,7 +79,7 @@ class Team:
 
     def share_audit(self, audit_id: str, subject: str, given_by: str = LOCAL.subject) -> None:
         """Let somebody read an audit and its graph; they cannot change or publish it."""
-        self.find_person(subject)
+        subject = self.find_person(subject).subject
         row = {"audit_id": audit_id, "person": subject, "given_by": given_by}
         with self._store.write(is_durable=True) as connection:
             connection.execute(sa.delete(GrantRow).where(_is_grant(audit_id, subject)))
@@ -98,8 +98,7 @@ class Team:
 
     def move_audit(self, audit_id: str, subject: str) -> None:
         """Make an audit another person's, such as one of before the sign-in, or of who left."""
-        self.find_person(subject)
-        self._store.move_audit(audit_id, subject)
+        self._store.move_audit(audit_id, self.find_person(subject).subject)
 
     # -- tokens -----------------------------------------------------------------------------
 
