@@ -17,7 +17,7 @@ from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from tests.browser.conftest import ROOT, find_free_port, wait_for_server
-from tests.browser.driver import decide_to_publish, press, settle
+from tests.browser.driver import RUN_MS, choose, decide_to_publish, press, settle
 from tests.openid import Provider, run_provider, write_secrets
 from tests.oracles.graphs import two_communities
 
@@ -124,9 +124,11 @@ def test_a_release_needs_two_people_and_a_stranger_sees_nothing(app, sign_in, tm
     expect(ada.get_by_text("Signed in as Ada, analyst")).to_be_visible()
     report = f"/report?audit={app.audit_id}"
     with opened(ada, report):
+        choose(ada, "Release to publish", "EdgeRand (ε = 2)")
         decide_to_publish(ada)
         press(ada, "Make the release")
-        expect(ada.get_by_text("waits for the signature of an approver")).to_be_visible()
+        waiting_text = ada.get_by_text("waits for the signature of an approver")
+        expect(waiting_text).to_be_visible(timeout=RUN_MS)
         expect(ada.get_by_text("Only an approver may sign it.")).to_be_visible()
         expect(ada.get_by_role("button", name="Sign the release")).to_have_count(0)
         expect(ada.get_by_role("button", name="Download the release")).to_have_count(0)
