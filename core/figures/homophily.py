@@ -132,5 +132,5 @@ def mechanism_scatter(
     figure.update_xaxes(title_text="Neighbours of the own class   ← safer", range=[-0.03, 1.03])
     figure.update_yaxes(title_text="Role peers of the own class   ↓ safer", range=[-0.03, 1.03])
     note = f"{len(table):,} nodes with both ratios"
-    note += f", every {step}th drawn" if step > 1 else ""
+    note += f", one in {step} drawn" if step > 1 else ""
     return Chart(figure, table, note + "; dashed: class shares.")

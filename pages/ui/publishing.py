@@ -23,7 +23,7 @@ FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
 
 
 def show_publishing(view: AuditView) -> None:
-    st.subheader("The release itself", anchor=False)
+    st.header("The release itself", anchor=False)
     if not view.spec.defenses:
         st.caption(
             "This audit has no defense, so there is nothing to publish but the original. "

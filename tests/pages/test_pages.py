@@ -78,7 +78,7 @@ def test_defend_page_lists_every_release(open_app: OpenApp, audit_id: str) -> No
 
 def test_node_opens_from_the_address(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, node="34")
-    assert any("Node 34" in item.value for item in app.subheader)
+    assert any("Node 34" in item.value for item in app.header)
     assert "of its neighbours" in texts(app)
 
 
@@ -89,8 +89,8 @@ def test_node_is_found_by_its_id(open_app: OpenApp, audit_id: str) -> None:
 
 
 def test_margins_of_both_kinds_are_drawn(open_app: OpenApp, audited, audit_id: str) -> None:
-    app = open_app("risk", audit=audit_id)
-    assert "How sure the attacker is" in [item.value for item in app.subheader]
+    app = open_app("risk", audit=audit_id, threat="attribute")
+    assert "How sure the attacker is" in [item.value for item in app.header]
     assert app.selectbox(key="margin-attack").options == ["Label propagation", "Class prior"]
     value = (
         audited[0]
@@ -106,7 +106,7 @@ def test_margins_of_both_kinds_are_drawn(open_app: OpenApp, audited, audit_id: s
 def test_unknown_node_is_said(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, node="<b>nobody</b>")
     assert any("no node with that id" in item.value for item in app.warning)
-    assert not any("<b>" in item.value.replace("\\<", "") for item in app.subheader)
+    assert not any("<b>" in item.value.replace("\\<", "") for item in app.header)
 
 
 def test_accepted_risk_moves_the_answer(open_app: OpenApp, audit_id: str) -> None:
