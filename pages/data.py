@@ -75,6 +75,9 @@ def _describe(graph: Graph, profile: GraphProfile) -> str:
 
 
 def _show_doors() -> None:
+    is_fresh = session.is_fresh()  # nothing of one's own yet: the files can be dropped at once
+    if is_fresh:
+        st.session_state["door"] = st.session_state.get("door") or "upload"
     with st.container(border=True, key="doors"):
         door = st.segmented_control(
             "Load a graph",
@@ -82,6 +85,7 @@ def _show_doors() -> None:
             format_func=DOORS.__getitem__,
             key="door",
             persist_state="session",
+            required=is_fresh,
         )
         if door == "example":
             _show_datasets([info for info in list_datasets() if info.is_built_in], "example")
@@ -133,7 +137,8 @@ def _show_counts(profile: GraphProfile) -> None:
 
 
 def _show_charts(graph: Graph, profile: GraphProfile) -> None:
-    left, right = st.columns(2, gap="large")
+    with st.container(key="wide-profile"):
+        left, right = st.columns(2, gap="large")
     theme = current_theme()
     with left:
         page.show_chart(figures.degree_distribution(graph, theme), "degrees", "Degrees")

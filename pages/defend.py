@@ -178,12 +178,13 @@ def _show_results(view: AuditView) -> None:
         page.show_answer(answer)
     page.show_state(view)
     table = release_table.compute_release_table(view.results, view.releases)
-    st.table(
-        table.drop(columns="release").map(escape),
-        hide_index=True,
-        border="horizontal",
-        alt="The releases: what was promised, risked and kept useful",
-    )
+    with st.container(key="releases-table"):
+        st.table(
+            table.drop(columns="release").map(escape),
+            hide_index=True,
+            border="horizontal",
+            alt="The releases: what was promised, risked and kept useful",
+        )
     with st.container(horizontal=True, wrap=False):
         st.caption(
             f"Means over {count_noun(view.spec.num_repeats, 'repeat')}, each with a new split and "

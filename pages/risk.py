@@ -36,15 +36,15 @@ def main() -> None:
         st.info("No attack that says something about single nodes has finished yet.")
         return
     page.show_answer(cache.remember(view, _answer))
-    left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
-    with left:
-        secret = choose_secret(view)
+    secret = choose_secret(view)
     if secret is None:
         st.info("Only null attackers have finished yet: they expose nobody.")
         return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        chosen = _choose_releases(view, secret)
     with right:
         _show_search(view)
-    chosen = _choose_releases(view, secret)
     show_people(view, secret, chosen)
     _show_heatmaps(view, secret, chosen)
     if st.session_state.get("node") is not None:

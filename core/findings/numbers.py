@@ -48,6 +48,8 @@ def format_estimate(estimate: Estimate) -> str:
 
 def format_percent(share: float) -> str:
     """0.304 → "30 %"; one significant digit below 1 %: 0.00042 → "0.04 %"."""
+    if share != share:
+        return "–"
     percent = 100 * share
     if abs(percent) >= 0.95 or percent == 0:
         return f"{percent:.0f} %"

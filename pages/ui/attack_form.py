@@ -106,7 +106,7 @@ def _is_chosen(preset: Preset, keys: list[str]) -> bool:
 def _show_run(
     view: AuditView | None, choices: list[MethodChoice], knowledge: dict[str, Any]
 ) -> None:
-    run, left, right = st.columns([2, 1, 2], vertical_alignment="bottom")
+    run, left, right = st.columns([2, 1.2, 2.4], vertical_alignment="bottom")
     repeats = left.number_input(
         "Repeats",
         1,
@@ -118,7 +118,7 @@ def _show_run(
     defenses: tuple[MethodChoice, ...] = ()
     if view is not None and view.spec.defenses:
         names = count_noun(len(view.spec.defenses), "defense")
-        if right.checkbox(f"Attack the {names} of this audit as well", True, key="keep_defenses"):
+        if right.checkbox(f"The {names} as well", True, key="keep_defenses"):
             defenses = view.spec.defenses
     is_empty = all(is_null(choice.id) for choice in choices)  # null attackers are a yardstick
     is_running = view is not None and view.summary.state.is_active

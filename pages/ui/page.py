@@ -248,5 +248,5 @@ def open_loaded(loaded: LoadedGraph, threats: session.ThreatChoice | None = None
     st.session_state.setdefault("load_reports", {})[graph_hash] = loaded.report
     session.open_graph(graph_hash, threats)
     session.write_address()
-    st.session_state["loaded"] = True
+    st.session_state["loaded"] = st.session_state["has_loaded"] = True
     st.rerun()

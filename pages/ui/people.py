@@ -93,6 +93,7 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
         key=KEY,
         on_select=lambda: _open_selected(shown["Person"].tolist()),
         selection_mode="single-cell",
+        placeholder="–",
         alt=f"People by what attacks on {secret.name(view.spec.private)} add to the base rate",
         column_config={
             "Rank": st.column_config.NumberColumn(width=55),
@@ -105,6 +106,8 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
                 help=f"Advantage on {' and '.join(map(release_title, others))}",
             ),
             "Why": st.column_config.TextColumn(width=430),
+            "Low": number,
+            "High": number,
         },
     )
     notes = [describe_prior(people, secret), TIES]

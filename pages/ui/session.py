@@ -149,6 +149,16 @@ def open_audit(audit_id: str) -> None:
     st.session_state["audit"] = audit_id
 
 
+def is_fresh() -> bool:
+    """Whether the example is open only because nothing else was loaded yet."""
+    state = st.session_state
+    return (
+        not state.get("has_loaded")
+        and state.get("audit") is None
+        and state["graph"] == service.find_example()
+    )
+
+
 def close_audit() -> None:
     st.session_state.pop("audit", None)
 

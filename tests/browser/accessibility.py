@@ -1,4 +1,4 @@
-"""axe-core on a page: what a screen reader or weak eyes would stumble over, and whose fault it is."""
+"""axe-core on a page: what screen readers or weak eyes stumble over, and whose fault it is."""
 
 from __future__ import annotations
 
@@ -65,6 +65,4 @@ def find_faults(page: Page) -> list[Fault]:
 
 
 def _is_theirs(fault: Fault) -> bool:
-    return any(
-        fault.rule == rule and part in fault.html + fault.target for rule, part in STREAMLIT
-    )
+    return any(fault.rule == rule and part in fault.html + fault.target for rule, part in STREAMLIT)

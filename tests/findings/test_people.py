@@ -27,6 +27,12 @@ from core.release import ORIGINAL
 from tests.figures.conftest import RELEASES, make_view
 from tests.oracles.graphs import two_communities
 
+
+@pytest.fixture(scope="module")
+def view():
+    return make_view()
+
+
 LINK, CLASS = Secret("link"), Secret("attribute")
 
 
