@@ -12,13 +12,14 @@ from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.findings import answers, tables
 from core.findings.labels import attack_threat, is_null
+from core.findings.private_columns import answer_private_columns
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.study_panel import show_studies
-from pages.ui.text import count_noun
+from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
 GROUPS = (
@@ -204,6 +205,9 @@ def _show_results(view: AuditView) -> None:
             if attacks:  # there is no such curve of finding people
                 chart = roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme)
                 page.show_chart(chart, f"roc-{threat}")
+        if threat == "attribute":
+            for sentence in cache.remember(view, answer_private_columns):
+                st.markdown(escape(sentence, 1000))
         if threat == "link" and (odds := answers.answer_odds(view.results)):
             st.markdown(odds)
     page.show_missing(view, [ORIGINAL])
