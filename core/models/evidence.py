@@ -6,6 +6,8 @@ its surroundings, its structural role, and how the known values lie around it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -92,7 +94,7 @@ def _smooth(graph: Graph, features: np.ndarray | sparse.csr_array) -> np.ndarray
     return smoothed
 
 
-def _reduce(matrix: np.ndarray | sparse.csr_array, width: int, seed: int) -> np.ndarray:
+def _reduce(matrix: Any, width: int, seed: int) -> np.ndarray:
     """At most `width` columns: the matrix itself, standardised, or its main directions scaled
     together."""
     if matrix.shape[1] <= width:
