@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 MISSING = -1
 """Code of an unknown attribute value."""
 
+FEWEST_NUMBERS = 10
+"""Distinct values below which a numeric column is one of classes, not of numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING where unknown.
 
-    values  (n,) float64 of a column of numbers whose classes are intervals, NaN where unknown;
-            None for all other columns
+    values  (n,) float64 of a column of numbers, NaN where unknown; None for all other columns
     """
 
     name: str
@@ -78,8 +80,8 @@ class Attribute:
     ) -> Attribute:
         """Classes are the sorted distinct values; `unknown` markers and blanks become MISSING.
 
-        A numeric column with more than `max_classes` distinct values is cut into quartiles; its
-        numbers stay beside them.
+        A numeric column with more than `max_classes` distinct values is cut into quartiles. The
+        numbers of a column stay beside its classes, unless they are few or count the classes.
         """
         series = pd.Series(values).reset_index(drop=True)
         text = series.map(_format_value).astype(object)
@@ -96,7 +98,9 @@ class Attribute:
         order = sorted(distinct, key=float) if is_numeric else sorted(distinct)
         index = {value: code for code, value in enumerate(order)}
         codes = text.where(~missing).map(index).fillna(MISSING).astype(np.int64)
-        return Attribute(name, codes.to_numpy(), tuple(order))
+        is_number = is_numeric and len(order) >= FEWEST_NUMBERS and not _is_count(order)
+        numbers = numeric.to_numpy(np.float64) if is_number else None
+        return Attribute(name, codes.to_numpy(), tuple(order), numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,6 +390,12 @@ def sort_distinct(codes: np.ndarray) -> np.ndarray:
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
     distinct: np.ndarray = ordered[is_first]
     return distinct
+
+
+def _is_count(ordered: Sequence[str]) -> bool:
+    """Whether ascending values are 0, 1, 2, … or 1, 2, 3, …: names of classes, not quantities."""
+    numbers = [float(value) for value in ordered]
+    return numbers[0] in (0.0, 1.0) and numbers == [numbers[0] + k for k in range(len(numbers))]
 
 
 def _format_value(value: Any) -> str:

@@ -191,6 +191,10 @@ def test_numbers_stay_beside_their_intervals_wherever_the_column_goes():
     np.testing.assert_array_equal(back.attribute("age").values, numbers)
     moved = replace(attribute, values=numbers + 0.1)
     assert replace(graph, attributes={"age": moved}).content_hash != graph.content_hash
+    ages = Attribute.from_values("age", [19 + k % 22 for k in range(100)])
+    assert (ages.num_classes, ages.values[1]) == (22, 20.0)
+    for few in (range(18), range(1, 19), [0.5] * 4 + [1.5] * 4):  # codes, codes, two values
+        assert Attribute.from_values("code", list(few)).values is None
     with pytest.raises(InputError, match="as many numbers"):
         replace(attribute, values=numbers[:3])
 

@@ -1,8 +1,8 @@
 """Numbers as private values: how far an attacker's estimate is from the truth.
 
-An attack names probabilities of the intervals that a column of numbers was cut into. The number
-that goes with them is the median of the known numbers, weighted by the probability of the
-interval that each lies in: it has the least expected absolute error.
+An attack names probabilities of the numbers, or of the intervals that they were cut into. The
+estimate that goes with them is the median of the known numbers, weighted by the probability of the
+class that each is in: it has the least expected absolute error.
 """
 
 from __future__ import annotations
