@@ -81,14 +81,14 @@ class PairNetwork(torch.nn.Module):
         alone = self.alone(self.dropout(torch.relu(projected)))
         return LENGTH * normalize(around), LENGTH * normalize(alone)
 
-    def forward(self, embedded: tuple[torch.Tensor, torch.Tensor], pairs: PairBatch) -> Inputs:
+    def forward(self, embedded: tuple[torch.Tensor, torch.Tensor], pairs: PairBatch) -> torch.Tensor:
         """(k,) logits of the pairs, from the embeddings of all nodes."""
         h, o = embedded
         h_i, h_j = (h.index_select(0, end) for end in pairs.ends)
         o_i, o_j = (o.index_select(0, end) for end in pairs.ends)
         parts = [pairs.columns, h_i * h_j, o_i * o_j, o_i * h_j + o_j * h_i, pairs.common(h)]
         judged = torch.relu(self.judge(self.pair_dropout(torch.cat(parts, 1))))
-        logits = self.last(self.pair_dropout(judged)) + self.straight(pairs.columns)
+        logits: torch.Tensor = self.last(self.pair_dropout(judged)) + self.straight(pairs.columns)
         return logits.squeeze(1)
 
 
