@@ -81,7 +81,9 @@ class PairNetwork(torch.nn.Module):
         alone = self.alone(self.dropout(torch.relu(projected)))
         return LENGTH * normalize(around), LENGTH * normalize(alone)
 
-    def forward(self, embedded: tuple[torch.Tensor, torch.Tensor], pairs: PairBatch) -> torch.Tensor:
+    def forward(
+        self, embedded: tuple[torch.Tensor, torch.Tensor], pairs: PairBatch
+    ) -> torch.Tensor:
         """(k,) logits of the pairs, from the embeddings of all nodes."""
         h, o = embedded
         h_i, h_j = (h.index_select(0, end) for end in pairs.ends)
