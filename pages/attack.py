@@ -8,10 +8,12 @@ from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.findings import answers, tables
 from core.findings.labels import attack_threat
+from core.findings.private_columns import answer_private_columns
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.attack_form import show_attack_form
 from pages.ui.study_panel import show_studies
+from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 MAX_CURVES = 4
@@ -65,6 +67,9 @@ def _show_results(view: AuditView) -> None:
                     view.rocs, ORIGINAL, attacks, theme, max_curves=MAX_CURVES
                 )
                 page.show_chart(chart, f"roc-{threat}")
+        if threat == "attribute":
+            for sentence in cache.remember(view, answer_private_columns):
+                st.markdown(escape(sentence, 1000))
         if threat == "link" and (odds := answers.answer_odds(view.results)):
             st.markdown(odds)
     page.show_missing(view, [ORIGINAL])

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.audit.view import AuditView
 from core.findings.labels import release_title
+from core.findings.risk import SCALE_TITLES, Scale
 from core.release import ORIGINAL
 from core.report import SECTION_TITLES, SECTIONS, Edition, ReportOptions
 from pages.ui import documents, page
@@ -92,6 +93,15 @@ def _choose_options(view: AuditView) -> ReportOptions:
             **keep,
             help="People appear as N-001, N-002, …; the per-node table tells who is who.",
         )
+        scale: Scale | None = right.segmented_control(
+            "People are shown by",
+            list(SCALE_TITLES),
+            default="advantage",
+            format_func=lambda key: SCALE_TITLES[key],
+            key="report-scale",
+            required=True,
+            **keep,
+        )
     chosen = set(sections)
     return ReportOptions(
         releases=tuple(releases),
@@ -103,6 +113,7 @@ def _choose_options(view: AuditView) -> ReportOptions:
         edition=edition or "internal",
         policy=current_policy(view),
         chosen=chosen_release(view),
+        scale=scale or "advantage",
     )
 
 

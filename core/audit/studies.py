@@ -218,7 +218,7 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     return Graph(
         place[graph.edges[is_inside]],
         tuple(graph.node_ids[i] for i in keep),
-        {name: replace(a, codes=a.codes[keep]) for name, a in graph.attributes.items()},
+        {name: a.take(keep) for name, a in graph.attributes.items()},
         None if features is None else features[keep],
         graph.feature_names,
         None if graph.weights is None else graph.weights[is_inside],

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.audit.spec import AuditSpec, PublisherKnows
+from core.audit.spec import AuditSpec, Joint, PublisherKnows
 from core.errors import AuditError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS
@@ -42,6 +42,8 @@ class ThreatChoice:
     groups: tuple[str, ...] = ()
     publisher_knows: PublisherKnows = "public"
     attacker_known: tuple[float, ...] = ()
+    joint: tuple[Joint, ...] = ()
+    attacker_places: tuple[str, ...] = ()
 
     @property
     def spec_fields(self) -> dict[str, Any]:
@@ -51,6 +53,8 @@ class ThreatChoice:
             "utility": self.utility,
             "known": self.known,
             "more_private": self.more_private if self.private else (),
+            "attacker_places": self.attacker_places if self.private else (),
+            "joint": self.joint if self.private and self.more_private else (),
             "groups": self.groups,
             "publisher_knows": self.publisher_knows,
             "attacker_known": self.attacker_known if self.private else (),
@@ -85,6 +89,8 @@ class ThreatChoice:
             spec.groups,
             spec.publisher_knows,
             spec.attacker_known,
+            spec.joint,
+            spec.attacker_places,
         )
 
     @staticmethod
