@@ -12,7 +12,7 @@ from streamlit import net_util
 
 from core.data.temporary import sweep_folders
 from core.errors import InputError
-from pages.ui import people, service
+from pages.ui import service, sign_in
 
 
 @asynccontextmanager
@@ -21,7 +21,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     os.umask(0o077)  # whatever is written here is about people
     sweep_folders()
     try:
-        people.check_address()
+        sign_in.check_address()
     except InputError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.stderr.flush()

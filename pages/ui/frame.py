@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.errors import AccessError
-from pages.ui import gate, page, people, rail, session, theme
+from pages.ui import gate, page, rail, session, sign_in, theme
 
 PAGES = Path(__file__).parents[1]
 
@@ -30,7 +30,7 @@ work = [
     st.Page(PAGES / "report.py", title="Report", icon=icons["report"]),
 ]
 history = [st.Page(PAGES / "audits.py", title="Audits", icon=":material/history:")]
-if people.has_sign_in():
+if sign_in.has_sign_in():
     history.append(st.Page(PAGES / "people.py", title="People", icon=":material/group:"))
 chosen = st.navigation({"Audit a graph": work, "History": history}, expanded=True)
 

@@ -7,15 +7,15 @@ import streamlit as st
 from core.audit.access.desk import find_person, may_change
 from core.audit.access.people import Person
 from core.errors import AuditError
-from pages.ui import people, service
+from pages.ui import service, sign_in
 from pages.ui.text import escape
 
 
 def let_in() -> None:
     """Ends the page for whoever has not signed in or has no role; nothing for the local user."""
-    if not people.has_sign_in():
+    if not sign_in.has_sign_in():
         return
-    if not people.is_signed_in():
+    if not sign_in.is_signed_in():
         _ask_to_sign_in()
         st.stop()
     person = find_person(service.open_service())
@@ -24,7 +24,7 @@ def let_in() -> None:
         st.stop()
     if st.session_state.get("welcomed") != person.subject:
         bare = service.start_service()
-        bare.team.welcome(person, people.read_groups(bare.home))
+        bare.team.welcome(person, sign_in.read_groups(bare.home))
         st.session_state["welcomed"] = person.subject
 
 

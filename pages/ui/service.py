@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from pages.ui import people
+from pages.ui import sign_in
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
@@ -34,7 +34,7 @@ def open_service() -> AuditService:
     from core.audit.access.desk import enter
 
     service = start_service()
-    return enter(service, people.find_person(service.home))
+    return enter(service, sign_in.find_person(service.home))
 
 
 def use_service(service: AuditService | None) -> None:
@@ -57,7 +57,7 @@ def close_service() -> None:
 def find_example() -> str:
     """Content hash of the generated network, stored on a person's first use."""
     service = open_service()
-    subject = people.find_person(start_service().home).subject
+    subject = sign_in.find_person(start_service().home).subject
     with _lock:
         if subject not in _examples:
             from core.data.catalogue import load_dataset

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.audit.access.people import LOCAL, Person
 from core.errors import AccessError
-from pages.ui import people
+from pages.ui import sign_in
 from pages.ui import service as pages_service
 from tests.pages.conftest import FRAME, TIMEOUT_S
 
@@ -39,14 +39,14 @@ MAX = Person("i max", "Max", "administrator")
     ],
 )
 def test_loopback(address, is_own):
-    assert people.is_loopback(address) == is_own
+    assert sign_in.is_loopback(address) == is_own
 
 
 def test_the_app_refuses_other_addresses_in_one_line(tmp_path):
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0"]
     command += ["--server.address", "0.0.0.0"]
     environment = {**os.environ, "AUDIT_HOME": str(tmp_path)}
-    environment.pop(people.UNPROTECTED, None)
+    environment.pop(sign_in.UNPROTECTED, None)
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
     )
@@ -71,10 +71,10 @@ def open_as(audited, monkeypatch):
     pages_service.use_service(audited[0])
 
     def open_page(person: Person, page: str, **address: str) -> AppTest:
-        monkeypatch.setattr(people, "has_sign_in", lambda: True)
-        monkeypatch.setattr(people, "is_signed_in", lambda: person is not people.NOBODY)
-        monkeypatch.setattr(people, "find_person", lambda _home: person)
-        monkeypatch.setattr(people, "read_groups", lambda _home: ())
+        monkeypatch.setattr(sign_in, "has_sign_in", lambda: True)
+        monkeypatch.setattr(sign_in, "is_signed_in", lambda: person is not sign_in.NOBODY)
+        monkeypatch.setattr(sign_in, "find_person", lambda _home: person)
+        monkeypatch.setattr(sign_in, "read_groups", lambda _home: ())
         app = AppTest.from_file(FRAME, default_timeout=TIMEOUT_S)
         for name, value in address.items():
             app.query_params[name] = value
@@ -89,7 +89,7 @@ def open_as(audited, monkeypatch):
 
 
 def test_before_the_sign_in_there_is_a_button_and_nothing_else(open_as, audit_id):
-    app = open_as(people.NOBODY, "data", audit=audit_id)
+    app = open_as(sign_in.NOBODY, "data", audit=audit_id)
     assert [button.label for button in app.button] == ["Sign in"]
     with pytest.raises(AccessError, match="no role"):
         pages_service.open_service().list_audits()
