@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.audit.access.people import LOCAL, Person
 from core.errors import AccessError
-from pages.ui import sign_in
 from pages.ui import service as pages_service
+from pages.ui import sign_in
 from tests.pages.conftest import FRAME, TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
