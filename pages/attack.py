@@ -111,7 +111,7 @@ def _show_form(view: AuditView | None) -> None:
         disabled=is_empty or is_running,
     ):
         plan = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
-        page.start_audit({**plan, **page.keep_choices(view, choices), **knowledge})
+        page.start_audit({**plan, **page.choose_identity(choices), **knowledge})
 
 
 def _show_knowledge() -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _show_form(view: AuditView | None) -> None:
                 **_keep_knowledge(view),
                 "defenses": [*kept, *choices],
                 "num_repeats": view.spec.num_repeats if view is not None else 5,
-                **page.keep_choices(view, attacks),
+                **page.choose_identity(attacks),
             }
         )
 

@@ -353,8 +353,7 @@ def run_publish(options: argparse.Namespace) -> int:
     spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
     release = publish_release(graph, spec)
     shown = (options.utility,) if options.utility else ()
-    named = bool(spec.generalize) or spec.publish_columns is not None
-    columns = [*release.graph.attributes, *release.graph.feature_names] if named else None
+    columns = [*release.graph.attributes, *release.graph.feature_names]
     store = Store()
     try:
         provenance = enter_publishing(store, spec, release)
@@ -367,7 +366,7 @@ def run_publish(options: argparse.Namespace) -> int:
         provenance,
         (suffix,),
         attributes=shown,
-        columns=columns,
+        columns=columns if spec.names_columns else None,
         pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
     )
     files = ", ".join(path.name for path in paths)

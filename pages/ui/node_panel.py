@@ -34,7 +34,7 @@ EGO_HEIGHT = 440
 
 def show_node(view: AuditView, node: str) -> None:
     graph = cache.load_audit_graph(view)
-    numbers = cache.number_nodes(view.spec.graph_hash)
+    numbers = cache.number_nodes(view)
     with st.container(border=True, key="node-panel"):
         head, close = st.columns([6, 1], vertical_alignment="center")
         head.subheader(f"Node {escape(node)}", anchor=False)
@@ -64,7 +64,7 @@ def show_node(view: AuditView, node: str) -> None:
 
 def _show_risks(view: AuditView, node: str) -> None:
     st.markdown(node_card.describe_node_risk(view.nodes, node))
-    numbers = cache.number_nodes(view.spec.graph_hash)
+    numbers = cache.number_nodes(view)
     reasons = explain_node(view, node, numbers[node])
     if reasons:
         st.markdown("\n".join(f"- {reason}" for reason in reasons))
@@ -127,5 +127,5 @@ def _number_advised(view: AuditView, node: str) -> list[tuple[int, int]]:
     advice = load_advice(view, node)
     if advice is None:
         return []
-    numbers = cache.number_nodes(view.spec.graph_hash)
+    numbers = cache.number_nodes(view)
     return [(numbers[link.source], numbers[link.target]) for link in advice.links]
