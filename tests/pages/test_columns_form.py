@@ -53,7 +53,7 @@ def add_rule(app, column, kind, number="10"):
 
 
 def errors(app):
-    return [error.value for error in app.error]
+    return [error.value.replace("\\", "") for error in app.error]
 
 
 def test_columns_are_published_coarser_and_withheld(app):
