@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -128,6 +130,17 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
             on_click="ignore",
             icon=":material/picture_as_pdf:",
         )
+        for edition, title in EDITIONS.items():
+            if edition != options.edition:
+                st.download_button(
+                    f"{title} edition" if edition != "summary" else "One page",
+                    partial(documents.make_pdf, view, replace(options, edition=edition)),
+                    stem + ("" if edition == "internal" else f"-{edition}") + ".pdf",
+                    "application/pdf",
+                    key=f"download-{edition}",
+                    on_click="ignore",
+                    icon=":material/picture_as_pdf:",
+                )
         st.download_button(
             "Results as JSON",
             lambda: documents.make_json(view, {"verdict": judge_view(view).describe()}),

@@ -17,6 +17,7 @@ from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditSummary
 from core.errors import InputError
 from core.graph import Graph
+from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.seeding import Seed
 
@@ -226,11 +227,10 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
 
 
 def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
-    kinds = ("link_attack", "attribute_attack")
     return tuple(
         choice
         for choice in spec.attacks
-        if find_method(choice.key, *kinds).kind == "attribute_attack"  # type: ignore[arg-type]
+        if find_method(choice.key, *ATTACK_KINDS).kind == "attribute_attack"
     )
 
 

@@ -39,7 +39,7 @@ MAX_FEATURES = 200
 
 def show_threats(graph: Graph) -> None:
     """Widgets for both threats; what they say is kept in the session at once."""
-    st.subheader("What must stay secret", anchor=False)
+    st.header("What must stay secret", anchor=False)
     left, right = st.columns(2, gap="large")
     with left:
         _show_attribute_threat(graph)
