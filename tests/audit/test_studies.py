@@ -135,7 +135,7 @@ def test_points_find_together_and_are_cancelled_together(idle, spec, graph):
     assert known.cells_total == sum(audit.cells_total for _, audit in known.points) > 0
     assert list_studies(idle, "another graph") == []
     idle.start_audit(spec)  # an ordinary audit is no point of anything
-    assert len(list_studies(idle, graph.content_hash)) == 3
+    assert len(list_studies(idle, graph.content_hash)) == len(STUDIES)
     cancel_study(idle, known)
     for _, audit in known.points:
         assert files.cancel_path(idle.home, audit.id).exists()
@@ -226,7 +226,7 @@ def test_the_column_that_tells_most_falls_most(withheld_study):
     values = table[table.method == "feature_regression"].set_index("share").value
     assert values[0] > 0.95
     assert 0.7 < values[1] < 0.9  # what is left is the attribute that tells half
-    assert values[4] == pytest.approx(0.5, abs=0.05) or 4.0 not in values
+    assert 4.0 not in values  # without columns it cannot run
     falls = compute_falls(table, "attribute", names)
     by_name = falls[falls.attack == method_title("feature_regression")].set_index("withheld")
     assert by_name.loc["tells", "falls by"] == pytest.approx(values[0] - values[1])
