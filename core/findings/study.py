@@ -82,8 +82,9 @@ def compute_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str
 
 def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str]) -> str:
     """One sentence: which of them lowers the best attack most; attackers then take their next
-    best, so that each point's best attack is compared, not the same one."""
-    rows = table[(table.threat == threat) & ~table.method.map(is_null).astype(bool)]
+    best, so that each point's best attack is compared, not the same one. Null attackers count:
+    one that looks at columns alone may be the leak."""
+    rows = table[table.threat == threat]
     if rows.empty or not (rows.share == 0).any():
         return ""
     best = rows.loc[rows.groupby("share").value.idxmax()].set_index("share", drop=False)
