@@ -370,8 +370,7 @@ def run_publish(options: argparse.Namespace) -> int:
     finally:
         store.close()
     shown = (options.utility,) if options.utility else ()
-    named = bool(spec.generalize) or spec.publish_columns is not None
-    columns = [*release.graph.attributes, *release.graph.feature_names] if named else None
+    columns = [*release.graph.attributes, *release.graph.feature_names]
     paths = write_release(
         release,
         options.out.parent,
@@ -379,7 +378,7 @@ def run_publish(options: argparse.Namespace) -> int:
         provenance,
         (suffix,),
         attributes=shown,
-        columns=columns,
+        columns=columns if spec.names_columns else None,
         pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
     )
     files = ", ".join(path.name for path in paths)

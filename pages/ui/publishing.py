@@ -13,8 +13,10 @@ from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
 from core.findings.labels import release_title
+from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import explain_release
+from core.release import Release
 from pages.ui import documents, gate, job, page, service
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
@@ -178,6 +180,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             formats,
             attributes,
             pseudonyms,
+            columns,
         )
 
     with st.container(border=True):
@@ -199,14 +202,11 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             format_func=FORMATS.__getitem__,
             key="publish-formats",
         )
-        names = [n for n in release.graph.attributes if n != view.spec.private]
-        attributes = middle.multiselect(
-            "Attributes to include",
-            names,
-            [n for n in names if n == view.spec.utility],
-            key="publish-attributes",
-            help="The private column is never included.",
-        )
+        columns = list_columns(release.graph) if progress.spec.names_columns else None
+        with middle:
+            attributes = _choose_attributes(view, release) if columns is None else ()
+            if columns is not None:
+                st.caption(escape(describe_columns(columns, progress.spec.generalize), 400))
         pseudonyms = right.toggle(
             "Replace the ids",
             True,
@@ -226,3 +226,16 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         with st.expander("Provenance"):
             st.json(progress.provenance)
+
+
+def _choose_attributes(view: AuditView, release: Release) -> list[str]:
+    """Of a graph whose columns nobody chose on the Data page."""
+    secret = {view.spec.private, *view.spec.more_private}
+    names = [n for n in release.graph.attributes if n not in secret]
+    return st.multiselect(
+        "Attributes to include",
+        names,
+        [n for n in names if n == view.spec.utility],
+        key="publish-attributes",
+        help="Private columns are never included.",
+    )
