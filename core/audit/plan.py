@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.audit.cases import Case, list_cases
+from core.audit.cases import Case, list_cases, list_private
 from core.audit.knowledge import check_columns
 from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec, MethodChoice
@@ -101,6 +101,9 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
         base["evaluation"] = spec.evaluation
     if not spec.has_link_threat:
         base["links"] = None
+    seen = list_seen(spec, prepare_graph(spec, graph))
+    if seen:
+        base["seen"] = list(seen)
     attribute = [spec.private, spec.known] if spec.private else None
     utility = [spec.utility, spec.utility_train] if spec.utility else None
     everything = {**base, "attribute": attribute, "utility": utility}
@@ -196,6 +199,11 @@ def list_published(spec: AuditSpec, graph: Graph) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(named))
 
 
+def list_seen(spec: AuditSpec, graph: Graph) -> tuple[str, ...]:
+    """The attributes that a spec publishes: attackers on links and columns read them too."""
+    return tuple(name for name in spec.publish_columns or () if name in graph.attributes)
+
+
 def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None = None) -> Threats:
     """The threats of one repeat: a fresh split from the audit's root seed.
 
@@ -288,7 +296,9 @@ def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[
     """What else determines the result of a case: the links for all, the column for its own."""
     if case.threat == "attribute":
         attribute = [spec.private, spec.known] if spec.private else None
-        return {**base, "attribute": attribute}
+        joint = case.knowledge.startswith("joint:")
+        others = {"joint": sorted(list_private(spec))} if joint else {}
+        return {**base, "attribute": attribute, **others}
     if case.threat == "identity" and spec.identity is not None:
         return {**base, "identity": spec.identity.model_dump()}
     return base
