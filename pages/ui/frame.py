@@ -6,13 +6,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.ui import rail, session, theme
+from pages.ui import memory, rail, session, theme
 
 PAGES = Path(__file__).parents[1]
 
 st.set_page_config(
     page_title="Graph privacy audit", page_icon=PAGES.parent / "assets" / "icon.png", layout="wide"
 )
+memory.exempt_modules()
 theme.apply_style()
 session.restore_session()
 
