@@ -6,12 +6,15 @@ from typing import Any
 
 import streamlit as st
 
+from core.audit.cases import Threat
 from core.audit.presets import PRESETS, list_included_attacks
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.figures import ranking, roc
+from core.figures.chart import Chart
 from core.findings import answers, tables
 from core.findings.labels import attack_threat, is_null
+from core.findings.palette import Theme
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
@@ -183,18 +186,33 @@ def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
     return found if chosen and usable else []
 
 
+def _answer(view: AuditView) -> str:
+    threats = tables.list_threats(view.results)
+    return " ".join(answers.answer_attack(view.results, threat) for threat in threats)
+
+
+def _plot_ranking(view: AuditView, threat: Threat, theme: Theme) -> Chart:
+    return ranking.attack_ranking(view.results, threat, theme=theme)
+
+
+def _plot_rocs(view: AuditView, attacks: tuple[str, ...], theme: Theme) -> Chart:
+    return roc.roc_by_attack(view.rocs, ORIGINAL, list(attacks), theme)
+
+
+def _answer_odds(view: AuditView) -> str:
+    return answers.answer_odds(view.results)
+
+
 def _show_results(view: AuditView) -> None:
     threats = tables.list_threats(view.results)
-    page.show_answer(" ".join(answers.answer_attack(view.results, threat) for threat in threats))
+    page.show_answer(cache.remember(view, _answer))
     page.show_state(view)
     theme = current_theme()
     for threat in threats:
         st.subheader(TITLES[threat], anchor=False)
         left, right = st.columns([3, 2], gap="medium")
         with left:
-            page.show_chart(
-                ranking.attack_ranking(view.results, threat, theme=theme), f"ranking-{threat}"
-            )
+            page.show_chart(cache.remember(view, _plot_ranking, threat, theme), f"ranking-{threat}")
         with right:
             attacks = [
                 method
@@ -202,9 +220,9 @@ def _show_results(view: AuditView) -> None:
                 if release == ORIGINAL and attack_threat(method) == threat
             ]
             if attacks:  # there is no such curve of finding people
-                chart = roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme)
+                chart = cache.remember(view, _plot_rocs, tuple(attacks), theme)
                 page.show_chart(chart, f"roc-{threat}")
-        if threat == "link" and (odds := answers.answer_odds(view.results)):
+        if threat == "link" and (odds := cache.remember(view, _answer_odds)):
             st.markdown(odds)
     page.show_missing(view, [ORIGINAL])
 

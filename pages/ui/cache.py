@@ -66,15 +66,18 @@ def number_nodes(graph_hash: str) -> dict[str, int]:
     return {node: number for number, node in enumerate(load_graph(graph_hash).node_ids)}
 
 
+def _describe_state(view: AuditView) -> tuple[object, ...]:
+    """What changes whenever a result does: failed cells that are tried again count as well."""
+    return view.summary.id, view.summary.cells_done, view.summary.cells_failed
+
+
 def number_risks(view: AuditView, release: str) -> dict[int, float]:
     """Node number → the headline attacker's risk on a release."""
-    return _number_risks(view.summary.id, view.summary.cells_done, release, view)
+    return _number_risks(_describe_state(view), release, view)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _number_risks(
-    audit_id: str, cells_done: int, release: str, _view: AuditView
-) -> dict[int, float]:
+def _number_risks(state: tuple[object, ...], release: str, _view: AuditView) -> dict[int, float]:
     numbers = number_nodes(_view.spec.graph_hash)
     worst = compute_headline(_view.nodes[_view.nodes.release == release])
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
@@ -85,11 +88,12 @@ def remember(view: AuditView, make: Callable[..., T], *arguments: Any) -> T:
 
     Not for charts that are clicked: a remembered figure loses the first click.
     """
-    state = (view.summary.id, view.summary.cells_done)
-    return _remember(make.__qualname__, state, arguments, make, view)
+    state = _describe_state(view)
+    name = f"{make.__code__.co_filename}:{make.__qualname__}"  # every page is __main__
+    return _remember(name, state, arguments, make, view)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=256, show_spinner=False)
 def _remember(
     name: str,
     state: tuple[object, ...],
