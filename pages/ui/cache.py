@@ -12,6 +12,7 @@ from core.data import profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile
 from core.findings.attackers import compute_headline
+from core.findings.people import Secret, select_secret
 from core.graph import Graph
 from pages.ui import service
 
@@ -71,15 +72,18 @@ def _describe_state(view: AuditView) -> tuple[object, ...]:
     return view.summary.id, view.summary.cells_done, view.summary.cells_failed
 
 
-def number_risks(view: AuditView, release: str) -> dict[int, float]:
-    """Node number → the headline attacker's risk on a release."""
-    return _number_risks(_describe_state(view), release, view)
+def number_risks(view: AuditView, release: str, secret: Secret | None = None) -> dict[int, float]:
+    """Node number → the headline attacker's risk on a release; on one secret, if given."""
+    return _number_risks(_describe_state(view), release, secret, view)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _number_risks(state: tuple[object, ...], release: str, _view: AuditView) -> dict[int, float]:
+def _number_risks(
+    state: tuple[object, ...], release: str, secret: Secret | None, _view: AuditView
+) -> dict[int, float]:
     numbers = number_nodes(_view.spec.graph_hash)
-    worst = compute_headline(_view.nodes[_view.nodes.release == release])
+    rows = _view.nodes[_view.nodes.release == release]
+    worst = compute_headline(rows if secret is None else select_secret(rows, secret))
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
 
 
@@ -89,7 +93,8 @@ def remember(view: AuditView, make: Callable[..., T], *arguments: Any) -> T:
     Not for charts that are clicked: a remembered figure loses the first click.
     """
     state = _describe_state(view)
-    name = f"{make.__code__.co_filename}:{make.__qualname__}"  # every page is __main__
+    code = getattr(make, "__code__", None)  # every page is the module __main__
+    name = f"{code.co_filename if code else make.__module__}:{make.__qualname__}"
     return _remember(name, state, arguments, make, view)
 
 
