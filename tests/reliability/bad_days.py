@@ -42,6 +42,7 @@ import sqlalchemy as sa
 
 from core.audit import run
 from core.audit.export import describe_audit
+from core.audit.jobs import cells
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import connect, database, files, patience
@@ -66,20 +67,27 @@ SPEC = AuditSpec.check_spec(
 )
 
 
-@dataclass
+@dataclass(frozen=True)
+class Recording:
+    """Calls of an undisturbed audit, and the home that they were about."""
+
+    events: list[Event]
+    home: Path
+
+
+@dataclass(frozen=True)
 class Day:
     """Where an audit runs, what it is to give, and chance.
 
-    seconds      that an undisturbed audit takes
-    events, top  what one did to its home, and where that was
+    seconds    that an undisturbed audit takes
+    recording  what one did to its home
     """
 
     home: Path
     expected: list[dict[str, Any]]
     rng: np.random.Generator
     seconds: float
-    events: list[Event]
-    top: Path
+    recording: Recording
 
 
 def compute(home: Path, say: Callable[[str], object] = lambda key: None) -> list[dict[str, Any]]:
@@ -88,20 +96,24 @@ def compute(home: Path, say: Callable[[str], object] = lambda key: None) -> list
 
     def execute(job: Any, upstream: str = "") -> State:
         state = sound(job, upstream)
-        say(job.cell.key)
+        if state is State.DONE:
+            say(job.cell.key)
         return state
 
     try:
         with mock.patch.object(run, "execute_cell", execute):
             view = run.run_inline(SPEC, GRAPH, home)
+        results: list[dict[str, Any]] = describe_audit(view)["results"]
+        return results
     finally:
-        forget_stores()
-    return describe_audit(view)["results"]
+        _forget(home.resolve())
 
 
-def forget_stores() -> None:
-    """Close the databases that this process keeps open; the next audit is another process's."""
-    open_store.cache_clear()
+def _forget(home: Path) -> None:
+    """Close and drop what a worker keeps: the next audit is another process's."""
+    open_store(str(home), f"sqlite:///{home / 'audit.db'}").close()
+    for kept in (open_store, cells._load_graph, cells._draw):
+        kept.cache_clear()
 
 
 def record(home: Path) -> None:
@@ -157,14 +169,15 @@ def kill(day: Day) -> tuple[int, str]:
 
 
 def cut_power(day: Day) -> tuple[int, str]:
-    moment = int(day.rng.integers(len(day.events) + 1))
+    events = day.recording.events
+    moment = int(day.rng.integers(len(events) + 1))
     disk, finished = Disk(), set()
-    for event in day.events[:moment]:
+    for event in events[:moment]:
         disk.apply(event)
         if event[0] == "said":
             finished.add(event[1].decode().strip())
     day.home.mkdir()
-    disk.write_survivors(day.top, day.home, day.rng)
+    disk.write_survivors(day.recording.home, day.home, day.rng)
     return check_day(day, finished)
 
 
@@ -273,14 +286,17 @@ def _every_engine(begin: Callable[[Any], None]) -> Iterator[None]:
 # -- many days --------------------------------------------------------------------------------
 
 
-def record_events(folder: Path) -> list[Event]:
+def record_calls(folder: Path) -> Recording:
     """What an undisturbed audit does to its home, call by call."""
-    command = [sys.executable, "-m", "tests.reliability.bad_days", "--record", str(folder / "home")]
+    home = folder / "home"
+    command = [sys.executable, "-m", "tests.reliability.bad_days", "--record", str(home)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    return trace(command, folder / "home", folder / "calls", cwd=ROOT, env=environment)
+    return Recording(trace(command, home, folder / "calls", cwd=ROOT, env=environment), home)
 
 
-def try_days(count: int, seed: int, only: str = "") -> tuple[dict[str, Counter[str]], list[str]]:
+def try_days(
+    count: int, seed: int, only: str = "", recording: Recording | None = None
+) -> tuple[dict[str, Counter[str]], list[str]]:
     """(kind → tried, survived, lost; what went wrong) of `count` days of each kind."""
     logging.getLogger("core").setLevel(logging.CRITICAL)
     totals: dict[str, Counter[str]] = {}
@@ -296,13 +312,15 @@ def try_days(count: int, seed: int, only: str = "") -> tuple[dict[str, Counter[s
         expected = compute(folder / "sound")
         seconds = time.monotonic() - started
         kinds = [only] if only else [k for k in KINDS if k != "power cut" or shutil.which("strace")]
-        events = record_events(folder) if "power cut" in kinds else []
+        if recording is None:
+            is_needed = "power cut" in kinds
+            recording = record_calls(folder) if is_needed else Recording([], folder)
         for kind in kinds:
             total = totals[kind] = Counter()
             for number in range(count):
                 rng = np.random.default_rng([seed, number, list(KINDS).index(kind)])
                 home = folder / f"{number}"
-                day = Day(home, expected, rng, seconds, events, folder / "home")
+                day = Day(home, expected, rng, seconds, recording)
                 try:
                     lost, problem = KINDS[kind](day)
                 except AuditError as error:

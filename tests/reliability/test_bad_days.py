@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +12,21 @@ import pytest
 
 from core.audit.store import files
 from tests.reliability import bad_days
+from tests.reliability.bad_days import Recording
 from tests.reliability.disk import Disk, trace
 
 needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
 
 
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory) -> Recording:
+    return bad_days.record_calls(tmp_path_factory.mktemp("recorded"))
+
+
 @pytest.mark.slow
 @needs_strace
-def test_bad_days_lose_nothing() -> None:
-    totals, problems = bad_days.try_days(5, seed=1)
+def test_bad_days_lose_nothing(recording) -> None:
+    totals, problems = bad_days.try_days(5, seed=1, recording=recording)
     assert problems == []
     assert list(totals) == list(bad_days.KINDS)
     assert all(total == Counter(tried=5, survived=5, lost=0) for total in totals.values())
@@ -27,21 +34,15 @@ def test_bad_days_lose_nothing() -> None:
 
 @pytest.mark.slow
 @needs_strace
-def test_losses_are_seen(monkeypatch) -> None:
-    """Arrays that are not synced before their row says so are lost in some of ten power cuts."""
-    monkeypatch.setattr(bad_days, "record_events", record_without_syncs)
-    totals, problems = bad_days.try_days(10, seed=0, only="power cut")
+def test_losses_are_seen(recording) -> None:
+    """Arrays that are not synced before their row says so are lost in some of five power cuts."""
+    unsafe = [e for e in recording.events if not (e[0] == "sync" and e[1].endswith(files.ARRAYS))]
+    assert len(unsafe) < len(recording.events)
+    careless = replace(recording, events=unsafe)
+    totals, problems = bad_days.try_days(5, seed=0, only="power cut", recording=careless)
     assert totals["power cut"]["lost"] > 0
     assert problems
 
-
-def record_without_syncs(folder: Path) -> list[tuple[object, ...]]:
-    """The calls of an audit, less the syncs of arrays."""
-    events = RECORD(folder)
-    return [e for e in events if not (e[0] == "sync" and e[1].endswith(files.ARRAYS))]
-
-
-RECORD = bad_days.record_events
 
 SCRIPT = """
 import os, sys
