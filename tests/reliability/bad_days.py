@@ -301,6 +301,7 @@ def try_days(
     logging.getLogger("core").setLevel(logging.CRITICAL)
     totals: dict[str, Counter[str]] = {}
     problems: list[str] = []
+    started = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="bad-days-") as name,
         mock.patch.object(patience, "FIRST_WAIT_S", 0.005),
@@ -308,9 +309,9 @@ def try_days(
     ):
         folder = Path(name)
         compute(folder / "first")  # imports and compiles
-        started = time.monotonic()
+        before = time.monotonic()
         expected = compute(folder / "sound")
-        seconds = time.monotonic() - started
+        seconds = time.monotonic() - before
         kinds = [only] if only else [k for k in KINDS if k != "power cut" or shutil.which("strace")]
         if recording is None:
             is_needed = "power cut" in kinds
@@ -330,6 +331,8 @@ def try_days(
                     problems.append(f"{kind} {number}: {lost} finished cells lost; {problem}")
                 shutil.rmtree(home, ignore_errors=True)
                 Path(f"{home}.said").unlink(missing_ok=True)
+            shown = ", ".join(f"{name} {total[name]}" for name in ("tried", "survived", "lost"))
+            print(f"{kind}: {shown} ({time.monotonic() - started:.0f} s)", flush=True)
     return totals, problems
 
 
@@ -343,11 +346,9 @@ def main() -> None:
     if options.record is not None:
         record(options.record)
         return
-    totals, problems = try_days(options.count, options.seed, options.only)
+    _, problems = try_days(options.count, options.seed, options.only)
     for line in problems:
         print(line)
-    for kind, total in totals.items():
-        print(f"{kind}: tried {total['tried']}, survived {total['survived']}, lost {total['lost']}")
     sys.exit(bool(problems))
 
 
