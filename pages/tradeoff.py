@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -38,9 +36,14 @@ def _tabulate(
     return compute_tradeoff(view.results, risk, utility, attack, threat)
 
 
-def _plot_tradeoff(view: AuditView, *choices: Any) -> Chart:
-    *axes, refused = choices
-    return tradeoff.tradeoff(view.results, *axes, list(refused))
+def _plot_tradeoff(
+    view: AuditView,
+    axes: tuple[str, str, str | None, Threat],
+    limit: float,
+    theme: Theme,
+    refused: tuple[str, ...],
+) -> Chart:
+    return tradeoff.tradeoff(view.results, *axes, limit, theme, refused)
 
 
 def _plot_transfer(view: AuditView, risk: str, threat: Threat, theme: Theme) -> Chart:
@@ -78,7 +81,7 @@ def main() -> None:
         if leak:
             page.show_answer(leak)
     axes = (risk, utility, attack, threat)
-    chart = cache.remember(view, _plot_tradeoff, *axes, limit, current_theme(), tuple(refused))
+    chart = cache.remember(view, _plot_tradeoff, axes, limit, current_theme(), tuple(refused))
     page.show_chart(chart, "tradeoff")
     if not view.spec.defenses:
         st.caption("Only the original is here: add defenses on the Defend page to compare them.")
