@@ -60,7 +60,7 @@ def main() -> None:
         page.show_chart(chart, "risk-shares", "How many people are exposed")
     _show_groups(view, chosen, scale)
     _show_margins(view, chosen)
-    page.show_next("homophily", "Why structure gives people away: Homophily")
+    page.show_next("map", "Where they are: Map")
 
 
 def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:

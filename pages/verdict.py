@@ -66,6 +66,7 @@ def _show_verdict(view: AuditView) -> None:
         _show_release(release, verdict, reasons.get(release.release, ""))
     with st.container(horizontal=True):
         st.page_link(page.PAGES / "risk.py", label="Who is exposed", icon=":material/person:")
+        st.page_link(page.PAGES / "map.py", label="Where they are", icon=":material/map:")
         st.page_link(page.PAGES / "report.py", label="Hand it over", icon=":material/description:")
 
 

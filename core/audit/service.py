@@ -28,6 +28,7 @@ from core.audit.jobs.cluster import count_workers
 from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.jobs.engine import Engine
 from core.audit.jobs.kind import Jobs
+from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
 from core.audit.ledger import list_entries
 from core.audit.plan import load_known_graph, plan_audit
@@ -60,7 +61,13 @@ class AuditService:
         self.claims = ClaimJobs(self._store, self._engine)
         self.advice = AdviceJobs(self._store, self._engine)
         self.publishing = PublishJobs(self._store, self._engine)
-        self._kinds: tuple[Jobs[Any, Any], ...] = (self.claims, self.advice, self.publishing)
+        self.layouts = LayoutJobs(self._store, self._engine)
+        self._kinds: tuple[Jobs[Any, Any], ...] = (
+            self.claims,
+            self.advice,
+            self.publishing,
+            self.layouts,
+        )
         self.publishing.sweep()
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
         self._models: OrderedDict[str, TimeModel] = OrderedDict()
@@ -163,6 +170,7 @@ class AuditService:
             raise InputError("audit", "runs in another process", audit_id, "wait until it stops")
         if self._store.delete_audit(audit_id):
             self.publishing.forget_graph(row.graph_hash)
+            self.layouts.forget_graph(row.graph_hash)
         with self._lock:
             self._views.pop(audit_id, None)
             self._models.pop(audit_id, None)
