@@ -16,7 +16,7 @@ from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict_words import list_refused
 from core.results import RELEASE
 from pages.ui import page
-from pages.ui.policy import judge_view
+from pages.ui.policy import judge_view, show_default_policy
 from pages.ui.theme import current_theme
 
 AIMS = {
@@ -46,6 +46,7 @@ def main() -> None:
         leak = answer_columns(view.results, threat)
         if leak:
             page.show_answer(leak)
+        show_default_policy(view)
     chart = tradeoff.tradeoff(
         view.results, risk, utility, attack, threat, limit, current_theme(), refused
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
+from core.audit.decisions import Decision, list_decisions, record_decision
 from core.audit.estimate import (
     Task,
     TimeModel,
@@ -254,7 +255,8 @@ class AuditService:
         claims = tuple((c.id, c.state) for c in self.claims.list(audit_id) if not c.is_active)
         finished = sorted((state, n) for state, n in counts.items() if state in FINAL)
         ledger = list_entries(self._store, row.graph_hash)
-        fingerprint = (find_state(row), claims, len(ledger), *finished)
+        decisions = list_decisions(self._store, row.graph_hash)
+        fingerprint = (find_state(row), claims, len(ledger), len(decisions), *finished)
         with self._lock:
             known = self._views.get(audit_id)
         if known is not None and known[0] == fingerprint:
@@ -263,7 +265,8 @@ class AuditService:
             cells = assemble_cells(self._store.list_cells(audit_id))
             return replace(known[1], summary=summarize(row, counts), cells=cells)
         try:
-            view = replace(assemble_view(self._store, row, self.load_graph), ledger=ledger)
+            view = assemble_view(self._store, row, self.load_graph)
+            view = replace(view, ledger=ledger, decisions=decisions)
         except DamagedError:
             if not self._store.heal_cells(audit_id):  # it is the graph that is damaged
                 raise
@@ -273,6 +276,10 @@ class AuditService:
             return self.get_view(audit_id)
         self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
         return view
+
+    def record_decision(self, decision: Decision) -> None:
+        """Add to the history of decisions; it cannot be taken back, only superseded."""
+        record_decision(self._store, decision)
 
     # -- publishing -------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from core.findings.labels import release_title
 from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import explain_release
 from pages.ui import documents, job, page, service
+from pages.ui.decisions import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
 from pages.ui.text import escape
@@ -168,13 +169,17 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         st.download_button(
             "Download the release",
-            lambda: documents.make_archive(
-                release,
-                f"{view.spec.graph_name}-{release.defense}",
-                progress.provenance,
-                formats,
-                attributes,
-                pseudonyms,
+            record_handout(
+                view,
+                choice.id,
+                lambda: documents.make_archive(
+                    release,
+                    f"{view.spec.graph_name}-{release.defense}",
+                    progress.provenance,
+                    formats,
+                    attributes,
+                    pseudonyms,
+                ),
             ),
             f"release-{release.defense}.zip",
             "application/zip",
