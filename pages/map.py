@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from core.audit.states import State
@@ -198,9 +200,9 @@ def _take_communities() -> None:
     choose("communities", [_read_number(point) for point in points])
 
 
-def _read_number(point: dict[str, object]) -> int:
+def _read_number(point: dict[str, Any]) -> int:
     data = point["customdata"]
-    return int(data[0] if isinstance(data, list) else data)  # type: ignore[call-overload]
+    return int(data[0] if isinstance(data, list) else data)
 
 
 def _show_search(graph: Graph) -> None:

@@ -186,7 +186,8 @@ def spread_out(places: np.ndarray, share: float = SPREAD) -> np.ndarray:
     rank[np.argsort(radius, kind="stable")] = np.arange(1, len(radius) + 1)
     even = np.sqrt(rank / len(radius)) * radius.max()
     wanted = (1 - share) * radius + share * even
-    return middle + away * (wanted / np.maximum(radius, 1e-9))[:, None]
+    spread: np.ndarray = middle + away * (wanted / np.maximum(radius, 1e-9))[:, None]
+    return spread
 
 
 def compute_stress(places: np.ndarray, distances: np.ndarray) -> float:

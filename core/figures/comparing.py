@@ -87,7 +87,7 @@ def _add_panel(
     old = part[part.before.notna()]
     figure.add_scatter(
         x=old.before,
-        y=old.release.map(place) + 0.28,
+        y=old.release.map(place).to_numpy(float) + 0.28,
         mode="markers",
         marker={"symbol": "diamond", "size": 6, "color": ink.muted},
         hovertemplate="earlier: %{x:.3g}<extra></extra>",
@@ -105,7 +105,7 @@ def _add_panel(
         )
     figure.add_scatter(
         x=part.value,
-        y=part.release.map(place),
+        y=part.release.map(place).to_numpy(float),
         mode="markers",
         marker={
             "symbol": [SYMBOLS[state] for state in part.state],

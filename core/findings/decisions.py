@@ -58,7 +58,7 @@ def describe_evidence(decision: Decision) -> str:
     text = f"Audit {decision.audit_id}"
     if "policy" in found:
         text += f", policy {found['policy']} {found.get('version', '')}".rstrip()
-    title = DECISION_TITLES.get(found.get("decision", ""))  # type: ignore[call-overload]
+    title = DECISION_TITLES.get(found.get("decision", ""))
     if title:
         text += f": {title.lower()}"
     told = [limit for limit in found.get("limits", []) if limit["value"] is not None]

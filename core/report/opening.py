@@ -17,6 +17,7 @@ from core.measures.metrics import METRICS
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.material import MIN_CELL, SMALL, Material
+from core.report.picture import build_picture
 from core.report.text import clean_text
 from core.report.verdict import build_headline
 
@@ -131,7 +132,7 @@ def build_graph(material: Material) -> list[Block]:
         ),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
-    result = [blocks.facts(rows)]
+    result = [blocks.facts(rows), *build_picture(material)]
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not material.is_external:
         image = material.add_image("degrees", lambda: charts.draw_degrees(counts))

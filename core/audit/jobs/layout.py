@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
 from core.audit.jobs.kind import Jobs, Workplace
+from core.audit.layout import Layout, lay_out
 from core.audit.states import State
 from core.audit.store.files import DamagedError
 from core.audit.store.schema import JobRow
 from core.audit.view import JobProgress
 from core.errors import InputError
-from core.seeding import Seed
 
 VERSION = 1
 """Raised where the same graph gets other places than before."""
@@ -27,14 +25,6 @@ class LayoutRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     graph_hash: str
     version: int = VERSION
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """positions (n, 2) float32 within [-1, 1]; communities (n,) int32, 0 the largest."""
-
-    positions: np.ndarray
-    communities: np.ndarray
 
 
 class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
@@ -80,20 +70,9 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
 
     @classmethod
     def compute(cls, request: LayoutRequest, place: Workplace) -> dict[str, Any]:
-        from core.algorithms.communities import find_communities  # compiled loops: workers only
-        from core.algorithms.layout import compute_layout
-
-        graph = place.load_graph(request.graph_hash)
-        seed = Seed(0).child("layout", graph.content_hash)
-        positions = compute_layout(graph, seed.rng("places"), progress=place.progress)
-        communities = find_communities(graph, seed.rng("communities"))
-        place.save_arrays(
-            {
-                "positions": positions.astype(np.float32),
-                "communities": communities.astype(np.int32),
-            }
-        )
-        return {"num_communities": int(communities.max()) + 1}
+        layout = lay_out(place.load_graph(request.graph_hash), place.progress)
+        place.save_arrays({"positions": layout.positions, "communities": layout.communities})
+        return {"num_communities": int(layout.communities.max()) + 1}
 
     @classmethod
     def read(cls, row: Row[Any], state: State) -> JobProgress:

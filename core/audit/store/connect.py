@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection, Engine
 from core.audit.store.patience import DAMAGE
 from core.errors import InputError
 
-VERSIONS = ("0001", "0002", "0003", "0004")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005")
 HEAD = VERSIONS[-1]
 """Latest migration."""
 
@@ -72,6 +72,8 @@ def _migrate(engine: Engine, home: Path | None) -> None:
                 raise InputError(
                     "database", f"must be of version {HEAD} or older", version, "update the program"
                 )
+        import alembic.command  # noqa: F401  before the lock: others wait for it only BUSY_MS
+
         with engine.connect() as connection:
             connection = connection.execution_options(is_writing=True)
             with connection.begin():
