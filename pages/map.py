@@ -16,7 +16,6 @@ from core.findings.people_map import (
     COLOR_TITLES,
     MAX_PEOPLE,
     Color,
-    answer_map,
     list_colors,
 )
 from core.findings.tables import list_releases
@@ -24,6 +23,7 @@ from core.graph import Graph
 from core.release import ORIGINAL
 from pages.ui import cache, job, page, service, session
 from pages.ui.map_data import (
+    load_answer,
     load_communities,
     load_community_links,
     load_layout,
@@ -96,7 +96,7 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
         st.button("Draw the map again", key="map-start")
         return
     people = load_people(view, ORIGINAL)
-    page.show_answer(answer_map(people))
+    page.show_answer(load_answer(view))
     is_small = graph.num_nodes <= MAX_PEOPLE
     by, beside, only_changes = _choose(view, list_colors(people), is_small)
     picture, facts = st.columns([5, 3], gap="large")
@@ -139,6 +139,8 @@ def _choose(
         key=f"map-color-{'-'.join(colors)}",
         required=True,
         persist_state="session",
+        help="Advantage: what an attacker gains over the base rate on the person. Risk: how sure "
+        "it is of the truth. Community: people with more links among each other than to others.",
     )
     return by, None if beside == NO_RELEASE else beside, by == "change"
 

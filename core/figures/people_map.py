@@ -21,12 +21,18 @@ from core.findings.palette import (
     escape_text,
     risk_colorscale,
 )
-from core.findings.people_map import COLOR_TITLES, GROUPED, MAX_COMMUNITIES, Color
+from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color
 
 MAX_LINES = 20_000
 """Links that are drawn; more of them only fill the map."""
 
 NOTHING = "#b6bcc6"
+_BAR_TITLES: dict[Color, str] = {
+    "advantage": "Advantage over the base rate   ← safer",
+    "risk": "Risk   ← safer",
+    "links": "Links of a person",
+    "change": "Links lost and gained, over those before",
+}
 _SPAN = 1.08
 _CLOSE = 0.12
 """Half the side of what is shown around a person who was looked for."""
@@ -146,8 +152,9 @@ def _make_sides(titles: Sequence[str], theme: Theme, height: int) -> go.Figure:
         figure.update_xaxes(matches="x")
         figure.update_yaxes(matches="y")
     figure.update_layout(
-        margin={"l": 0, "r": 0, "t": 40 if len(titles) > 1 else 28, "b": 0},
-        legend={"itemsizing": "constant", "y": 0, "yanchor": "top"},
+        yaxis={"scaleanchor": "x", "constrain": "domain"},
+        margin={"l": 0, "r": 0, "t": 40 if len(titles) > 1 else 28, "b": 62},
+        legend={"itemsizing": "constant", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top"},
     )
     return figure
 
@@ -165,7 +172,7 @@ def _add_links(
     """Draws the side's links; how many of them."""
     if side.lost is None or side.gained is None:
         drawn = _thin(side.edges)
-        opacity = float(np.clip(1500 / max(len(drawn), 1), 0.12, 0.6))
+        opacity = float(np.clip(900 / max(len(drawn), 1), 0.06, 0.6))
         figure.add_trace(_lines(drawn, positions, INKS[theme].muted, opacity), **at)
         return len(drawn)
     total = 0
@@ -226,7 +233,7 @@ def _list_points(
         showscale=is_first,
     )
     if is_first:
-        points.marker.colorbar = _bar(COLOR_TITLES[by].replace(" over", "<br>over"))
+        points.marker.colorbar = _bar(_BAR_TITLES[by])
     return [trace for trace in (*traces, points) if len(trace.x)]
 
 
@@ -287,7 +294,18 @@ def _list_groups(people: pd.DataFrame, by: Color) -> list[str]:
 
 
 def _bar(title: str) -> dict[str, object]:
-    return {"title": {"text": title}, "thickness": 12, "len": 0.6, "outlinewidth": 0}
+    """A colour bar below the map, which has the whole width for itself."""
+    return {
+        "title": {"text": title, "side": "top"},
+        "orientation": "h",
+        "thickness": 10,
+        "len": 0.5,
+        "x": 0,
+        "xanchor": "left",
+        "y": 0,
+        "yanchor": "top",
+        "outlinewidth": 0,
+    }
 
 
 def _describe(sides: Sequence[Side], shown: int) -> str:

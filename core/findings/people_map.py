@@ -18,12 +18,12 @@ from core.measures.node_risk import ADVANTAGE_LIMIT
 Color = Literal["advantage", "risk", "class", "community", "links", "change"]
 
 COLOR_TITLES: dict[Color, str] = {
-    "advantage": "Advantage over the base rate",
+    "advantage": "Advantage",
     "risk": "Risk",
     "class": "Class",
     "community": "Community",
-    "links": "Number of links",
-    "change": "Links changed",
+    "links": "Links",
+    "change": "Change",
 }
 GROUPED: tuple[Color, ...] = ("class", "community")
 """Colours that name a group; the others are amounts."""

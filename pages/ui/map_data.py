@@ -12,11 +12,14 @@ from core.figures.people_map import Side
 from core.findings.labels import release_title
 from core.findings.people_map import (
     MAX_COMMUNITIES,
+    Color,
+    answer_map,
     compute_communities,
     compute_people,
     compute_places,
     find_changes,
     join_communities,
+    list_people,
     match_people,
 )
 from core.release import ORIGINAL
@@ -56,6 +59,38 @@ def _compute_people(view: AuditView, release: str) -> pd.DataFrame:
         attribute,
         None if release == ORIGINAL else cache.load_release(view, release),
     )
+
+
+def load_answer(view: AuditView | None) -> str:
+    """The page's sentence."""
+    if view is None:
+        return _load_answer(st.session_state["graph"])
+    return cache.remember(view, _answer_map)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _load_answer(graph_hash: str) -> str:
+    return answer_map(_load_people(graph_hash))
+
+
+def _answer_map(view: AuditView) -> str:
+    return answer_map(load_people(view, ORIGINAL))
+
+
+def load_ranked(view: AuditView | None, by: Color) -> pd.DataFrame:
+    """Everybody in the order of an amount."""
+    if view is None:
+        return _load_ranked(st.session_state["graph"], by)
+    return cache.remember(view, _rank_people, by)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _load_ranked(graph_hash: str, by: Color) -> pd.DataFrame:
+    return list_people(_load_people(graph_hash), by)
+
+
+def _rank_people(view: AuditView, by: Color) -> pd.DataFrame:
+    return list_people(load_people(view, ORIGINAL), by)
 
 
 def load_side(view: AuditView | None, release: str, only_changes: bool = False) -> Side:

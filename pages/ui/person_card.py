@@ -12,6 +12,7 @@ from core.findings.node_reasons import explain_node
 from core.findings.people_map import Color, list_people
 from core.graph import Graph
 from pages.ui import cache, page, session
+from pages.ui.map_data import load_ranked
 from pages.ui.text import count_noun, escape
 
 MAX_ROWS = 500
@@ -21,16 +22,15 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
     """Who it is, the risk on every release, and why; the rest is on the Risk page."""
     number = cache.number_nodes(st.session_state["graph"]).get(node)
     with st.container(border=True, key="map-person"):
-        head, close = st.columns([5, 1], vertical_alignment="center")
-        head.subheader(f"Person {escape(node)}", anchor=False)
-        close.button(
-            "",
-            key="map-close",
-            type="tertiary",
-            icon=":material/close:",
-            help="Close",
-            on_click=_close,
-        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader(f"Person {escape(node)}", anchor=False)
+            st.button(
+                "Close",
+                key="map-close",
+                type="tertiary",
+                icon=":material/close:",
+                on_click=_close,
+            )
         if number is None:
             st.warning("This graph has nobody with that id.")
             return
@@ -57,10 +57,10 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
     """Those in the frame or lasso, else everybody, the most exposed first."""
     chosen = read_chosen("people")
     communities = read_chosen("communities")
-    shown = people.iloc[chosen] if chosen else people
     if communities:
-        shown = people[people.community.isin(communities)]
-    ranked = list_people(shown, by)
+        ranked = list_people(people[people.community.isin(communities)], by)
+    else:
+        ranked = list_people(people.iloc[chosen], by) if chosen else load_ranked(view, by)
     what = "chosen" if chosen or communities else "in all"
     st.markdown(f"**{count_noun(len(ranked), 'person', 'people')} {what}**")
     top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.empty)
