@@ -78,7 +78,7 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
 
 def _show_audit(audit: AuditSummary) -> None:
     with st.container(border=True):
-        st.subheader(f"{escape(audit.name)} · {audit.id}", anchor=False)
+        st.header(f"{escape(audit.name)} · {audit.id}", anchor=False)
         st.caption("Attacks: " + ", ".join(map(method_title, audit.attacks)))
         if audit.defenses:
             st.caption("Defenses: " + ", ".join(map(method_title, audit.defenses)))
@@ -149,7 +149,7 @@ def _compare(chosen: list[AuditSummary]) -> None:
     for audit, column in zip(chosen, st.columns(2, gap="large"), strict=True):
         with column:
             view = cache.load_view(audit.id)
-            st.subheader(f"{escape(audit.graph_name)} · {audit.id}", anchor=False)
+            st.header(f"{escape(audit.graph_name)} · {audit.id}", anchor=False)
             spec = view.spec
             st.caption(
                 f"private: {escape(spec.private or 'none')}, known {spec.known:.0%}; "

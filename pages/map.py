@@ -160,6 +160,7 @@ def _show_people(
         key="people-map",
         theme=None,
         config=CONFIG,
+        alt=page.name_chart(chart, "Map of everybody"),
         on_select=lambda: _take_people(graph),
         selection_mode=("points", "box", "lasso"),
     )
@@ -175,6 +176,7 @@ def _show_communities(by: Color) -> None:
         key="community-map",
         theme=None,
         config=CONFIG,
+        alt=page.name_chart(chart, "Map of everybody"),
         on_select=_take_communities,
         selection_mode=("points", "box", "lasso"),
     )

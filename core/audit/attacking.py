@@ -143,6 +143,7 @@ def _attack_attribute(
     attack: Method, case: Case, release: Release, threats: Threats, context: Context
 ) -> Attacked:
     from core.measures import node_risk, ranking
+    from core.measures.quantities import measure_quantities
 
     assert isinstance(attack, AttributeAttack)
     threat = threats.attribute
@@ -153,6 +154,10 @@ def _attack_attribute(
 
         defense = _make_defense(release)
         found = infer_aware(attack, defense, release, threat, threats, context)
+    elif case.knowledge.startswith("joint:"):
+        from core.attacks.joint import infer_jointly
+
+        found = infer_jointly(attack, release, threat, threats.others, context)
     else:
         found = attack.infer(release, threat, context)
     roc = ranking.compute_attribute_roc(found, threat)
@@ -160,7 +165,11 @@ def _attack_attribute(
     arrays = {"scores": found.probabilities, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
     arrays["margin"] = ranking.compute_node_margins(found.probabilities, threat)
-    measured = ranking.measure_class_probabilities(found, threat)
+    measured = [
+        *ranking.measure_class_probabilities(found, threat),
+        *node_risk.measure_margin_gain(found, threat),
+        *measure_quantities(found, threat),
+    ]
     facts = dict(found.facts or {})
     return [*measured, node_risk.measure_advantage(risk)], facts, arrays
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.audit.cases import Case, list_cases
+from core.audit.cases import Case, list_cases, list_private
 from core.audit.knowledge import check_columns
 from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec, MethodChoice
@@ -252,7 +252,9 @@ def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[
     """What else determines the result of a case: the links for all, the column for its own."""
     if case.threat == "attribute":
         attribute = [spec.private, spec.known] if spec.private else None
-        return {**base, "attribute": attribute}
+        joint = case.knowledge.startswith("joint:")
+        others = {"joint": sorted(list_private(spec))} if joint else {}
+        return {**base, "attribute": attribute, **others}
     if case.threat == "identity" and spec.identity is not None:
         return {**base, "identity": spec.identity.model_dump()}
     return base

@@ -227,8 +227,12 @@ class AuditService:
         cells = [c for c in plan_audit(spec.normalized(), graph) if not c.skip]
         kept = find_kept(self._store, [cell.key for cell in cells])
         left = [Task.of_cell(cell) for cell in cells if cell.key not in kept]
-        model = TimeModel(load_past(self._store))
-        return estimate_seconds(model, left, [], graph.num_nodes + graph.num_edges, count_workers())
+        size = graph.num_nodes + graph.num_edges
+        return estimate_seconds(self.load_time_model(), left, [], size, count_workers())
+
+    def load_time_model(self) -> TimeModel:
+        """What cells took here so far, to say beforehand what others will."""
+        return TimeModel(load_past(self._store))
 
     def _estimate_left(self, audit_id: str, graph_hash: str) -> float:
         """From the cells that this audit has finished, and those that others have."""

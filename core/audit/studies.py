@@ -17,6 +17,7 @@ from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditSummary
 from core.errors import InputError
 from core.graph import Graph
+from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.seeding import Seed
 
@@ -217,7 +218,7 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     return Graph(
         place[graph.edges[is_inside]],
         tuple(graph.node_ids[i] for i in keep),
-        {name: replace(a, codes=a.codes[keep]) for name, a in graph.attributes.items()},
+        {name: a.take(keep) for name, a in graph.attributes.items()},
         None if features is None else features[keep],
         graph.feature_names,
         None if graph.weights is None else graph.weights[is_inside],
@@ -226,11 +227,10 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
 
 
 def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
-    kinds = ("link_attack", "attribute_attack")
     return tuple(
         choice
         for choice in spec.attacks
-        if find_method(choice.key, *kinds).kind == "attribute_attack"  # type: ignore[arg-type]
+        if find_method(choice.key, *ATTACK_KINDS).kind == "attribute_attack"
     )
 
 

@@ -44,6 +44,10 @@ status   "done", "failed", "skipped" (not supported, or not resolvable), "cancel
          `reason` says why where it is not "done"
 """
 
+REPEATS = "repeats"
+"""Further column of `AuditView.results`, not part of audit.json: repeat → value, by which two
+rows of one audit are compared repeat by repeat."""
+
 NODE_COLUMNS = ("node", "release", "attack", "risk", "advantage", "low", "high", "seeds")
 """Columns of `AuditView.nodes`: one row per node at stake, release and attack.
 

@@ -163,6 +163,13 @@ def build_parser() -> Parser:
         action="store_true",
         help="write report.pdf, report-external.pdf and summary.pdf",
     )
+    audit.add_argument(
+        "--risk-scale",
+        choices=("advantage", "risk"),
+        default="advantage",
+        help="what the report shows of people: what the attacker adds to the base rate (the "
+        "default), or the risk itself",
+    )
     audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     audit.set_defaults(run=run_audit)
 
@@ -291,9 +298,9 @@ def run_audit(options: argparse.Namespace) -> int:
         verdict, code = judge_audit(view, say)
         write_audit(view, options.out, verdict)
         if options.report:
-            from core.report import write_editions
+            from core.report import ReportOptions, write_editions
 
-            write_editions(view, options.out)
+            write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
         failed = view.summary.cells_failed
         for text in describe_risk(view):
             say(text)
@@ -322,11 +329,13 @@ def describe_risk(view: AuditView) -> list[str]:
     """Who is exposed, by how much more than the base rate, and which group most; plain text."""
     from core.findings.answers import answer_bound, answer_risk
     from core.findings.groups import answer_groups, load_groups
+    from core.findings.private_columns import answer_private_columns
 
     if view.nodes.empty:
         return []
     texts = [answer_risk(view.nodes), answer_bound(view.nodes)]
     texts.append(answer_groups(view.nodes, load_groups(view)))
+    texts += answer_private_columns(view)
     return [text.replace("**", "") for text in texts if text]
 
 

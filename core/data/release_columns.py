@@ -130,7 +130,7 @@ def leave_out_people(graph: Graph, ids: Sequence[str]) -> Graph:
     return Graph(
         place[graph.edges[inside]],
         tuple(node for node, stays in zip(graph.node_ids, keep, strict=True) if stays),
-        {name: replace(a, codes=a.codes[keep]) for name, a in graph.attributes.items()},
+        {name: a.take(keep) for name, a in graph.attributes.items()},
         None if features is None else features[np.flatnonzero(keep)],
         graph.feature_names,
         None if graph.weights is None else graph.weights[inside],

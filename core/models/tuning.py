@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -81,24 +81,36 @@ def fit_logistic(
     return _predict(features, observed, num_classes, best), best
 
 
-def _predict(
+def learn_logistic(
     features: np.ndarray | sparse.csr_array, observed: np.ndarray, num_classes: int, penalty: float
-) -> np.ndarray:
-    """Classes without a known node get the pseudo-count of one observation."""
+) -> Callable[[np.ndarray | slice], np.ndarray]:
+    """A logistic regression on the observed nodes, at an inverse penalty: nodes (k,) → (k, C).
+
+    Classes without a known node get the pseudo-count of one observation.
+    """
     from sklearn.linear_model import LogisticRegression
 
     known = observed != MISSING
     counts = np.bincount(observed[known], minlength=num_classes)
     present = np.flatnonzero(counts)
-    if len(present) == 1:
-        values = np.zeros((len(observed), num_classes))
-        values[:, present] = 1.0
-    else:
-        model = LogisticRegression(C=penalty, max_iter=500, tol=1e-5)
+    model = LogisticRegression(C=penalty, max_iter=500, tol=1e-5)
+    if len(present) > 1:
         model.fit(features[known], observed[known])
-        values = np.zeros((len(observed), num_classes))
-        values[:, present] = model.predict_proba(features)
-    return smooth_absent(values, counts)
+
+    def predict(nodes: np.ndarray | slice) -> np.ndarray:
+        asked = features[nodes]
+        values = np.zeros((asked.shape[0], num_classes))
+        values[:, present] = model.predict_proba(asked) if len(present) > 1 else 1.0
+        return smooth_absent(values, counts)
+
+    return predict
+
+
+def _predict(
+    features: np.ndarray | sparse.csr_array, observed: np.ndarray, num_classes: int, penalty: float
+) -> np.ndarray:
+    """(n, C) of `learn_logistic` for all nodes."""
+    return learn_logistic(features, observed, num_classes, penalty)(slice(None))
 
 
 def smooth_absent(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from core.data import profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile
 from core.findings.attackers import compute_headline
+from core.findings.people import Secret, select_secret
 from core.graph import Graph
 from pages.ui import service
 
@@ -66,17 +67,18 @@ def number_nodes(graph_hash: str) -> dict[str, int]:
     return {node: number for number, node in enumerate(load_graph(graph_hash).node_ids)}
 
 
-def number_risks(view: AuditView, release: str) -> dict[int, float]:
-    """Node number → the headline attacker's risk on a release."""
-    return _number_risks(view.summary.id, view.summary.cells_done, release, view)
+def number_risks(view: AuditView, release: str, secret: Secret | None = None) -> dict[int, float]:
+    """Node number → the headline attacker's risk on a release; on one secret, if given."""
+    return _number_risks(view.summary.id, view.summary.cells_done, release, secret, view)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _number_risks(
-    audit_id: str, cells_done: int, release: str, _view: AuditView
+    audit_id: str, cells_done: int, release: str, secret: Secret | None, _view: AuditView
 ) -> dict[int, float]:
     numbers = number_nodes(_view.spec.graph_hash)
-    worst = compute_headline(_view.nodes[_view.nodes.release == release])
+    rows = _view.nodes[_view.nodes.release == release]
+    worst = compute_headline(rows if secret is None else select_secret(rows, secret))
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
 
 
@@ -86,7 +88,8 @@ def remember(view: AuditView, make: Callable[..., T], *arguments: Any) -> T:
     Not for charts that are clicked: a remembered figure loses the first click.
     """
     state = (view.summary.id, view.summary.cells_done)
-    return _remember(make.__qualname__, state, arguments, make, view)
+    name = f"{make.__module__}.{make.__qualname__}"
+    return _remember(name, state, arguments, make, view)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -28,7 +28,7 @@ def show_guarantees(view: AuditView) -> None:
     made = [s for s in view.releases if s.id != ORIGINAL and s.facts and not is_twin(s.id)]
     if not made:
         return
-    st.subheader("What a release promises", anchor=False)
+    st.header("What a release promises", anchor=False)
     private = [summary for summary in made if summary.guarantee.is_private]
     start = made.index(private[0]) if private else 0
     summary = st.selectbox(

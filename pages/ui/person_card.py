@@ -23,7 +23,7 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
     number = cache.number_nodes(st.session_state["graph"]).get(node)
     with st.container(border=True, key="map-person"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader(f"Person {escape(node)}", anchor=False)
+            st.header(f"Person {escape(node)}", anchor=False)
             st.button(
                 "Close",
                 key="map-close",

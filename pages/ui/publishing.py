@@ -24,7 +24,7 @@ FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
 
 
 def show_publishing(view: AuditView) -> None:
-    st.subheader("The release itself", anchor=False)
+    st.header("The release itself", anchor=False)
     if not view.spec.defenses:
         st.caption(
             "This audit has no defense, so there is nothing to publish but the original. "
@@ -36,7 +36,7 @@ def show_publishing(view: AuditView) -> None:
         "publishing run makes the chosen one anew from the whole graph, with randomness of the "
         "operating system that nobody keeps."
     )
-    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
+    left, middle, right = st.columns([3, 1.6, 1.9], vertical_alignment="bottom")
     budget = middle.number_input(
         "Budget of the graph",
         min_value=0.01,

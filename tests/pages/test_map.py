@@ -66,7 +66,7 @@ def test_a_person_is_found_and_told(open_app: OpenApp, placed, audit_id) -> None
     app.text_input(key="map-find").set_value("33").run()
     assert not app.exception
     assert app.session_state["node"] == "33"
-    assert any("Person 33" in item.value for item in app.subheader)
+    assert any("Person 33" in item.value for item in app.header)
     assert "On the original its risk is" in texts(app)
     app.button(key="map-close").click().run()
     assert "node" not in app.session_state

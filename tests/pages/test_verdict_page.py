@@ -149,5 +149,5 @@ def test_a_page_without_a_policy_says_by_what_it_judges(open_app: OpenApp, audit
 
 def test_all_releases_are_compared_limit_by_limit(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("verdict", audit=audit_id)
-    assert "All releases, limit by limit" in [item.value for item in app.subheader]
+    assert "All releases, limit by limit" in [item.value for item in app.header]
     assert any(set(d.value.columns) >= {"Release"} and len(d.value) == 2 for d in app.dataframe)

@@ -30,6 +30,7 @@ class BestSingle(Committee):
         group="combined",
         cost="minutes",
         uses_gpu=True,
+        version=2,
     )
 
     def infer(

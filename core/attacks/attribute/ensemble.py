@@ -34,7 +34,7 @@ class Ensemble(Committee):
         group="combined",
         cost="minutes",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
     evenness: float = Field(
         10.0,
