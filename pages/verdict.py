@@ -95,7 +95,9 @@ def _show_comparison(view: AuditView, verdict: Verdict) -> None:
     if earlier is not None:
         st.markdown(escape(answer_changes(table, when), 2000))
     with st.expander("The same as a table"):
-        st.dataframe(tabulate_comparison(table), hide_index=True)
+        st.dataframe(
+            tabulate_comparison(table), hide_index=True, alt="Every release against every limit"
+        )
 
 
 def _choose_policy(view: AuditView) -> None:

@@ -48,7 +48,7 @@ def show_history(view: AuditView) -> None:
         return
     with st.expander(f"Decisions on this graph: {len(view.decisions)}", icon=":material/gavel:"):
         table = pd.DataFrame(list_decision_rows(view.decisions), columns=list(COLUMNS))
-        st.dataframe(table, hide_index=True, key="decisions")
+        st.dataframe(table, hide_index=True, key="decisions", alt="Decisions, the newest first")
         st.caption("Each rests on what was known then. Nothing here is edited: a later one counts.")
         page.download_table(table, "decisions")
 

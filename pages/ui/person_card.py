@@ -68,6 +68,7 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
         top,
         hide_index=True,
         height=320,
+        alt="People on the map, with their risk",
         key=f"map-table-{by}-{len(ranked)}",
         on_select=lambda: None,
         selection_mode="single-row",
