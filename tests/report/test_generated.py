@@ -30,7 +30,7 @@ def papers(tmp_path_factory) -> tuple[object, dict[str, Path]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("AUDIT_DATABASE", raising=False)
         patch.setenv("AUDIT_DEVICE", "cpu")
-        graph = generate_social(120, seed=3)
+        graph = generate_social(200, seed=3)
         policy = find_policy("public")
         spec = AuditSpec.check_spec(
             {
