@@ -34,7 +34,9 @@ def show_record(view: AuditView, release: str | None) -> None:
         return
     with st.form("decision", border=False):
         left, middle, right = st.columns([2, 4, 2], vertical_alignment="bottom")
-        person = left.text_input("Decided by", key="decision-person", max_chars=MAX_PERSON)
+        person = left.text_input(
+            "Decided by", key="decision-person", max_chars=MAX_PERSON, persist_state="session"
+        )
         reason = middle.text_input("Why", key="decision-reason", max_chars=MAX_REASON)
         label = "Record the decision" if release is not None else "Withdraw the decision"
         if right.form_submit_button(label, icon=":material/history_edu:", width="stretch"):

@@ -112,6 +112,7 @@ def test_a_decision_is_recorded_with_its_evidence(
     assert "*Lovelace*" in texts(app).replace("\\", "")
     assert "Record the decision" not in [b.label for b in app.button]
     app.selectbox(key=f"choose-{audit_id}-partner").select_index(0).run()
+    app.text_input(key="decision-person").set_value("Ada *Lovelace*")
     next(b for b in app.button if b.label == "Withdraw the decision").click().run()
     kinds = [d.kind for d in audited[0].get_view(audit_id).decisions]
     assert kinds == ["chosen", "withdrawn"]
