@@ -13,6 +13,7 @@ from core.figures import profile as figures
 from core.findings.numbers import format_number, format_percent
 from core.graph import Graph
 from pages.ui import cache, page, session
+from pages.ui.columns_form import show_columns
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 from pages.ui.threat_form import show_threats
@@ -43,6 +44,7 @@ def main() -> None:
     top, bottom = st.container(), st.container()
     with bottom:  # first: what it says decides which warnings the top shows
         show_threats(graph)
+        show_columns(graph)
         page.show_next("attack", "What could an adversary learn: Attack")
     with top:
         _show_graph(graph)

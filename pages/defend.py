@@ -109,7 +109,7 @@ def _show_run(view: AuditView | None, defenses: list[MethodChoice], is_new: bool
         **_keep_knowledge(view),
         "defenses": defenses,
         "num_repeats": _count_repeats(),
-        **page.keep_choices(view, attacks),
+        **page.choose_identity(attacks),
     }
     if not is_new:
         st.caption("Select at least one defense.")

@@ -70,7 +70,7 @@ def _is_placed(graph_hash: str, graph: Graph) -> bool:
             lambda now: f"Finding a place for everybody: {job.describe_message(now.message)}",
             "Cancel the map",
             "map-cancel",
-            lambda: layouts.cancel(run.id),
+            lambda: layouts.stop(graph_hash),
         )
         return False
     people = count_noun(graph.num_nodes, "person", "people")

@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
+from core.audit.plan import (
+    Cell,
+    draw_repeat,
+    list_seen,
+    make_cell_seed,
+    make_shared_seed,
+    prepare_graph,
+)
 from core.audit.spec import AuditSpec, MethodChoice, rename_seeds
 from core.context import Context
+from core.data.release_columns import show_columns
 from core.data.splits import draw_attribute_threat
 from core.errors import InputError, UnsupportedError
 from core.graph import Attribute, Graph
@@ -121,6 +129,8 @@ def compute_advice(
     if spec.private is None:
         raise InputError("advice", "needs a private column", remedy="choose one on the Data page")
     graph = prepare_graph(spec, graph)
+    # Less the useful column, whose prediction is measured on the same features.
+    graph = show_columns(graph, [n for n in list_seen(spec, graph) if n != spec.utility])
     node, code = _find_node(graph, graph.attribute(spec.private), request.node)
     attack = request.attack.make("attribute_attack")
     assert isinstance(attack, AttributeAttack)

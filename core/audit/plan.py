@@ -98,6 +98,9 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
         base["evaluation"] = spec.evaluation
     if not spec.has_link_threat:
         base["links"] = None
+    seen = list_seen(spec, prepare_graph(spec, graph))
+    if seen:
+        base["seen"] = list(seen)
     attribute = [spec.private, spec.known] if spec.private else None
     utility = [spec.utility, spec.utility_train] if spec.utility else None
     everything = {**base, "attribute": attribute, "utility": utility}
@@ -183,6 +186,11 @@ def list_published(spec: AuditSpec, graph: Graph) -> tuple[str, ...] | None:
     coarse = [Rule.parse(text).column for text in spec.generalize]
     named = [*graph.feature_names, *coarse, *([spec.utility] if spec.utility else [])]
     return tuple(dict.fromkeys(named))
+
+
+def list_seen(spec: AuditSpec, graph: Graph) -> tuple[str, ...]:
+    """The attributes that a spec publishes: attackers on links and columns read them too."""
+    return tuple(name for name in spec.publish_columns or () if name in graph.attributes)
 
 
 def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None = None) -> Threats:

@@ -123,7 +123,7 @@ def _show_run(
     is_empty = all(is_null(choice.id) for choice in choices)  # null attackers are a yardstick
     is_running = view is not None and view.summary.state.is_active
     fields = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
-    fields = {**fields, **page.keep_choices(view, choices), **knowledge}
+    fields = {**fields, **page.choose_identity(choices), **knowledge}
     pressed = run.button(
         "Run the attacks",
         type="primary",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
+from core.audit.access.desk import find_person
 from core.audit.decisions import MAX_PERSON, MAX_REASON, Decision, DecisionKind, find_current
 from core.audit.view import AuditView
 from core.errors import AuditError
@@ -17,6 +18,9 @@ from core.findings.labels import release_title
 from pages.ui import page, service
 from pages.ui.policy import judge_view
 from pages.ui.text import escape
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
 
 NOBODY = "somebody at this app (no name was given)"
 
@@ -35,7 +39,12 @@ def show_record(view: AuditView, release: str | None) -> None:
     with st.form("decision", border=False):
         left, middle, right = st.columns([2, 4, 2], vertical_alignment="bottom")
         person = left.text_input(
-            "Decided by", key="decision-person", max_chars=MAX_PERSON, persist_state="session"
+            "Decided by",
+            _name_signed_in(),
+            key="decision-person",
+            max_chars=MAX_PERSON,
+            disabled=bool(_name_signed_in()),
+            persist_state="session",
         )
         reason = middle.text_input("Why", key="decision-reason", max_chars=MAX_REASON)
         label = "Record the decision" if release is not None else "Withdraw the decision"
@@ -61,13 +70,15 @@ def record_handout(view: AuditView, release: str, make: Callable[[], bytes]) -> 
     A download is made outside the page's run: what is recorded is settled here.
     """
     current = find_current(view.decisions, view.summary.id)
-    named = st.session_state.get("decision-person", "").strip()
+    desk = service.open_service()  # here: the download has no session to find the person in
+    named = _name_signed_in() or st.session_state.get("decision-person", "").strip()
     person = named or (current.person if current is not None else NOBODY)
     evidence = make_evidence(judge_view(view), release)
 
     def make_recorded() -> bytes:
         content = make()
-        _write(view, "published", release, person, "", evidence, hash_file(content))
+        found = hash_file(content)
+        _write(desk, view, "published", release, person, "", evidence, found)
         return content
 
     return make_recorded
@@ -84,14 +95,23 @@ def _record(view: AuditView, kind: DecisionKind, release: str, person: str, reas
         release = current.release if current is not None else ""
     try:
         evidence = make_evidence(judge_view(view), release)
-        _write(view, kind, release, person.strip(), reason.strip(), evidence)
+        _write(
+            service.open_service(), view, kind, release, person.strip(), reason.strip(), evidence
+        )
     except AuditError as error:
         page.show_error(error)
         return
     st.rerun()
 
 
+def _name_signed_in() -> str:
+    """Whoever signed in decides in their own name; "" for the local user, who gives one."""
+    person = find_person(service.open_service())
+    return "" if person.is_local else person.name
+
+
 def _write(
+    desk: AuditService,
     view: AuditView,
     kind: DecisionKind,
     release: str,
@@ -110,4 +130,4 @@ def _write(
         evidence=evidence,
         file_hash=file_hash,
     )
-    service.open_service().record_decision(decision)
+    desk.record_decision(decision)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.audit.access.desk import may_change
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
@@ -108,8 +109,9 @@ def show_state(view: AuditView) -> None:
 
 
 def _offer_resume(audit_id: str, label: str) -> None:
-    if st.button(label, key="resume", icon=":material/play_arrow:"):
-        service.open_service().resume_audit(audit_id)
+    desk = service.open_service()
+    if may_change(desk, audit_id) and st.button(label, key="resume", icon=":material/play_arrow:"):
+        desk.resume_audit(audit_id)
         st.session_state["job"] = audit_id
         st.rerun()
 
@@ -205,26 +207,23 @@ def show_next(page: str, label: str) -> None:
     st.page_link(PAGES / f"{page}.py", label=label, icon=":material/arrow_forward:")
 
 
-def keep_choices(view: AuditView | None, attacks: Sequence[MethodChoice]) -> dict[str, Any]:
-    """Fields of a next spec that no form holds: which columns leave, as in the open audit, and
-    the threat to identities where one of the attacks is after them."""
-    fields: dict[str, Any] = {}
-    if view is not None:
-        names = ("publish_columns", "generalize", "leave_out", "identity")
-        fields = view.spec.model_dump(include=set(names))
+def choose_identity(attacks: Sequence[MethodChoice]) -> dict[str, Any]:
+    """The field of a next spec that no form holds: the threat to identities, where one of the
+    attacks is after them."""
     kinds = {find_method(choice.key, *ATTACK_KINDS).kind for choice in attacks}
-    if "identity_attack" not in kinds:
-        return {**fields, "identity": None}
-    return {**fields, "identity": fields.get("identity") or {}}
+    return {"identity": {} if "identity_attack" in kinds else None}
 
 
 def make_spec(fields: dict[str, Any]) -> AuditSpec:
     """The spec of an audit of the open graph and its threats; InputError where a rule is broken."""
+    threats = session.current_threats()
+    if fields.get("identity") is not None:  # what the attacker holds is set on the Data page
+        fields = {**fields, "identity": threats.identity.model_dump() | fields["identity"]}
     return AuditSpec.check_spec(
         {
             "graph_name": session.current_graph().name,
             "graph_hash": st.session_state["graph"],
-            **session.current_threats().spec_fields,
+            **threats.spec_fields,
             **fields,
         }
     )

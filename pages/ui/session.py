@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.audit.spec import AuditSpec, Joint, PublisherKnows
+from core.audit.spec import AuditSpec, IdentityChoice, Joint, PublisherKnows
 from core.errors import AuditError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS
@@ -22,13 +22,17 @@ from pages.ui import cache, service
 
 LinkMode = Literal["share", "pairs", "none"]
 
+SIMULATED = IdentityChoice.model_validate({})
+"""What an attacker on identities holds where nothing is said of it."""
+
 
 @dataclass(frozen=True)
 class ThreatChoice:
-    """The two threats as set on the Data page.
+    """The threats as set on the Data page, and what leaves with the links.
 
     mode   share: draw `hide_links` of the links; pairs: the analyst's own; none: no link threat
     way    how the analyst chooses them on the Data page
+    identity  what an attacker holds who looks for people, where an attack does
     """
 
     private: str | None = None
@@ -44,6 +48,10 @@ class ThreatChoice:
     attacker_known: tuple[float, ...] = ()
     joint: tuple[Joint, ...] = ()
     attacker_places: tuple[str, ...] = ()
+    publish_columns: tuple[str, ...] | None = None
+    generalize: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    identity: IdentityChoice = SIMULATED
 
     @property
     def spec_fields(self) -> dict[str, Any]:
@@ -60,6 +68,9 @@ class ThreatChoice:
             "attacker_known": self.attacker_known if self.private else (),
             "hide_links": self.hide_links if self.mode == "share" else None,
             "sensitive_links": self.sensitive_links if self.mode == "pairs" else None,
+            "publish_columns": self.publish_columns,
+            "generalize": self.generalize,
+            "leave_out": self.leave_out,
         }
 
     @property
@@ -91,6 +102,10 @@ class ThreatChoice:
             spec.attacker_known,
             spec.joint,
             spec.attacker_places,
+            spec.publish_columns,
+            spec.generalize,
+            spec.leave_out,
+            spec.identity or SIMULATED,
         )
 
     @staticmethod

@@ -51,7 +51,7 @@ def show_threats(graph: Graph) -> None:
 
 def _show_attribute_threat(graph: Graph) -> None:
     st.markdown("**A private attribute**")
-    threats, key = session.current_threats(), _key()
+    threats, key = session.current_threats(), form_key()
     columns = [None, *graph.attributes, *_list_feature_names(graph)]
     titles = {None: "none"}
     private = st.selectbox(
@@ -157,7 +157,7 @@ def _name_place(text: str) -> str:
 
 def _show_link_threat(graph: Graph) -> None:
     st.markdown("**Sensitive links**")
-    threats, key = session.current_threats(), _key()
+    threats, key = session.current_threats(), form_key()
     ways = [way for way in WAYS if way != "given" or threats.way == "given"]
     way = st.selectbox(
         "Which links",
@@ -249,6 +249,6 @@ def _index(options: list[str | None], value: str | None) -> int:
     return options.index(value) if value in options else 0
 
 
-def _key() -> str:
+def form_key() -> str:
     """Widgets are new for each graph, and when an audit sets the threats."""
     return f"{st.session_state['graph'][:8]}-{st.session_state.get('threat_form', 0)}"

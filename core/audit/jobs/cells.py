@@ -20,6 +20,7 @@ from core.audit.knowledge import select_attacker, tell_publisher
 from core.audit.plan import (
     Cell,
     draw_repeat,
+    list_seen,
     load_known_graph,
     make_cell_seed,
     make_shared_seed,
@@ -31,6 +32,7 @@ from core.audit.store import files
 from core.audit.store.database import Store, open_store
 from core.audit.store.patience import keep_trying
 from core.context import Context, SharedWork
+from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.graph import Graph
 from core.methods import Defense
@@ -111,6 +113,9 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
         return _publish(cell, tell_publisher(threats, spec.publisher_knows), context)
     release = _load_release(store, cell, threats)
     if cell.kind == "attack":
+        if cell.case.threat != "identity":  # who looks for people is told which columns leave
+            shown = show_columns(release.graph, list_seen(spec, release.graph))
+            release = replace(release, graph=shown)
         measurements, facts, arrays = attack_release(
             cell.make_method(),
             cell.case,

@@ -47,6 +47,10 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
         except InputError:
             return None
 
+    def stop(self, graph_hash: str) -> None:
+        """Give the layout of a graph up."""
+        self.cancel(self.find_key(LayoutRequest(graph_hash=graph_hash), None))
+
     def load(self, graph_hash: str) -> Layout:
         """What a finished job left; InputError where it is not there or not whole: such a job is
         forgotten, so that it can be started again."""

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 
 REFUSED = "decisions are superseded by later ones, never edited"
 
@@ -29,9 +29,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.drop_table("decisions")
-    if op.get_bind().dialect.name == "postgresql":
-        op.execute("DROP FUNCTION refuse_decision_change()")
+    raise NotImplementedError("a newer store is not made an older one")
 
 
 def _refuse_changes(dialect: str) -> list[str]:
