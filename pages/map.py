@@ -26,9 +26,11 @@ from pages.ui.map_data import (
     load_answer,
     load_communities,
     load_community_links,
+    load_everybody,
     load_layout,
     load_people,
     load_side,
+    number_people,
 )
 from pages.ui.person_card import choose, show_person, show_table
 from pages.ui.text import count_noun, escape
@@ -52,7 +54,7 @@ def main() -> None:
     page.open_page("Map", "Where in the network are they?")
     audit_id = session.current_audit()
     view = None if audit_id is None else cache.load_view(audit_id)
-    graph = session.current_graph() if view is None else cache.load_audit_graph(view)
+    graph = load_everybody(view)
     if _is_placed(st.session_state["graph"], graph):
         _show_map(graph, view)
     page.show_next("homophily", "Why structure gives people away: Homophily")
@@ -152,7 +154,7 @@ def _show_people(
     sides = [load_side(view, ORIGINAL)]
     if beside is not None:
         sides.append(load_side(view, beside, only_changes))
-    numbers = cache.number_nodes(st.session_state["graph"])
+    numbers = number_people(st.session_state["graph"])
     focus = numbers.get(st.session_state.get("map-focus", ""))
     chart = people_map(sides, layout.positions, by, current_theme(), HEIGHT, focus)
     st.plotly_chart(

@@ -22,6 +22,7 @@ from core.findings.people_map import (
     list_people,
     match_people,
 )
+from core.graph import Graph
 from core.release import ORIGINAL
 from pages.ui import cache, service, session
 
@@ -30,6 +31,23 @@ from pages.ui import cache, service, session
 def load_layout(graph_hash: str) -> Layout:
     """Places and communities of a graph that was laid out."""
     return service.open_service().layouts.load(graph_hash)
+
+
+def load_everybody(view: AuditView | None) -> Graph:
+    """The stored graph with everybody in it, also those whom an audit left out."""
+    return _load_everybody(st.session_state["graph"], None if view is None else view.spec.private)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _load_everybody(graph_hash: str, private: str | None) -> Graph:
+    graph = cache.load_graph(graph_hash)
+    return graph if private is None else graph.with_private(private)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def number_people(graph_hash: str) -> dict[str, int]:
+    """Id → number in the stored graph."""
+    return {node: number for number, node in enumerate(cache.load_graph(graph_hash).node_ids)}
 
 
 def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
@@ -47,7 +65,7 @@ def _load_people(graph_hash: str) -> pd.DataFrame:
 
 
 def _compute_people(view: AuditView, release: str) -> pd.DataFrame:
-    graph = cache.load_audit_graph(view)
+    graph = load_everybody(view)
     private = view.spec.private
     attribute = graph.attributes.get(private) if private else None
     if attribute is None:
@@ -104,7 +122,7 @@ def load_side(view: AuditView | None, release: str, only_changes: bool = False) 
 
 
 def _compute_edges(view: AuditView, release: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    graph = cache.load_audit_graph(view)
+    graph = load_everybody(view)
     after = match_people(graph, cache.load_release(view, release))
     return (after.edges, *find_changes(graph, after))
 

@@ -12,7 +12,7 @@ from core.findings.node_reasons import explain_node
 from core.findings.people_map import Color, list_people
 from core.graph import Graph
 from pages.ui import cache, page, session
-from pages.ui.map_data import load_ranked
+from pages.ui.map_data import load_ranked, number_people
 from pages.ui.text import count_noun, escape
 
 MAX_ROWS = 500
@@ -20,7 +20,7 @@ MAX_ROWS = 500
 
 def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node: str) -> None:
     """Who it is, the risk on every release, and why; the rest is on the Risk page."""
-    number = cache.number_nodes(st.session_state["graph"]).get(node)
+    number = number_people(st.session_state["graph"]).get(node)
     with st.container(border=True, key="map-person"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.header(f"Person {escape(node)}", anchor=False)
@@ -43,7 +43,8 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
             st.caption("An audit tells how exposed this person is.")
             return
         st.markdown(node_card.describe_node_risk(view.nodes, node))
-        reasons = explain_node(view, node, number)
+        audited = cache.number_nodes(view).get(node)
+        reasons = [] if audited is None else explain_node(view, node, audited)
         if reasons:
             st.markdown("\n".join(f"- {reason}" for reason in reasons))
         st.page_link(

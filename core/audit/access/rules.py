@@ -132,6 +132,7 @@ RULES: dict[str, dict[str, Rule]] = {
         "get_progress": Rule(_read("audit_id")),
         "get_view": Rule(_read("audit_id")),
         "estimate_seconds": Rule(_read_graphs_of_spec),
+        "load_time_model": ANYONE,
         "start_publish": Rule(_prepare, "prepare release", fills=SUBJECT),
         "get_publish": _read_job("publishing", "publish_id"),
         "cancel_publish": _change_job("publishing", "cancel publishing", "publish_id"),

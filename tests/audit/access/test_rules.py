@@ -44,6 +44,7 @@ MAY = {
         **dict.fromkeys(("close", "tell_trouble", "warm_up"), MACHINE),
         **dict.fromkeys(("find_device_title", "save_graph"), EVERYBODY),
         **dict.fromkeys(("find_same_audit", "list_audits"), EVERYBODY),
+        "load_time_model": EVERYBODY,
         **dict.fromkeys(("load_graph", "start_audit", "estimate_seconds"), READERS),
         **dict.fromkeys(("resume_audit", "cancel_audit", "delete_audit"), OWNERS),
         **dict.fromkeys(("wait", "get_progress", "get_view"), READERS),
