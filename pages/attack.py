@@ -9,6 +9,7 @@ import streamlit as st
 from core.audit.presets import PRESETS, list_included_attacks
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
+from core.data.splits import Evaluation
 from core.figures import ranking, roc
 from core.findings import answers, tables
 from core.findings.labels import attack_threat, is_null
@@ -42,6 +43,11 @@ GROUPS = (
         "",
     ),
 )
+EVALUATIONS: dict[Evaluation, str] = {
+    "uniform": "any other pairs",
+    "degree_matched": "pairs whose ends have as many links",
+    "distance_2": "pairs that share a contact",
+}
 TITLES = {
     "link": "Hidden links",
     "included": "Links inside",
@@ -81,7 +87,7 @@ def _show_form(view: AuditView | None) -> None:
             if method in inside:
                 continue
             choices += _show_attack(method, usable[kind])
-    knowledge = _show_knowledge()
+    knowledge = _show_knowledge(view)
     if choices and (knowledge["included_links"] or knowledge["releases_held"]):
         choices += [MethodChoice(key=m.info.key) for m in list_included_attacks()]
     left, right = st.columns([1, 2], vertical_alignment="bottom")
@@ -114,8 +120,13 @@ def _show_form(view: AuditView | None) -> None:
         page.start_audit({**plan, **page.keep_choices(view, choices), **knowledge})
 
 
-def _show_knowledge() -> dict[str, Any]:
-    """Attackers who know more than a release, as fields of the spec."""
+def _show_knowledge(view: AuditView | None) -> dict[str, Any]:
+    """Attackers who know more than a release, and what they are judged by, as fields of the
+    spec; at first as the open audit has them."""
+    if view is not None:
+        for name in ("aware", "included_links", "evaluation"):
+            st.session_state.setdefault(name, getattr(view.spec, name))
+        st.session_state.setdefault("releases_held", view.spec.releases_held or 1)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         aware = st.checkbox(
             "Knowing the defense too",
@@ -134,15 +145,25 @@ def _show_knowledge() -> dict[str, Any]:
             "Releases held",
             1,
             100,
-            1,
             key="releases_held",
             persist_state="session",
             help="Links inside, for somebody who holds so many releases of the same graph.",
+        )
+        evaluation = st.selectbox(
+            "Tell hidden links from",
+            list(EVALUATIONS),
+            format_func=EVALUATIONS.__getitem__,
+            key="evaluation",
+            persist_state="session",
+            help="Random pairs are easy to tell from links; people of as many links, or pairs "
+            "that share a contact, are harder. At distance two, hidden links are judged only "
+            "where their ends share a contact as well.",
         )
     return {
         "aware": aware,
         "included_links": inside,
         "releases_held": int(held) if held > 1 else None,
+        "evaluation": evaluation,
     }
 
 

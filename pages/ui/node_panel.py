@@ -10,6 +10,7 @@ from core.findings import node_card
 from core.findings.ego import class_legend
 from core.findings.identity import describe_identity
 from core.findings.labels import release_title
+from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
 from core.findings.tables import list_releases
 from core.graph import Graph
@@ -64,6 +65,9 @@ def show_node(view: AuditView, node: str) -> None:
 
 def _show_risks(view: AuditView, node: str) -> None:
     st.markdown(node_card.describe_node_risk(view.nodes, node))
+    prior = describe_link_prior(view, node, ORIGINAL)
+    if prior:
+        st.caption(prior)
     numbers = cache.number_nodes(view.spec.graph_hash)
     reasons = explain_node(view, node, numbers[node])
     if reasons:
