@@ -11,7 +11,7 @@ from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.data.splits import Evaluation
 from core.figures import ranking, roc
-from core.findings import answers, tables
+from core.findings import answers, knowing_more, tables
 from core.findings.labels import attack_threat, is_null
 from core.methods import Method
 from core.registry import list_methods
@@ -227,7 +227,22 @@ def _show_results(view: AuditView) -> None:
                 page.show_chart(chart, f"roc-{threat}")
         if threat == "link" and (odds := answers.answer_odds(view.results)):
             st.markdown(odds)
+    _show_knowing_more(view)
     page.show_missing(view, [ORIGINAL])
+
+
+def _show_knowing_more(view: AuditView) -> None:
+    """Attackers on links inside a release, and those who know the defense."""
+    aware = knowing_more.answer_aware(view.results)
+    table = knowing_more.tabulate_inside(view.results)
+    if aware:
+        st.subheader("Knowing the defense", anchor=False)
+        st.markdown("\n".join(f"- {sentence}" for sentence in aware))
+    if len(table):
+        st.subheader(TITLES["included"], anchor=False)
+        sentences = knowing_more.answer_inside(view.results)
+        st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+        st.dataframe(table, hide_index=True, key="links-inside")
 
 
 main()
