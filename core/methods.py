@@ -120,10 +120,16 @@ class AttributeAttack(Method):
     """Infers the private attribute of the hidden nodes."""
 
     kind: ClassVar[Kind] = "attribute_attack"
+    holds_out: ClassVar[bool] = False
+    """Whether its usual settings leave `held_out` with the probabilities."""
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""
         return None
+
+    def list_members(self) -> tuple[AttributeAttack, ...]:
+        """The attacks that this one is made of; an audit computes theirs first."""
+        return ()
 
     @abstractmethod
     def infer(

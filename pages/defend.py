@@ -19,12 +19,14 @@ from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
 from pages.ui import cache, page, rail, session
+from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.learned_links import list_learned, show_learned_links
 from pages.ui.method_form import list_fields, show_settings
-from pages.ui.text import count_noun
+from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
+START_REPEATS = 5
 PROMISES = {
     "empirical": (
         "Empirical",
@@ -66,6 +68,7 @@ def main() -> None:
 
 
 def _show_form(view: AuditView | None) -> None:
+    top = st.container()  # drawn last, on what is ticked below
     choices: list[MethodChoice] = []
     groups: dict[str, list[type[Method]]] = {}
     for method in list_methods("defense"):
@@ -74,7 +77,7 @@ def _show_form(view: AuditView | None) -> None:
         if group not in groups:
             continue
         title, promise = PROMISES.get(group, (group.capitalize(), ""))
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
         st.caption(promise)
         columns = st.columns(2, gap="small")
         for index, method in enumerate(groups[group]):
@@ -94,26 +97,38 @@ def _show_form(view: AuditView | None) -> None:
         f"Keep the {count_noun(len(kept), 'release')} of this audit", True, key="keep-releases"
     ):
         kept = ()
+    with top:
+        _show_run(view, [*kept, *choices], bool(choices))
+
+
+def _show_run(view: AuditView | None, defenses: list[MethodChoice], is_new: bool) -> None:
     attacks = _choose_attacks(view)
     is_running = view is not None and view.summary.state.is_active
-    if not choices:
+    fields = {
+        "attacks": attacks,
+        **_keep_knowledge(view),
+        "defenses": defenses,
+        "num_repeats": _count_repeats(),
+        **page.choose_identity(attacks),
+    }
+    if not is_new:
         st.caption("Select at least one defense.")
+    elif time := estimate_audit(fields):
+        st.caption(f"{count_noun(len(defenses), 'release')} attacked: {time} on this computer.")
     if st.button(
         "Make the releases and attack them",
         type="primary",
         key="run",
         icon=":material/play_arrow:",
-        disabled=not choices or is_running,
+        disabled=not is_new or is_running,
     ):
-        page.start_audit(
-            {
-                "attacks": attacks,
-                **_keep_knowledge(view),
-                "defenses": [*kept, *choices],
-                "num_repeats": view.spec.num_repeats if view is not None else 5,
-                **page.keep_choices(view, attacks),
-            }
-        )
+        page.start_audit(fields)
+
+
+def _count_repeats() -> int:
+    """Those of the open audit."""
+    audit_id = session.current_audit()
+    return cache.load_view(audit_id).spec.num_repeats if audit_id else START_REPEATS
 
 
 def _show_card(method: type[Method]) -> list[MethodChoice]:
@@ -126,7 +141,7 @@ def _show_card(method: type[Method]) -> list[MethodChoice]:
             persist_state="session",
             help=info.source,
         )
-        cost.caption(info.cost)
+        cost.caption(estimate_method(method, _count_repeats()))
         st.caption(info.summary)
         if not chosen:
             return []
@@ -163,7 +178,13 @@ def _show_results(view: AuditView) -> None:
         page.show_answer(answer)
     page.show_state(view)
     table = release_table.compute_release_table(view.results, view.releases)
-    st.dataframe(table.drop(columns="release"), hide_index=True)
+    with st.container(key="releases-table"):
+        st.table(
+            table.drop(columns="release").map(escape),
+            hide_index=True,
+            border="horizontal",
+            alt="The releases: what was promised, risked and kept useful",
+        )
     with st.container(horizontal=True, wrap=False):
         st.caption(
             f"Means over {count_noun(view.spec.num_repeats, 'repeat')}, each with a new split and "
@@ -184,7 +205,7 @@ def _show_twins(view: AuditView) -> None:
     table = compute_twin_table(view.results, pair_twins(view.spec.defenses))
     if table.empty:
         return
-    st.subheader("Did the data make the difference?", anchor=False)
+    st.header("Did the data make the difference?", anchor=False)
     for sentence in answer_twins(table):
         st.markdown(sentence)
     shown = show_twin_table(table)

@@ -56,7 +56,7 @@ def _show_homophily(view: AuditView) -> None:
 
 def _show_pairs(view: AuditView) -> None:
     chart = pair_profile.pair_profile(view.results, None, current_theme())
-    st.subheader("How near the ends of hidden links are", anchor=False)
+    st.header("How near the ends of hidden links are", anchor=False)
     st.caption(
         "Link attacks look for pairs that are near: few steps apart, alike in their features, or "
         "in the same part of the network. The line joins hidden links (filled) to pairs without "
@@ -81,7 +81,7 @@ def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
 
 
 def _show_scatter(view: AuditView, releases: list[str]) -> None:
-    st.subheader("Each person: neighbours against role peers", anchor=False)
+    st.header("Each person: neighbours against role peers", anchor=False)
     release = releases[0]
     if len(releases) > 1:
         release = st.selectbox(

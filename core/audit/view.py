@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.audit.access.people import LOCAL
 from core.audit.publishing import PublishSpec
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -42,6 +43,10 @@ method   attack id, or "release" for measures of the release itself (utility, st
 status   "done", "failed", "skipped" (not supported, or not resolvable), "cancelled";
          `reason` says why where it is not "done"
 """
+
+REPEATS = "repeats"
+"""Further column of `AuditView.results`, not part of audit.json: repeat → value, by which two
+rows of one audit are compared repeat by repeat."""
 
 NODE_COLUMNS = ("node", "release", "attack", "risk", "advantage", "low", "high", "seeds")
 """Columns of `AuditView.nodes`: one row per node at stake, release and attack.
@@ -98,7 +103,10 @@ class ReleaseSummary:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """One row of the history; `study` where it is a point of one (core.audit.studies)."""
+    """One row of the history; `study` where it is a point of one (core.audit.studies).
+
+    person  subject of whose it is (core.audit.access.people)
+    """
 
     id: str
     name: str
@@ -116,6 +124,7 @@ class AuditSummary:
     attacks: tuple[str, ...]
     defenses: tuple[str, ...]
     study: dict[str, Any] | None = None
+    person: str = LOCAL.subject
 
 
 @dataclass(frozen=True)
@@ -148,15 +157,18 @@ class ClaimRun(JobProgress):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishProgress(JobProgress):
-    """A publishing run; `release` and `provenance` are there once it is done.
+    """A publishing run; `provenance` is there once it is done, `release` once it is signed too.
 
     description  everything of the release but its graph
+    prepared_by, signed_by  subjects of two people, or twice the local user; "" not signed yet
     """
 
     spec: PublishSpec
     provenance: dict[str, Any]
     description: dict[str, Any]
     release: Release | None = None
+    prepared_by: str = LOCAL.subject
+    signed_by: str = ""
 
 
 @dataclass(frozen=True)

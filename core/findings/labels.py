@@ -114,6 +114,12 @@ def _describe_case(method_id: str) -> list[str]:
         words.append("knowing the defense")
     elif name == "others":
         words.append(f"others who know {float(value):.0%}")
+    elif name == "others_degree":
+        words.append(f"others who know {float(value):.0%}, with many links rather")
+    elif name == "others_community":
+        words.append(f"others who know {float(value):.0%}, of some communities")
+    elif name == "joint":
+        words.append(f"{'knowing' if value == 'known' else 'inferring'} the other private columns")
     elif name == "held":
         words.append(f"holding {value} releases")
     return words

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from core.errors import InputError
 from core.findings.policy import Policy
+from core.findings.risk import Scale
 
 Edition = Literal["internal", "external", "summary"]
 
@@ -52,6 +53,8 @@ class ReportOptions:
 
     edition      for whom (core.report.editions): all there is, what may be shown outside, a page
     policy       what the verdict goes by; None: the audit's own
+    scale        what curves and groups of people show: what the attacker adds to the base rate, or
+                 the risk itself
     chosen       the release that somebody decided for; None: the recommended one
 
     pseudonyms   people appear as N-001, N-002, … by rank; the per-node table of the same audit
@@ -67,6 +70,7 @@ class ReportOptions:
     edition: Edition = "internal"
     policy: Policy | None = None
     chosen: str | None = None
+    scale: Scale = "advantage"
 
     def __post_init__(self) -> None:
         unknown = [section for section in self.sections if section not in SECTIONS]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.ui import rail, session, theme
+from core.errors import AccessError
+from pages.ui import gate, page, rail, session, sign_in, theme
 
 PAGES = Path(__file__).parents[1]
 
@@ -14,6 +15,7 @@ st.set_page_config(
     page_title="Graph privacy audit", page_icon=PAGES.parent / "assets" / "icon.png", layout="wide"
 )
 theme.apply_style()
+gate.let_in()
 session.restore_session()
 
 icons = rail.find_icons()
@@ -28,8 +30,14 @@ work = [
     st.Page(PAGES / "report.py", title="Report", icon=icons["report"]),
 ]
 history = [st.Page(PAGES / "audits.py", title="Audits", icon=":material/history:")]
-page = st.navigation({"Audit a graph": work, "History": history}, expanded=True)
+if sign_in.has_sign_in():
+    history.append(st.Page(PAGES / "people.py", title="People", icon=":material/group:"))
+chosen = st.navigation({"Audit a graph": work, "History": history}, expanded=True)
 
 with st.sidebar:
     rail.show_rail()
-page.run()
+    gate.show_person()
+try:
+    chosen.run()
+except AccessError as error:
+    page.show_error(error)
