@@ -8,7 +8,7 @@ from core.audit.cases import Threat
 from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.figures.chart import Chart
-from core.findings import answers, tables
+from core.findings import answers, knowing_more, tables
 from core.findings.labels import attack_threat
 from core.findings.palette import Theme
 from core.findings.private_columns import answer_private_columns
@@ -88,7 +88,22 @@ def _show_results(view: AuditView) -> None:
                 st.markdown(escape(sentence, 1000))
         if threat == "link" and (odds := cache.remember(view, _answer_odds)):
             st.markdown(odds)
+    _show_knowing_more(view)
     page.show_missing(view, [ORIGINAL])
+
+
+def _show_knowing_more(view: AuditView) -> None:
+    """Attackers on links inside a release, and those who know the defense."""
+    aware = knowing_more.answer_aware(view.results)
+    table = knowing_more.tabulate_inside(view.results)
+    if aware:
+        st.header("Knowing the defense", anchor=False)
+        st.markdown("\n".join(f"- {sentence}" for sentence in aware))
+    if len(table):
+        st.header(TITLES["included"], anchor=False)
+        sentences = knowing_more.answer_inside(view.results)
+        st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+        st.dataframe(table, hide_index=True, key="links-inside", alt="Attacks on links inside")
 
 
 main()

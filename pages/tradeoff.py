@@ -18,7 +18,7 @@ from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict_words import list_refused
 from core.results import RELEASE
 from pages.ui import cache, page
-from pages.ui.policy import judge_view
+from pages.ui.policy import judge_view, show_default_policy
 from pages.ui.theme import current_theme
 
 AIMS = {
@@ -80,6 +80,7 @@ def main() -> None:
         leak = cache.remember(view, _answer_columns, threat)
         if leak:
             page.show_answer(leak)
+        show_default_policy(view)
     axes = (risk, utility, attack, threat)
     chart = cache.remember(view, _plot_tradeoff, axes, limit, current_theme(), tuple(refused))
     page.show_chart(chart, "tradeoff")

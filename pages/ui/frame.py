@@ -26,6 +26,7 @@ work = [
     st.Page(PAGES / "attack.py", title="Attack", icon=icons["attack"]),
     st.Page(PAGES / "defend.py", title="Defend", icon=icons["defend"]),
     st.Page(PAGES / "risk.py", title="Risk", icon=icons["risk"]),
+    st.Page(PAGES / "map.py", title="Map", icon=icons["map"]),
     st.Page(PAGES / "homophily.py", title="Homophily", icon=icons["homophily"]),
     st.Page(PAGES / "tradeoff.py", title="Trade-off", icon=icons["tradeoff"]),
     st.Page(PAGES / "report.py", title="Report", icon=icons["report"]),
