@@ -164,6 +164,8 @@ def _attack_attribute(
     risk = node_risk.compute_attribute_node_risk(found, threat)
     arrays = {"scores": found.probabilities, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
+    if found.held_out is not None:
+        arrays["held_out"] = found.held_out[threat.known]
     arrays["margin"] = ranking.compute_node_margins(found.probabilities, threat)
     measured = [
         *ranking.measure_class_probabilities(found, threat),
