@@ -22,19 +22,31 @@ if TYPE_CHECKING:
 MISSING = -1
 """Code of an unknown attribute value."""
 
+FEWEST_NUMBERS = 10
+"""Distinct values below which a numeric column is one of classes, not of numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING where unknown."""
+    """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING where unknown.
+
+    values  (n,) float64 of a column of numbers, NaN where unknown; None for all other columns
+    """
 
     name: str
     codes: np.ndarray
     classes: tuple[str, ...]
+    values: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         codes = _freeze(np.asarray(self.codes, dtype=np.int64))
         object.__setattr__(self, "codes", codes)
         object.__setattr__(self, "classes", tuple(str(c) for c in self.classes))
+        if self.values is not None:
+            values = _freeze(np.asarray(self.values, dtype=np.float64))
+            object.__setattr__(self, "values", values)
+            if values.shape != codes.shape:
+                raise InputError(f"attribute '{self.name}'", "needs as many numbers as codes")
         if codes.size and (codes.min() < MISSING or codes.max() >= len(self.classes)):
             raise InputError(f"attribute '{self.name}'", "has a code outside its classes")
 
@@ -54,6 +66,11 @@ class Attribute:
         counts = np.bincount(self.codes[self.known], minlength=self.num_classes)
         return _freeze(counts / max(counts.sum(), 1))
 
+    def take(self, nodes: np.ndarray) -> Attribute:
+        """The same column of some nodes: numbers of nodes, or a mask (n,)."""
+        values = None if self.values is None else self.values[nodes]
+        return replace(self, codes=self.codes[nodes], values=values)
+
     @staticmethod
     def from_values(
         name: str,
@@ -63,7 +80,8 @@ class Attribute:
     ) -> Attribute:
         """Classes are the sorted distinct values; `unknown` markers and blanks become MISSING.
 
-        A numeric column with more than `max_classes` distinct values is cut into quartiles.
+        A numeric column with more than `max_classes` distinct values is cut into quartiles. The
+        numbers of a column stay beside its classes, unless they are few or count the classes.
         """
         series = pd.Series(values).reset_index(drop=True)
         text = series.map(_format_value).astype(object)
@@ -75,11 +93,14 @@ class Attribute:
         if is_numeric and len(distinct) > max_classes:
             intervals = pd.qcut(numeric, 4, duplicates="drop")
             classes = [str(c) for c in intervals.cat.categories]
-            return Attribute(name, intervals.cat.codes.to_numpy(), tuple(classes))
+            codes = intervals.cat.codes.to_numpy()
+            return Attribute(name, codes, tuple(classes), numeric.to_numpy(np.float64))
         order = sorted(distinct, key=float) if is_numeric else sorted(distinct)
         index = {value: code for code, value in enumerate(order)}
         codes = text.where(~missing).map(index).fillna(MISSING).astype(np.int64)
-        return Attribute(name, codes.to_numpy(), tuple(order))
+        is_number = is_numeric and len(order) >= FEWEST_NUMBERS and not _is_count(order)
+        numbers = numeric.to_numpy(np.float64) if is_number else None
+        return Attribute(name, codes.to_numpy(), tuple(order), numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +295,8 @@ class Graph:
             attribute = self.attributes[name]
             digest.update("\x1f".join((name, *attribute.classes)).encode())
             add("codes", attribute.codes)
+            if attribute.values is not None:
+                add("values", attribute.values)
         if self.features is not None:
             digest.update("\x1f".join(self.feature_names).encode())
             if sparse.issparse(self.features):
@@ -367,6 +390,12 @@ def sort_distinct(codes: np.ndarray) -> np.ndarray:
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
     distinct: np.ndarray = ordered[is_first]
     return distinct
+
+
+def _is_count(ordered: Sequence[str]) -> bool:
+    """Whether ascending values are 0, 1, 2, … or 1, 2, 3, …: names of classes, not quantities."""
+    numbers = [float(value) for value in ordered]
+    return numbers[0] in (0.0, 1.0) and numbers == [numbers[0] + k for k in range(len(numbers))]
 
 
 def _format_value(value: Any) -> str:

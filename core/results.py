@@ -31,11 +31,14 @@ class PairScores:
 class ClassProbabilities:
     """Probabilities (n, C) float64 for every node, rows sum to one.
 
-    facts: figures worth recording with the result, such as the choice that tuning made.
+    facts     figures worth recording with the result, such as the choice that tuning made
+    held_out  (n, C) what the attack says of known nodes where it was not told of them, NaN in
+              other rows; None where finding its settings did not take that
     """
 
     probabilities: np.ndarray
     facts: dict[str, float | str] | None = None
+    held_out: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         values = np.asarray(self.probabilities, dtype=np.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from core.data.catalogue import DatasetInfo, list_datasets, load_dataset
@@ -11,12 +13,13 @@ from core.figures import profile as figures
 from core.findings.numbers import format_number, format_percent
 from core.graph import Graph
 from pages.ui import cache, page, session
+from pages.ui.columns_form import show_columns
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 from pages.ui.threat_form import show_threats
 from pages.ui.upload import show_upload
 
-METRIC_WIDTH = 112
+METRIC_WIDTH = 104
 
 DOORS = {
     "example": ":material/science: Try an example",
@@ -28,9 +31,20 @@ DOORS = {
 def main() -> None:
     page.open_page("Data", "What am I about to share?")
     graph = session.current_graph()
+    if st.session_state.pop("loaded", False):
+        st.session_state["door"] = None
+        st.success(
+            f"{escape(graph.name)} is loaded. Next: what must stay secret, below; or go straight "
+            "to the questions on the Verdict page.",
+            icon=":material/check_circle:",
+        )
+    if st.session_state.get("door") == "upload" and st.session_state.get("upload"):
+        _show_doors()  # nothing else: the columns that are asked for are those of the files
+        return
     top, bottom = st.container(), st.container()
     with bottom:  # first: what it says decides which warnings the top shows
         show_threats(graph)
+        show_columns(graph)
         page.show_next("attack", "What could an adversary learn: Attack")
     with top:
         _show_graph(graph)
@@ -63,6 +77,9 @@ def _describe(graph: Graph, profile: GraphProfile) -> str:
 
 
 def _show_doors() -> None:
+    is_fresh = session.is_fresh()  # nothing of one's own yet: the files can be dropped at once
+    if is_fresh:
+        st.session_state["door"] = st.session_state.get("door") or "upload"
     with st.container(border=True, key="doors"):
         door = st.segmented_control(
             "Load a graph",
@@ -70,6 +87,7 @@ def _show_doors() -> None:
             format_func=DOORS.__getitem__,
             key="door",
             persist_state="session",
+            required=is_fresh,
         )
         if door == "example":
             _show_datasets([info for info in list_datasets() if info.is_built_in], "example")
@@ -112,7 +130,7 @@ def _show_counts(profile: GraphProfile) -> None:
         "Clustering": format_number(profile.average_clustering),
         "Triangles": f"{profile.num_triangles:,}",
     }
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for label, value in counts.items():
             st.metric(label, value, width=METRIC_WIDTH)
     dropped = [f"{count:,} {what}" for what, count in profile.dropped.items() if count]
@@ -121,27 +139,32 @@ def _show_counts(profile: GraphProfile) -> None:
 
 
 def _show_charts(graph: Graph, profile: GraphProfile) -> None:
-    left, right = st.columns(2, gap="large")
+    with st.container(key="wide-profile"):
+        left, right = st.columns(2, gap="large")
     theme = current_theme()
     with left:
         page.show_chart(figures.degree_distribution(graph, theme), "degrees", "Degrees")
     with right:
-        st.subheader("Attributes", anchor=False)
+        st.header("Attributes", anchor=False)
         if profile.attribute_table.empty:
             st.caption("No attributes: only links can be audited.")
             return
-        share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
+        share: dict[str, Any] = {
+            "format": "percent",
+            "min_value": 0,
+            "max_value": 1,
+            "width": 110,
+        }
         st.dataframe(
             profile.attribute_table,
             hide_index=True,
             column_order=("column", "classes", "missing_share", "largest_class", "largest_share"),
             column_config={
-                "missing_share": share,
-                "largest_share": share,
-                **{
-                    name: st.column_config.Column(name.replace("_", " "))
-                    for name in ("largest_class",)
-                },
+                "column": "Column",
+                "classes": "Classes",
+                "missing_share": st.column_config.ProgressColumn("Unknown", **share),
+                "largest_class": "Largest class",
+                "largest_share": st.column_config.ProgressColumn("Its share", **share),
             },
         )
         name = st.selectbox(

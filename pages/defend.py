@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from core.audit.presets import PRESETS
@@ -11,20 +12,24 @@ from core.audit.spec import MethodChoice
 from core.audit.twins import add_twins, find_twin, pair_twins
 from core.audit.view import AuditView
 from core.figures import releases, roc
+from core.figures.chart import Chart
 from core.findings import answers, release_table
 from core.findings.labels import method_title, release_title
+from core.findings.palette import Theme
 from core.findings.tables import list_threats
 from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
 from pages.ui import cache, page, rail, session
+from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.learned_links import list_learned, show_learned_links
 from pages.ui.method_form import list_fields, show_settings
-from pages.ui.text import count_noun
+from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
+START_REPEATS = 5
 PROMISES = {
     "empirical": (
         "Empirical",
@@ -66,6 +71,7 @@ def main() -> None:
 
 
 def _show_form(view: AuditView | None) -> None:
+    top = st.container()  # drawn last, on what is ticked below
     choices: list[MethodChoice] = []
     groups: dict[str, list[type[Method]]] = {}
     for method in list_methods("defense"):
@@ -74,7 +80,7 @@ def _show_form(view: AuditView | None) -> None:
         if group not in groups:
             continue
         title, promise = PROMISES.get(group, (group.capitalize(), ""))
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
         st.caption(promise)
         columns = st.columns(2, gap="small")
         for index, method in enumerate(groups[group]):
@@ -94,26 +100,38 @@ def _show_form(view: AuditView | None) -> None:
         f"Keep the {count_noun(len(kept), 'release')} of this audit", True, key="keep-releases"
     ):
         kept = ()
+    with top:
+        _show_run(view, [*kept, *choices], bool(choices))
+
+
+def _show_run(view: AuditView | None, defenses: list[MethodChoice], is_new: bool) -> None:
     attacks = _choose_attacks(view)
     is_running = view is not None and view.summary.state.is_active
-    if not choices:
+    fields = {
+        "attacks": attacks,
+        **_keep_knowledge(view),
+        "defenses": defenses,
+        "num_repeats": _count_repeats(),
+        **page.choose_identity(attacks),
+    }
+    if not is_new:
         st.caption("Select at least one defense.")
+    elif time := estimate_audit(fields):
+        st.caption(f"{count_noun(len(defenses), 'release')} attacked: {time} on this computer.")
     if st.button(
         "Make the releases and attack them",
         type="primary",
         key="run",
         icon=":material/play_arrow:",
-        disabled=not choices or is_running,
+        disabled=not is_new or is_running,
     ):
-        page.start_audit(
-            {
-                "attacks": attacks,
-                **_keep_knowledge(view),
-                "defenses": [*kept, *choices],
-                "num_repeats": view.spec.num_repeats if view is not None else 5,
-                **page.keep_choices(view, attacks),
-            }
-        )
+        page.start_audit(fields)
+
+
+def _count_repeats() -> int:
+    """Those of the open audit."""
+    audit_id = session.current_audit()
+    return cache.load_view(audit_id).spec.num_repeats if audit_id else START_REPEATS
 
 
 def _show_card(method: type[Method]) -> list[MethodChoice]:
@@ -126,7 +144,7 @@ def _show_card(method: type[Method]) -> list[MethodChoice]:
             persist_state="session",
             help=info.source,
         )
-        cost.caption(info.cost)
+        cost.caption(estimate_method(method, _count_repeats()))
         st.caption(info.summary)
         if not chosen:
             return []
@@ -155,15 +173,51 @@ def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:
     return tuple(MethodChoice(key=key) for key in keys)
 
 
-def _show_results(view: AuditView) -> None:
+def _answer(view: AuditView) -> str:
     threats = list_threats(view.results)
-    sentences = filter(None, (answers.answer_defense(view.results, threat) for threat in threats))
-    answer = " ".join(sentences)
+    sentences = (answers.answer_defense(view.results, threat) for threat in threats)
+    return " ".join(filter(None, sentences))
+
+
+def _tabulate(view: AuditView) -> pd.DataFrame:
+    return release_table.compute_release_table(view.results, view.releases)
+
+
+def _compare_twins(view: AuditView) -> pd.DataFrame:
+    return compute_twin_table(view.results, pair_twins(view.spec.defenses))
+
+
+def _find_best(view: AuditView) -> str | None:
+    return answers.find_best_defense(view.results)
+
+
+def _plot_rocs(view: AuditView, attack: str, theme: Theme) -> Chart:
+    everything = [summary.id for summary in view.releases]
+    return roc.roc_by_release(view.rocs, attack, None, everything, theme)
+
+
+def _plot_pair(view: AuditView, first: str, second: str, theme: Theme) -> Chart:
+    return releases.before_after(
+        cache.load_release(view, first),
+        cache.load_release(view, second),
+        titles=(release_title(first), release_title(second)),
+        theme=theme,
+    )
+
+
+def _show_results(view: AuditView) -> None:
+    answer = cache.remember(view, _answer)
     if answer:
         page.show_answer(answer)
     page.show_state(view)
-    table = release_table.compute_release_table(view.results, view.releases)
-    st.dataframe(table.drop(columns="release"), hide_index=True)
+    table = cache.remember(view, _tabulate)
+    with st.container(key="releases-table"):
+        st.table(
+            table.drop(columns="release").map(escape),
+            hide_index=True,
+            border="horizontal",
+            alt="The releases: what was promised, risked and kept useful",
+        )
     with st.container(horizontal=True, wrap=False):
         st.caption(
             f"Means over {count_noun(view.spec.num_repeats, 'repeat')}, each with a new split and "
@@ -181,10 +235,10 @@ def _show_results(view: AuditView) -> None:
 
 
 def _show_twins(view: AuditView) -> None:
-    table = compute_twin_table(view.results, pair_twins(view.spec.defenses))
+    table = cache.remember(view, _compare_twins)
     if table.empty:
         return
-    st.subheader("Did the data make the difference?", anchor=False)
+    st.header("Did the data make the difference?", anchor=False)
     for sentence in answer_twins(table):
         st.markdown(sentence)
     shown = show_twin_table(table)
@@ -229,13 +283,12 @@ def _show_details(view: AuditView) -> None:
                 key="roc-attack",
                 persist_state="session",
             )
-            everything = [summary.id for summary in view.releases]
-            chart = roc.roc_by_release(view.rocs, attack, None, everything, current_theme())
+            chart = cache.remember(view, _plot_rocs, attack, current_theme())
             page.show_chart(chart, "roc-releases")
 
 
 def _show_before_after(view: AuditView, ids: list[str]) -> None:
-    best = answers.find_best_defense(view.results)
+    best = cache.remember(view, _find_best)
     left, right = st.columns(2)
     first = left.selectbox(
         "Before", ids, 0, format_func=release_title, key="compare-first", persist_state="session"
@@ -249,12 +302,7 @@ def _show_before_after(view: AuditView, ids: list[str]) -> None:
         key="compare-second",
         persist_state="session",
     )
-    chart = releases.before_after(
-        cache.load_release(view, first),
-        cache.load_release(view, second),
-        titles=(release_title(first), release_title(second)),
-        theme=current_theme(),
-    )
+    chart = cache.remember(view, _plot_pair, first, second, current_theme())
     page.show_chart(chart, "before-after")
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core.audit.view import AuditView
 from core.findings.labels import release_title
+from core.findings.risk import SCALE_TITLES, Scale
 from core.release import ORIGINAL
 from core.report import SECTION_TITLES, SECTIONS, Edition, ReportOptions
 from pages.ui import documents, page
-from pages.ui.policy import chosen_release, current_policy, judge_view
+from pages.ui.decisions import show_history
+from pages.ui.policy import chosen_release, current_policy, judge_view, show_default_policy
 from pages.ui.publishing import show_publishing
 from pages.ui.text import count_noun, escape
 
@@ -35,6 +39,7 @@ def main() -> None:
         f"{count_noun(len(summary.defenses) + 1, 'release')}, "
         f"{count_noun(view.spec.num_repeats, 'repeat')}."
     )
+    show_default_policy(view)
     options = _choose_options(view)
     if not options.pseudonyms:
         st.warning(
@@ -45,6 +50,7 @@ def main() -> None:
     _show_downloads(view, options)
     _show_preview(view, options)
     show_publishing(view)
+    show_history(view)
 
 
 def _choose_options(view: AuditView) -> ReportOptions:
@@ -90,6 +96,15 @@ def _choose_options(view: AuditView) -> ReportOptions:
             **keep,
             help="People appear as N-001, N-002, …; the per-node table tells who is who.",
         )
+        scale: Scale | None = right.segmented_control(
+            "People are shown by",
+            list(SCALE_TITLES),
+            default="advantage",
+            format_func=lambda key: SCALE_TITLES[key],
+            key="report-scale",
+            required=True,
+            **keep,
+        )
     chosen = set(sections)
     return ReportOptions(
         releases=tuple(releases),
@@ -101,6 +116,7 @@ def _choose_options(view: AuditView) -> ReportOptions:
         edition=edition or "internal",
         policy=current_policy(view),
         chosen=chosen_release(view),
+        scale=scale or "advantage",
     )
 
 
@@ -117,6 +133,17 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
             on_click="ignore",
             icon=":material/picture_as_pdf:",
         )
+        for edition, title in EDITIONS.items():
+            if edition != options.edition:
+                st.download_button(
+                    f"{title} edition" if edition != "summary" else "One page",
+                    partial(documents.make_pdf, view, replace(options, edition=edition)),
+                    stem + ("" if edition == "internal" else f"-{edition}") + ".pdf",
+                    "application/pdf",
+                    key=f"download-{edition}",
+                    on_click="ignore",
+                    icon=":material/picture_as_pdf:",
+                )
         st.download_button(
             "Results as JSON",
             lambda: documents.make_json(view, {"verdict": judge_view(view).describe()}),

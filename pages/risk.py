@@ -9,17 +9,19 @@ from core.audit.view import AuditView
 from core.figures import margins, risk
 from core.figures.chart import Chart
 from core.findings import answers
-from core.findings.attackers import compute_headline, tabulate_exposed
+from core.findings.attackers import compute_headline, find_secret, tabulate_exposed
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.node_card import find_node
 from core.findings.palette import Theme
+from core.findings.people import Secret, list_secrets, select_secret
 from core.findings.risk import SCALE_TITLES, Group, Scale
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.node_panel import show_node
+from pages.ui.people import choose_secret, list_people, select_nodes, show_people
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -34,51 +36,66 @@ def main() -> None:
         st.info("No attack that says something about single nodes has finished yet.")
         return
     page.show_answer(cache.remember(view, _answer))
-    left, right = st.columns([3, 2], gap="large")
+    secret = choose_secret(view)
+    if secret is None:
+        st.info("Only null attackers have finished yet: they expose nobody.")
+        return
+    left, right = st.columns([3, 2], gap="medium")
     with left:
-        chosen = _choose_releases(view, list_releases(view.nodes))
+        chosen = _choose_releases(view, secret)
     with right:
         _show_search(view)
+    show_people(view, secret, chosen)
+    _show_heatmaps(view, secret, chosen)
+    if st.session_state.get("node") is not None:
+        show_node(view, chosen[0])
+    _show_groups(view, secret, chosen)
+    if secret.threat == "attribute" and not secret.target:
+        _show_margins(view, chosen)
+    page.show_next("map", "Where they are: Map")
+
+
+def _show_heatmaps(view: AuditView, secret: Secret, chosen: list[str]) -> None:
+    """One a release, with the same people in the same order; beside a single one its curve."""
+    nodes = select_nodes(view, secret)
     scale = _choose_scale()
+    order = list_people(view, secret, chosen[0]).node.tolist()
     columns = st.columns(2 if len(chosen) > 1 else [3, 2], gap="large")
     for release, column in zip(chosen, columns, strict=False):
         with column:
-            _show_heatmap(view, release, scale)
-    bound = cache.remember(view, _bound)
-    st.caption(f"Click a cell to open the node, or search for one. {escape(bound, 1000)}")
-    table = cache.remember(view, _tabulate, tuple(chosen))
+            _show_heatmap(nodes, release, scale, order)
+    bound = cache.remember(view, _bound, secret)
+    st.caption(f"Click a cell to open the person. {escape(bound, 1000)}")
+    table = cache.remember(view, _tabulate, secret, tuple(chosen))
     if len(table):
         with st.expander("Exposed people by base rate"):
-            st.dataframe(table, hide_index=True)
-    turned = answers.answer_turned(view.results, chosen)
+            st.dataframe(table, hide_index=True, alt="Exposed people by base rate")
+    rows = view.results[view.results.method.map(find_secret) == (secret.threat, secret.target)]
+    turned = answers.answer_turned(rows, chosen)
     if turned:
         st.warning(turned, icon=":material/swap_horiz:")
-    if "node" in st.session_state:
-        show_node(view, st.session_state["node"])
     with columns[1] if len(chosen) == 1 else st.container():
-        chart = cache.remember(view, _plot_shares, tuple(chosen), current_theme(), scale)
+        chart = cache.remember(view, _plot_shares, secret, tuple(chosen), current_theme(), scale)
         page.show_chart(chart, "risk-shares", "How many people are exposed")
-    _show_groups(view, chosen, scale)
-    _show_margins(view, chosen)
-    page.show_next("homophily", "Why structure gives people away: Homophily")
 
 
-def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
+def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
     """The original next to the safest release, or what the user picks (at most two)."""
+    releases = list_releases(select_nodes(view, secret))
     if len(releases) == 1:
         st.caption("Only the original is here: add defenses on the Defend page.")
         return releases
-    best = cache.remember(view, _find_safest)
+    best = cache.remember(view, _find_safest, secret)
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
-        "Releases",
+        "Releases; people stand in the order of the first",
         releases,
         start,
         format_func=release_title,
         max_selections=2,
-        key="risk-releases",
+        key=f"risk-releases-{secret.key}",
         persist_state="session",
-    ) or [ORIGINAL]
+    ) or [releases[0]]
 
 
 def _choose_scale() -> Scale:
@@ -96,10 +113,10 @@ def _choose_scale() -> Scale:
     return chosen
 
 
-def _show_heatmap(view: AuditView, release: str, scale: Scale) -> None:
+def _show_heatmap(nodes: pd.DataFrame, release: str, scale: Scale, order: list[str]) -> None:
     key = f"heatmap-{release}"
     chart = risk.risk_heatmap(
-        view.nodes, release, theme=current_theme(), height=HEATMAP_HEIGHT, by=scale
+        nodes, release, theme=current_theme(), height=HEATMAP_HEIGHT, by=scale, order=order
     )
     st.markdown(f"**{release_title(release)}**")
     page.show_chart(chart, key, on_select=lambda: _open_clicked(key), selection_mode="points")
@@ -152,8 +169,8 @@ def _open_found() -> None:
     session.open_node(st.session_state["found-node"])
 
 
-def _show_groups(view: AuditView, chosen: list[str], scale: Scale) -> None:
-    st.subheader("Who shares the risk", anchor=False)
+def _show_groups(view: AuditView, secret: Secret, chosen: list[str]) -> None:
+    st.header("Who shares the risk", anchor=False)
     groups = {"degree": "number of links", "class": "class", "community": "community"}
     by = st.segmented_control(
         "by",
@@ -166,10 +183,11 @@ def _show_groups(view: AuditView, chosen: list[str], scale: Scale) -> None:
         label_visibility="collapsed",
     )
     if view.spec.groups:
-        table, said = cache.remember(view, _compare_groups)
+        table, said = cache.remember(view, _compare_groups, secret)
         st.markdown(escape(said, 1000))
         st.dataframe(table, hide_index=True)
-    chart = cache.remember(view, _plot_groups, by, tuple(chosen), current_theme(), scale)
+    scale: Scale = st.session_state["risk-scale"]
+    chart = cache.remember(view, _plot_groups, secret, by, tuple(chosen), current_theme(), scale)
     page.show_chart(chart, f"risk-{by}")
 
 
@@ -177,7 +195,7 @@ def _show_margins(view: AuditView, chosen: list[str]) -> None:
     attacks = list_margin_attacks(view)
     if not attacks:
         return
-    st.subheader("How sure the attacker is", anchor=False)
+    st.header("How sure the attacker is", anchor=False)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     attack = left.selectbox(
         "Attack", attacks, format_func=method_title, key="margin-attack", persist_state="session"
@@ -199,34 +217,44 @@ def _show_margins(view: AuditView, chosen: list[str]) -> None:
 
 
 def _answer(view: AuditView) -> str:
-    return answers.answer_risk(view.nodes)
+    """A paragraph a secret: none speaks for another."""
+    parts = [answers.answer_risk(select_secret(view.nodes, s)) for s in list_secrets(view.nodes)]
+    return "\n\n".join(parts) or answers.answer_risk(view.nodes)
 
 
-def _tabulate(view: AuditView, releases: tuple[str, ...]) -> pd.DataFrame:
-    return tabulate_exposed(view.nodes, releases)
+def _tabulate(view: AuditView, secret: Secret, releases: tuple[str, ...]) -> pd.DataFrame:
+    return tabulate_exposed(select_nodes(view, secret), releases)
 
 
-def _compare_groups(view: AuditView) -> tuple[pd.DataFrame, str]:
-    labels = load_groups(view)
-    return tabulate_groups(view.nodes, labels), answer_groups(view.nodes, labels)
+def _compare_groups(view: AuditView, secret: Secret) -> tuple[pd.DataFrame, str]:
+    labels, nodes = load_groups(view), select_nodes(view, secret)
+    return tabulate_groups(nodes, labels), answer_groups(nodes, labels)
 
 
-def _bound(view: AuditView) -> str:
-    return answers.answer_bound(view.nodes)
+def _bound(view: AuditView, secret: Secret) -> str:
+    return answers.answer_bound(select_nodes(view, secret))
 
 
-def _find_safest(view: AuditView) -> str | None:
-    return answers.find_least_exposing(compute_headline(view.nodes))
+def _find_safest(view: AuditView, secret: Secret) -> str | None:
+    return answers.find_least_exposing(compute_headline(select_nodes(view, secret)))
 
 
-def _plot_shares(view: AuditView, releases: tuple[str, ...], theme: Theme, scale: Scale) -> Chart:
-    return risk.risk_distribution(view.nodes, releases, theme, scale)
+def _plot_shares(
+    view: AuditView, secret: Secret, releases: tuple[str, ...], theme: Theme, scale: Scale
+) -> Chart:
+    return risk.risk_distribution(select_nodes(view, secret), releases, theme, scale)
 
 
 def _plot_groups(
-    view: AuditView, by: Group, releases: tuple[str, ...], theme: Theme, scale: Scale
+    view: AuditView,
+    secret: Secret,
+    by: Group,
+    releases: tuple[str, ...],
+    theme: Theme,
+    scale: Scale,
 ) -> Chart:
-    return risk.risk_by_group(view.nodes, view.profile, by, releases, theme, scale)
+    nodes = select_nodes(view, secret)
+    return risk.risk_by_group(nodes, view.profile, by, releases, theme, scale)
 
 
 def _plot_margins(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from core.data.packing import pack_graph, unpack_graph
 from core.errors import InputError
 from core.graph import MISSING, Attribute, Graph, canonical_edges, pair_codes, sort_distinct
 from tests.oracles.graphs import two_communities
@@ -176,6 +178,25 @@ def test_values_become_classes_and_unknown_ones_are_missing():
     assert Attribute.from_values("z", [10.0, 9, 1.5]).classes == ("1.5", "9", "10")
     quartiles = Attribute.from_values("z", np.arange(100.0), max_classes=50)
     assert np.bincount(quartiles.codes).tolist() == [25, 25, 25, 25]
+
+
+def test_numbers_stay_beside_their_intervals_wherever_the_column_goes():
+    numbers = np.append(np.arange(99.0), np.nan)
+    attribute = Attribute.from_values("age", numbers)
+    np.testing.assert_array_equal(attribute.values, numbers)
+    assert attribute.take(np.array([99, 7])).values.tolist()[1] == 7.0
+    graph = Graph.from_pairs([(0, 1)], 100, attributes={"age": attribute})
+    back = unpack_graph(pack_graph(graph))
+    assert back.content_hash == graph.content_hash
+    np.testing.assert_array_equal(back.attribute("age").values, numbers)
+    moved = replace(attribute, values=numbers + 0.1)
+    assert replace(graph, attributes={"age": moved}).content_hash != graph.content_hash
+    ages = Attribute.from_values("age", [19 + k % 22 for k in range(100)])
+    assert (ages.num_classes, ages.values[1]) == (22, 20.0)
+    for few in (range(18), range(1, 19), [0.5] * 4 + [1.5] * 4):  # codes, codes, two values
+        assert Attribute.from_values("code", list(few)).values is None
+    with pytest.raises(InputError, match="as many numbers"):
+        replace(attribute, values=numbers[:3])
 
 
 def test_pyg_data_has_both_directions_and_the_label_as_y():

@@ -103,10 +103,7 @@ def take_nodes(graph: Graph, nodes: np.ndarray) -> Graph:
     return Graph(
         edges=ends[inside],
         node_ids=tuple(graph.node_ids[node] for node in nodes),
-        attributes={
-            name: replace(attribute, codes=attribute.codes[nodes])
-            for name, attribute in graph.attributes.items()
-        },
+        attributes={name: attribute.take(nodes) for name, attribute in graph.attributes.items()},
         features=None if graph.features is None else graph.features[nodes],
         feature_names=graph.feature_names,
         weights=None if graph.weights is None else graph.weights[inside],

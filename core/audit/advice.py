@@ -16,9 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from core.audit.plan import Cell, draw_repeat, make_cell_seed, make_shared_seed, prepare_graph
+from core.audit.plan import (
+    Cell,
+    draw_repeat,
+    list_seen,
+    make_cell_seed,
+    make_member_seeds,
+    make_shared_seed,
+    prepare_graph,
+)
 from core.audit.spec import AuditSpec, MethodChoice, rename_seeds
-from core.context import Context
+from core.context import Context, Peer
+from core.data.release_columns import show_columns
 from core.data.splits import draw_attribute_threat
 from core.errors import InputError, UnsupportedError
 from core.graph import Attribute, Graph
@@ -121,6 +130,8 @@ def compute_advice(
     if spec.private is None:
         raise InputError("advice", "needs a private column", remedy="choose one on the Data page")
     graph = prepare_graph(spec, graph)
+    # Less the useful column, whose prediction is measured on the same features.
+    graph = show_columns(graph, [n for n in list_seen(spec, graph) if n != spec.utility])
     node, code = _find_node(graph, graph.attribute(spec.private), request.node)
     attack = request.attack.make("attribute_attack")
     assert isinstance(attack, AttributeAttack)
@@ -255,11 +266,13 @@ def _enter(
     spec: AuditSpec, request: AdviceRequest, repeat: int, context: Context, step: int, total: int
 ) -> Context:
     """Seeds of the audit's own cell: without a link threat, its numbers come out again."""
-    cell = Cell("", "attack", ORIGINAL, request.attack.id, repeat)
+    attack = request.attack
+    cell = Cell("", "attack", ORIGINAL, attack.id, repeat, attack.model_dump_json())
     return replace(
         context,
         seed=make_cell_seed(spec, cell),
         shared_seed=make_shared_seed(spec, cell),
+        peers={key: Peer(seed) for key, seed in make_member_seeds(spec, cell).items()},
         progress=PartProgress(context.progress, step, total),
     )
 

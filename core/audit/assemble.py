@@ -28,6 +28,7 @@ from core.audit.view import (
     CELL_COLUMNS,
     NODE_COLUMNS,
     PROFILE_COLUMNS,
+    REPEATS,
     RESULT_COLUMNS,
     AuditSummary,
     AuditView,
@@ -89,6 +90,7 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         attacks=tuple(c.id for c in spec.attacks),
         defenses=tuple(c.id for c in spec.defenses),
         study=row.provenance.get("study"),
+        person=row.person,
     )
 
 
@@ -232,7 +234,7 @@ def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter) -> pd.DataF
         for part in list_parts(spec):
             cells = groups.get((release, name_part(part)), [])
             rows += [(*head, RELEASE, *tail) for tail in _combine_cells(cells, part, 1.0)]
-    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    return pd.DataFrame(rows, columns=[*RESULT_COLUMNS, REPEATS])
 
 
 def _compute_overlap(spec: AuditSpec, case: Case) -> float:
@@ -245,7 +247,7 @@ def _compute_overlap(spec: AuditSpec, case: Case) -> float:
         return 1.0
     if case.threat == "attribute":
         name, _, share = case.knowledge.partition(":")
-        return 1.0 - (float(share) if name == "others" else spec.known)
+        return 1.0 - (float(share) if name.startswith("others") else spec.known)
     if case.threat == "identity":  # the same people in every repeat
         return 1.0
     if spec.sensitive_links is not None or spec.hide_links is None:
@@ -260,7 +262,7 @@ def _measure_nothing(cell: Row[Any]) -> list[Measurement]:
 def _combine_cells(
     cells: list[Row[Any]], main: str, overlap: float, meter: Meter = _measure_nothing
 ) -> Iterable[tuple[object, ...]]:
-    """metric, value, low, high, n, seeds, status, reason of one method on one release.
+    """metric, value, low, high, n, seeds, status, reason, repeats of one method on one release.
 
     main  what a row is called where nothing at all was measured
     """
@@ -268,16 +270,20 @@ def _combine_cells(
     other = [cell for cell in cells if cell.state in (State.FAILED, State.SKIPPED, State.CANCELLED)]
     if not done:
         if other:
-            yield main, None, None, None, 0, 0, other[0].state.value, other[0].reason
+            yield main, None, None, None, 0, 0, other[0].state.value, other[0].reason, {}
         return
     lost = ""
     if other:
         lost = f"{len(other)} of {len(cells)} repeats {other[0].state}: {other[0].reason}"
-    by_metric: dict[str, list[Measurement]] = {}
+    by_metric: dict[str, dict[int, Measurement]] = {}
     for cell in done:
         for item in (*CellResult.restore(cell.result).measurements, *meter(cell)):
-            by_metric.setdefault(item.metric, []).append(item)
-    for metric, items in by_metric.items():
+            by_metric.setdefault(item.metric, {})[cell.repeat] = item
+    for metric, by_repeat in by_metric.items():
+        items = list(by_repeat.values())
+        repeats = {
+            repeat: item.value for repeat, item in by_repeat.items() if item.value is not None
+        }
         estimate = combine_measurements(items, overlap)
         if estimate.is_known:
             yield (
@@ -289,6 +295,7 @@ def _combine_cells(
                 estimate.seeds,
                 State.DONE.value,
                 lost,
+                repeats,
             )
         else:
             yield (
@@ -300,6 +307,7 @@ def _combine_cells(
                 estimate.seeds,
                 State.SKIPPED.value,
                 estimate.how,
+                {},
             )
 
 

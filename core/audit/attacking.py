@@ -143,6 +143,7 @@ def _attack_attribute(
     attack: Method, case: Case, release: Release, threats: Threats, context: Context
 ) -> Attacked:
     from core.measures import node_risk, ranking
+    from core.measures.quantities import measure_quantities
 
     assert isinstance(attack, AttributeAttack)
     threat = threats.attribute
@@ -153,14 +154,24 @@ def _attack_attribute(
 
         defense = _make_defense(release)
         found = infer_aware(attack, defense, release, threat, threats, context)
+    elif case.knowledge.startswith("joint:"):
+        from core.attacks.joint import infer_jointly
+
+        found = infer_jointly(attack, release, threat, threats.others, context)
     else:
         found = attack.infer(release, threat, context)
     roc = ranking.compute_attribute_roc(found, threat)
     risk = node_risk.compute_attribute_node_risk(found, threat)
     arrays = {"scores": found.probabilities, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
+    if found.held_out is not None:
+        arrays["held_out"] = found.held_out[threat.known]
     arrays["margin"] = ranking.compute_node_margins(found.probabilities, threat)
-    measured = ranking.measure_class_probabilities(found, threat)
+    measured = [
+        *ranking.measure_class_probabilities(found, threat),
+        *node_risk.measure_margin_gain(found, threat),
+        *measure_quantities(found, threat),
+    ]
     facts = dict(found.facts or {})
     return [*measured, node_risk.measure_advantage(risk)], facts, arrays
 

@@ -7,6 +7,7 @@ attacks by their id keeps them apart, and the worst case takes them all:
     gae_cosine@aware             the same, knowing the defense
     adamic_adar@included         which links of the release are real
     gps@column:income+others:0.1 a second private column, known for another tenth of the people
+    gps@joint:inferred           the first one, by who infers the other private columns as well
     edge_agreement@held:3        three releases of the same graph at once
 """
 
@@ -44,7 +45,10 @@ class Case:
     threat     what it is after
     target     private column, where it is not the audit's first one
     knowledge  "" as the threat has it; "aware": knows the defense; "others:SHARE": another
-               known set than the publisher's, of that share; "held:K": holds K releases
+               known set than the publisher's, of that share; "others_degree:SHARE" and
+               "others_community:SHARE": the same, people of many links rather, or of some
+               communities; "held:K": holds K releases; "joint:inferred", "joint:known": infers
+               or knows the other private columns
     """
 
     method: str
@@ -104,6 +108,12 @@ def split_id(case_id: str) -> tuple[str, str]:
     return method, tokens
 
 
+def name_place(text: str) -> str:
+    """ "degree:.10" → "others_degree:0.1", as the case's id has it."""
+    spread, _, share = text.partition(":")
+    return f"others_{spread}:{float(share):g}"
+
+
 def list_private(spec: AuditSpec) -> tuple[str, ...]:
     """All private columns of an audit, the main one first."""
     return () if spec.private is None else (spec.private, *spec.more_private)
@@ -130,9 +140,13 @@ def _list_own_cases(spec: AuditSpec, method: str, attack: Method) -> list[Case]:
         cases.append(replace(plain, knowledge="aware"))
     if plain.threat == "attribute":
         others = [f"others:{share:g}" for share in dict.fromkeys(spec.attacker_known)]
+        others += [name_place(text) for text in dict.fromkeys(spec.attacker_places)]
         cases += [replace(plain, knowledge=knowledge) for knowledge in others]
         for column in spec.more_private:
             cases += [replace(plain, target=column, knowledge=k) for k in ("", *others)]
+        for how in dict.fromkeys(spec.joint if spec.more_private else ()):
+            targets = ("", *spec.more_private)
+            cases += [replace(plain, target=t, knowledge=f"joint:{how}") for t in targets]
     holds = isinstance(attack, LinkAttack) and attack.reads_several
     if spec.releases_held is not None and holds:
         cases.append(replace(plain, knowledge=f"held:{spec.releases_held}"))

@@ -16,7 +16,7 @@ from core.audit.cases import Case
 from core.audit.plan import list_published
 from core.audit.spec import AuditSpec
 from core.audit.states import State
-from core.audit.view import AuditView
+from core.audit.view import RESULT_COLUMNS, AuditView
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
 
@@ -24,7 +24,7 @@ from core.results import RELEASE
 def describe_audit(view: AuditView) -> dict[str, Any]:
     """`spec`, `provenance`, what the releases promise, the checks of that, and the flat list
     `results`; equal audits give equal results."""
-    rows = view.results.astype(object).to_dict("records")
+    rows = view.results[list(RESULT_COLUMNS)].astype(object).to_dict("records")
     results = [
         describe_row({name: _clean(value) for name, value in row.items()}, view.spec)
         for row in rows
@@ -59,8 +59,8 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
 
     threat     "link", "included", "attribute", "identity"; "" for measures of the release
     target     the private column, where there are several; else ""
-    knowledge  "unaware", "aware", "assumed" (where others attack too), "others:0.1", "held:3";
-               "" for measures
+    knowledge  "unaware", "aware", "assumed" (where others attack too), "others:0.1", "held:3",
+               "joint:inferred", "joint:known"; "" for measures
     """
     if row["method"] == RELEASE:
         return {**row, **dict.fromkeys(CASE_COLUMNS, "")}
@@ -70,7 +70,7 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
         "method": case.method,
         "threat": case.threat,
         "target": name_target(case, spec),
-        "knowledge": case.describe_knowledge(bool(spec.attacker_known)),
+        "knowledge": case.describe_knowledge(bool(spec.attacker_known or spec.attacker_places)),
     }
 
 
@@ -89,7 +89,7 @@ def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
         threat=nodes.attack.map(lambda a: cases[a].threat),
         target=nodes.attack.map(lambda a: name_target(cases[a], spec)),
         knowledge=nodes.attack.map(
-            lambda a: cases[a].describe_knowledge(bool(spec.attacker_known))
+            lambda a: cases[a].describe_knowledge(bool(spec.attacker_known or spec.attacker_places))
         ),
     )
 

@@ -11,12 +11,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.audit.cases import Case
+from core.audit.cases import Case, list_private
 from core.audit.spec import AuditSpec, PublisherKnows
-from core.data.splits import draw_attribute_threat
+from core.data.splits import Spread, draw_attribute_threat
 from core.graph import Graph
 from core.seeding import Seed
 from core.threats import AttributeThreat, Threats
+
+SPREADS: dict[str, Spread] = {"others_degree": "degree", "others_community": "community"}
+"""Whom further attackers know, by the name of their knowledge; the others know a part of each
+class."""
 
 
 def tell_publisher(threats: Threats, knows: PublisherKnows) -> Threats:
@@ -40,12 +44,29 @@ def select_attacker(spec: AuditSpec, case: Case, repeat: int, threats: Threats) 
     if case.threat != "attribute" or spec.private is None:
         return threats
     name, _, value = case.knowledge.partition(":")
-    if not case.target and name != "others":
+    if name == "joint":
+        return _select_joint(spec, case, repeat, threats, value)
+    if not case.target and not name.startswith("others"):
         return threats
     column = case.target or spec.private
-    share = float(value) if name == "others" else spec.known
+    share = float(value) if name.startswith("others") else spec.known
     drawn = _draw_attacker(spec, threats.visible, column, share, repeat, name)
     return replace(threats, attribute=drawn)
+
+
+def _select_joint(spec: AuditSpec, case: Case, repeat: int, threats: Threats, how: str) -> Threats:
+    """The attacker of a column and of the others at once: of the people whom it knows it knows
+    every column, and with `known` the other columns of everybody."""
+    plain = select_attacker(spec, replace(case, knowledge=""), repeat, threats)
+    threat = plain.attribute
+    assert threat is not None
+    others = []
+    for column in list_private(spec):
+        if column != threat.attribute.name:
+            attribute = threats.visible.attribute(column)
+            known = attribute.known & (threat.known | (how == "known"))
+            others.append(AttributeThreat(attribute, known, attribute.known & ~known))
+    return replace(plain, others=tuple(others))
 
 
 def check_columns(spec: AuditSpec, graph: Graph) -> None:
@@ -60,4 +81,4 @@ def _draw_attacker(
     spec: AuditSpec, graph: Graph, column: str, share: float, repeat: int, name: str
 ) -> AttributeThreat:
     seed = Seed(spec.root_seed).child("repeat", repeat, name or "column", column, share)
-    return draw_attribute_threat(graph, column, share, seed)
+    return draw_attribute_threat(graph, column, share, seed, SPREADS.get(name, "stratified"))

@@ -70,6 +70,11 @@ class PublishSpec(BaseModel):
             name = ".".join(map(str, first["loc"]))
             raise InputError(name, first["msg"].lower(), first.get("input")) from None
 
+    @property
+    def names_columns(self) -> bool:
+        """Whether it says which columns leave, so that all formats hold those and no others."""
+        return bool(self.generalize) or self.publish_columns is not None
+
     def make_defense(self) -> Defense:
         """The defense with its settings."""
         defense = self.defense.make("defense")

@@ -70,6 +70,11 @@ def rename_seeds(fields: Any) -> Any:
     return {"num_repeats": fields["seeds"], **rest}
 
 
+PLACES = r"^(degree|community):0?\.[0-9]+$"
+
+Joint = Literal["inferred", "known"]
+"""What an attacker has of the other private columns: what it infers, or all of them."""
+
 PublisherKnows = Literal["none", "public", "column"]
 """What of the private values a defense may use: nothing, what the assumed attacker knows, all."""
 
@@ -96,6 +101,11 @@ class AuditSpec(BaseModel):
         (),
         description="Shares of the values that further attackers know, of people of their own.",
     )
+    attacker_places: tuple[Annotated[str, Field(pattern=PLACES)], ...] = Field(
+        (),
+        description="Further attackers who know people of some places: degree:SHARE, those with "
+        "many links rather, or community:SHARE, everybody of some communities.",
+    )
     publisher_knows: PublisherKnows = Field(
         "public",
         description="What of the private values a defense uses: none, those that the assumed "
@@ -103,6 +113,11 @@ class AuditSpec(BaseModel):
     )
     groups: tuple[str, ...] = Field(
         (), description="Columns by whose groups the attackers' gain is compared."
+    )
+    joint: tuple[Joint, ...] = Field(
+        (),
+        description="With several private columns: attack each also by one who infers, or knows, "
+        "the others.",
     )
     hide_links: float | None = Field(
         None, gt=0, lt=1, description="Share of the links drawn as sensitive and withheld."
@@ -182,6 +197,12 @@ class AuditSpec(BaseModel):
         if not (spec.has_link_threat or has_columns or spec.has_included_threat):
             raise InputError(
                 "audit", "must have a threat", remedy="name a private column or hide some links"
+            )
+        if spec.joint and not (spec.private and spec.more_private):
+            raise InputError(
+                "joint inference",
+                "needs at least two private columns",
+                remedy="name --private twice",
             )
         return spec.normalized()
 

@@ -15,8 +15,10 @@ from core.audit.plan import prepare_graph
 from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditSummary
+from core.audit.withheld import choose_withheld, list_withheld
 from core.errors import InputError
 from core.graph import Graph
+from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.seeding import Seed
 
@@ -29,7 +31,10 @@ MAX_COMMUNITIES = 12
 
 @dataclass(frozen=True)
 class StudyKind:
-    """key; what is varied, in words and as a title of its axis; the shares that are tried."""
+    """key; what is varied, in words and as a title of its axis; the shares that are tried.
+
+    Without shares its points are named: what is withheld, one after the other.
+    """
 
     key: str
     title: str
@@ -60,16 +65,31 @@ STUDIES = (
         "Share of the people that remain",
         (0.2, 0.4, 0.7, 1.0),
     ),
+    StudyKind(
+        "columns",
+        "Columns withheld in turn",
+        "The same attacks where nothing, each column in turn, and every column is withheld.",
+        "Withheld",
+        (),
+    ),
 )
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study that was started: its points as (share, audit), lowest share first."""
+    """A study that was started: its points as (share, audit), lowest share first.
+
+    names  what is withheld at each point, where that is what the study varies
+    """
 
     id: str
     kind: StudyKind
     points: tuple[tuple[float, AuditSummary], ...]
+
+    @property
+    def names(self) -> dict[float, str]:
+        marks = [(share, audit.study or {}) for share, audit in self.points]
+        return {share: mark["name"] for share, mark in marks if "name" in mark}
 
     @property
     def is_active(self) -> bool:
@@ -108,6 +128,8 @@ def find_obstacle(key: str, spec: AuditSpec, graph: Graph) -> str | None:
         return "this graph has no features"
     if key == "size" and _keep_links(spec, graph) == () and spec.private is None:
         return "needs a private column or links that are drawn"
+    if key == "columns" and not list_withheld(spec, graph):
+        return "no column leaves that an attacker could read"
     return None
 
 
@@ -118,7 +140,7 @@ def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[A
     """
     fields: dict[str, Any] = {"defenses": (), "utility": None, "test_links": 0.0}
     seed = Seed(spec.root_seed).child("study", key, share)
-    graph = prepare_graph(spec, graph)
+    whole, graph = graph, prepare_graph(spec, graph)
     if key == "known":
         fields |= {
             "known": share,
@@ -131,6 +153,9 @@ def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[A
     elif key == "size":
         graph = shrink_graph(graph, share, seed)
         fields["sensitive_links"] = _keep_links(spec, graph) or None
+    elif key == "columns":
+        fields |= choose_withheld(spec, whole, int(share))
+        graph = whole  # the spec itself says what is left out of it
     fields["graph_hash"] = graph.content_hash
     return AuditSpec.check_spec(spec.model_copy(update=fields).model_dump()), graph
 
@@ -146,18 +171,27 @@ def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
     if obstacle:
         raise InputError("study", obstacle)
     study_id, started, reason = new_audit_id(), 0, ""
-    for share in kind.shares:
+    for share, name in list_points(kind, spec, graph):
         mark = {"id": study_id, "key": key, "share": share, "graph_hash": spec.graph_hash}
+        if not kind.shares:
+            mark["name"] = name
         try:
             point, variant = make_point(key, share, spec, graph)
             service.save_graph(variant)
-            service.start_audit(point, f"{kind.title}: {share:.0%}", {"study": mark})
+            service.start_audit(point, f"{kind.title}: {name}", {"study": mark})
             started += 1
         except InputError as error:
             reason = str(error)
     if not started:
         raise InputError("study", "must have a point that can be made", remedy=reason)
     return study_id
+
+
+def list_points(kind: StudyKind, spec: AuditSpec, graph: Graph) -> list[tuple[float, str]]:
+    """The points of a study, by number and by name."""
+    if kind.shares:
+        return [(share, f"{share:.0%}") for share in kind.shares]
+    return list(enumerate(["nothing", *list_withheld(spec, graph)]))
 
 
 def list_studies(service: AuditService, graph_hash: str) -> list[Study]:
@@ -217,7 +251,7 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     return Graph(
         place[graph.edges[is_inside]],
         tuple(graph.node_ids[i] for i in keep),
-        {name: replace(a, codes=a.codes[keep]) for name, a in graph.attributes.items()},
+        {name: a.take(keep) for name, a in graph.attributes.items()},
         None if features is None else features[keep],
         graph.feature_names,
         None if graph.weights is None else graph.weights[is_inside],
@@ -226,11 +260,10 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
 
 
 def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
-    kinds = ("link_attack", "attribute_attack")
     return tuple(
         choice
         for choice in spec.attacks
-        if find_method(choice.key, *kinds).kind == "attribute_attack"  # type: ignore[arg-type]
+        if find_method(choice.key, *ATTACK_KINDS).kind == "attribute_attack"
     )
 
 

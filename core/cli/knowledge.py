@@ -11,7 +11,7 @@ from core.errors import InputError
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
     """--aware, --evaluation, --included-links, --releases-held, --publisher-knows,
-    --attacker-known and --group."""
+    --attacker-known, --joint and --group."""
     parser.add_argument(
         "--publisher-knows",
         choices=("none", "public", "column"),
@@ -21,13 +21,22 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attacker-known",
         metavar="SHARE,…",
-        help="further attackers, each knowing such a share of the values, of people of their own",
+        help="further attackers, each knowing such a share of the values, of people of their own: "
+        "0.1, or degree:0.1 for people with many links rather, community:0.1 for everybody of "
+        "some communities",
     )
     parser.add_argument(
         "--group",
         action="append",
         metavar="COLUMN",
         help="compare what attackers gain by the groups of this column; several allowed",
+    )
+    parser.add_argument(
+        "--joint",
+        action="append",
+        choices=("inferred", "known"),
+        help="with several private columns, attack each also by one who infers, or knows, the "
+        "others; both allowed",
     )
     parser.add_argument(
         "--aware",
@@ -67,9 +76,13 @@ def read_knowledge(
     if options.publisher_knows is not None:
         fields["publisher_knows"] = options.publisher_knows
     if options.attacker_known is not None:
-        fields["attacker_known"] = _read_shares(options.attacker_known)
+        parts = options.attacker_known.split(",")
+        fields["attacker_known"] = _read_shares([part for part in parts if ":" not in part])
+        fields["attacker_places"] = [part for part in parts if ":" in part]
     if getattr(options, "more_private", None):
         fields["more_private"] = options.more_private
+    if options.joint:
+        fields["joint"] = options.joint
     if options.group:
         fields["groups"] = options.group
     if options.included_links:
@@ -106,12 +119,14 @@ def split_private(options: argparse.Namespace) -> None:
         options.private, *options.more_private = dict.fromkeys(options.private)
 
 
-def _read_shares(text: str) -> list[float]:
+def _read_shares(texts: Sequence[str]) -> list[float]:
     try:
-        return [float(part) for part in text.split(",")]
+        return [float(part) for part in texts]
     except ValueError:
         raise InputError(
-            "--attacker-known", "must be shares between 0 and 1 joined by commas", text
+            "--attacker-known",
+            "must be shares between 0 and 1 joined by commas",
+            ",".join(texts),
         ) from None
 
 

@@ -25,6 +25,7 @@ from core.cli.doctor import add_doctor
 from core.cli.identity import add_identity
 from core.cli.knowledge import add_knowledge, split_private
 from core.cli.ledger import add_ledger
+from core.cli.team import add_team, check_publisher, open_service
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -163,6 +164,13 @@ def build_parser() -> Parser:
         action="store_true",
         help="write report.pdf, report-external.pdf and summary.pdf",
     )
+    audit.add_argument(
+        "--risk-scale",
+        choices=("advantage", "risk"),
+        default="advantage",
+        help="what the report shows of people: what the attacker adds to the base rate (the "
+        "default), or the risk itself",
+    )
     audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     audit.set_defaults(run=run_audit)
 
@@ -203,6 +211,7 @@ def build_parser() -> Parser:
     )
     publish.set_defaults(run=run_publish)
     add_ledger(commands, _add_graph, say)
+    add_team(commands, say)
     return parser
 
 
@@ -263,12 +272,9 @@ def run_methods(options: argparse.Namespace) -> int:
 def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
     from core.audit.export import write_audit
-    from core.audit.service import AuditService
     from core.audit.states import State
 
-    service = AuditService()
-    try:
-        service.tell_trouble(say)
+    with open_service(say) as service:
         spec = build_spec(options, service, say)
         _check_folder(options.out)
         audit_id = service.find_same_audit(spec)
@@ -291,16 +297,14 @@ def run_audit(options: argparse.Namespace) -> int:
         verdict, code = judge_audit(view, say)
         write_audit(view, options.out, verdict)
         if options.report:
-            from core.report import write_editions
+            from core.report import ReportOptions, write_editions
 
-            write_editions(view, options.out)
+            write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
         failed = view.summary.cells_failed
         for text in describe_risk(view):
             say(text)
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
         return 1 if failed or refuted else code
-    finally:
-        service.close()
 
 
 def run_check_claim(options: argparse.Namespace) -> int:
@@ -322,17 +326,22 @@ def describe_risk(view: AuditView) -> list[str]:
     """Who is exposed, by how much more than the base rate, and which group most; plain text."""
     from core.findings.answers import answer_bound, answer_risk
     from core.findings.groups import answer_groups, load_groups
+    from core.findings.private_columns import answer_private_columns
 
     if view.nodes.empty:
         return []
     texts = [answer_risk(view.nodes), answer_bound(view.nodes)]
     texts.append(answer_groups(view.nodes, load_groups(view)))
+    texts += answer_private_columns(view)
     return [text.replace("**", "") for text in texts if text]
 
 
 def run_publish(options: argparse.Namespace) -> int:
     """Draw and write a release with fresh noise."""
+    from core.audit.access.people import LOCAL
+    from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
+    from core.audit.ledger import new_run_id
     from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
     from core.audit.store.database import Store
@@ -351,15 +360,17 @@ def run_publish(options: argparse.Namespace) -> int:
     _check_folder(options.out.parent)
     fields |= read_columns(options)
     spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
-    release = publish_release(graph, spec)
-    shown = (options.utility,) if options.utility else ()
-    named = bool(spec.generalize) or spec.publish_columns is not None
-    columns = [*release.graph.attributes, *release.graph.feature_names] if named else None
     store = Store()
     try:
-        provenance = enter_publishing(store, spec, release)
+        check_publisher(Team(store))
+        release = publish_release(graph, spec)
+        run = new_run_id()
+        provenance = enter_publishing(store, spec, release, run)
+        Team(store).record(LOCAL, "publish release", run)
     finally:
         store.close()
+    shown = (options.utility,) if options.utility else ()
+    columns = [*release.graph.attributes, *release.graph.feature_names]
     paths = write_release(
         release,
         options.out.parent,
@@ -367,7 +378,7 @@ def run_publish(options: argparse.Namespace) -> int:
         provenance,
         (suffix,),
         attributes=shown,
-        columns=columns,
+        columns=columns if spec.names_columns else None,
         pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
     )
     files = ", ".join(path.name for path in paths)

@@ -31,6 +31,8 @@ def pack_nodes(graph: Graph) -> Arrays:
     arrays["attributes"] = pack_texts(json.dumps([n, c]) for n, c in columns)
     for number, attribute in enumerate(graph.attributes.values()):
         arrays[f"codes_{number}"] = attribute.codes
+        if attribute.values is not None:
+            arrays[f"values_{number}"] = attribute.values
     features: Any = graph.features
     if features is not None:
         arrays["feature_names"] = pack_texts(graph.feature_names)
@@ -52,7 +54,9 @@ def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
     attributes = {}
     for number, text in enumerate(unpack_texts(arrays["attributes"])):
         name, classes = json.loads(text)
-        attributes[name] = Attribute(name, arrays[f"codes_{number}"], tuple(classes))
+        attributes[name] = Attribute(
+            name, arrays[f"codes_{number}"], tuple(classes), arrays.get(f"values_{number}")
+        )
     return Graph(
         arrays["edges"],
         unpack_texts(arrays["node_ids"]),

@@ -24,6 +24,9 @@ from core.graph import MISSING, Attribute, Graph
 OTHER = "other"
 """What rare values become."""
 
+MAX_DUMMIES = 10
+"""Classes of numbers above which they are read as numbers."""
+
 GRAMMAR = "rules are bin=WIDTH, cap=VALUE, round=DIGITS, rare=PEOPLE, year, month"
 
 
@@ -130,12 +133,44 @@ def leave_out_people(graph: Graph, ids: Sequence[str]) -> Graph:
     return Graph(
         place[graph.edges[inside]],
         tuple(node for node, stays in zip(graph.node_ids, keep, strict=True) if stays),
-        {name: replace(a, codes=a.codes[keep]) for name, a in graph.attributes.items()},
+        {name: a.take(keep) for name, a in graph.attributes.items()},
         None if features is None else features[np.flatnonzero(keep)],
         graph.feature_names,
         None if graph.weights is None else graph.weights[inside],
         graph.name,
     )
+
+
+def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
+    """The graph as attackers read it: published attributes join the features.
+
+    A class is a column of 0 and 1; many classes that are all numbers are one column of these.
+    Unknown values are 0, or the mean.
+    """
+    blocks: list[np.ndarray] = []
+    titles: list[str] = []
+    for name in names:
+        if name not in graph.attributes or name in graph.feature_names:
+            continue
+        attribute = graph.attributes[name]
+        codes, known = attribute.codes, attribute.known
+        numbers = pd.to_numeric(pd.Series(attribute.classes, dtype=object), errors="coerce")
+        if len(numbers) > MAX_DUMMIES and numbers.notna().all() and known.any():
+            values = numbers.to_numpy(np.float32)[codes]
+            blocks.append(np.where(known, values, values[known].mean())[:, None])
+            titles.append(name)
+        else:
+            blocks.append((codes[:, None] == np.arange(len(numbers))) & known[:, None])
+            titles += [f"{name}={title}" for title in attribute.classes]
+    if not titles:
+        return graph
+    shown: Any = np.concatenate(blocks, axis=1).astype(np.float32)
+    features: Any = graph.features
+    if sparse.issparse(features):
+        shown = sparse.hstack([features, sparse.csr_array(shown)], format="csr")
+    elif features is not None:
+        shown = np.concatenate([features, shown], axis=1)
+    return replace(graph, features=shown, feature_names=(*graph.feature_names, *titles))
 
 
 def _generalize(graph: Graph, rule: Rule) -> Graph:

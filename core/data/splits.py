@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from core.algorithms.communities import find_communities
 from core.algorithms.near_pairs import find_near_pairs
 from core.algorithms.pairs import sample_non_links
 from core.errors import InputError
@@ -17,6 +18,10 @@ from core.threats import AttributeThreat, LinkThreat, Threats
 Evaluation = Literal["uniform", "degree_matched", "distance_2"]
 """uniform: any non-links; degree_matched: their ends have as many links as those of the hidden
 links; distance_2: hidden links and non-links alike share a neighbour in the visible graph."""
+
+Spread = Literal["stratified", "degree", "community"]
+"""Whom an attacker knows: as many of each class; people with many links rather; or everybody of
+some communities, one after the other."""
 
 NUM_NON_LINKS = 20_000
 """Non-links in all on which rare false alarms are told, where the graph has so many."""
@@ -67,10 +72,12 @@ def draw_threats(
     return Threats(visible, link, attribute, test, test_non, downstream)
 
 
-def draw_attribute_threat(graph: Graph, column: str, known: float, seed: Seed) -> AttributeThreat:
-    """A stratified known share of the nodes with a value; the rest is hidden.
+def draw_attribute_threat(
+    graph: Graph, column: str, known: float, seed: Seed, spread: Spread = "stratified"
+) -> AttributeThreat:
+    """A known share of the nodes with a value; the rest is hidden. `spread`: who is known.
 
-    Each class with at least two nodes keeps at least one on either side.
+    Stratified, each class with at least two nodes keeps at least one on either side.
     """
     attribute = graph.attribute(column)
     present = [c for c in range(attribute.num_classes) if (attribute.codes == c).any()]
@@ -85,11 +92,31 @@ def draw_attribute_threat(graph: Graph, column: str, known: float, seed: Seed) -
         raise InputError("known share", "must lie between 0 and 1", known)
     rng = seed.rng("known")
     mask = np.zeros(graph.num_nodes, bool)
+    if spread != "stratified":
+        order = _order_known(graph, attribute.known, spread, rng)
+        count = int(np.clip(round(known * len(order)), 1, len(order) - 1))
+        mask[order[:count]] = True
+        return AttributeThreat(attribute, mask, attribute.known & ~mask)
     for code in present:
         nodes = np.flatnonzero(attribute.codes == code)
         count = int(np.clip(round(known * len(nodes)), 1, max(len(nodes) - 1, 1)))
         mask[rng.choice(nodes, count, replace=False)] = True
     return AttributeThreat(attribute, mask, attribute.known & ~mask)
+
+
+def _order_known(
+    graph: Graph, candidates: np.ndarray, spread: Spread, rng: np.random.Generator
+) -> np.ndarray:
+    """The candidates, (n,) bool, in the order in which an attacker comes to know them."""
+    nodes = np.flatnonzero(candidates)
+    if spread == "degree":  # without replacement, with chances as degree + 1 (Gumbel's trick)
+        keys = np.log1p(graph.degrees[nodes]) + rng.gumbel(size=len(nodes))
+        by_degree: np.ndarray = nodes[np.argsort(-keys, kind="stable")]
+        return by_degree
+    labels = find_communities(graph, rng)[nodes]
+    keys = rng.random(int(labels.max()) + 1)[labels]
+    by_community: np.ndarray = nodes[np.lexsort((rng.random(len(nodes)), labels, keys))]
+    return by_community
 
 
 def _draw_links(

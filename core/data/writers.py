@@ -128,10 +128,7 @@ def shuffle_nodes(graph: Graph, seed: Seed) -> Graph:
         graph.num_nodes,
         graph.weights,
         node_ids=tuple(f"n{i + 1}" for i in range(graph.num_nodes)),
-        attributes={
-            name: replace(attribute, codes=attribute.codes[order])
-            for name, attribute in graph.attributes.items()
-        },
+        attributes={name: attribute.take(order) for name, attribute in graph.attributes.items()},
         features=None if features is None else features[order],
         feature_names=graph.feature_names,
         name=graph.name,

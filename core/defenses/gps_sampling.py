@@ -42,7 +42,7 @@ class GpsSampling(Defense):
         group="empirical",
         cost="minutes",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
     variant: Literal["full", "adv", "dis"] = Field(
         "full",

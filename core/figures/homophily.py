@@ -73,9 +73,9 @@ def ghratio_distributions(
         theme,
         360,
         legend={"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
-        margin={"l": 10, "r": 16, "t": 36, "b": 96},
+        margin={"l": 10, "r": 16, "t": 36, "b": 112},
     )
-    figure.update_xaxes(range=[0, 1], title_text="Share of the own class   ← safer")
+    figure.update_xaxes(range=[0, 1], title_text="Share of the own class<br>← safer")
     figure.update_yaxes(tickformat=".0%", rangemode="tozero")
     figure.update_yaxes(title_text="Nodes", row=1, col=1)
     known = profile[profile.ghratio_combined.notna()].groupby("release").node.nunique()
@@ -114,7 +114,7 @@ def mechanism_scatter(
             text=[escape_text(node) for node in points.node],
             marker={
                 "color": color,
-                "opacity": 0.55,
+                "opacity": 0.75,
                 "size": 8,
                 "symbol": CLASS_SYMBOLS[index % len(CLASS_SYMBOLS)],
                 "line": {"width": 0.5, "color": ink.surface},
@@ -132,5 +132,5 @@ def mechanism_scatter(
     figure.update_xaxes(title_text="Neighbours of the own class   ← safer", range=[-0.03, 1.03])
     figure.update_yaxes(title_text="Role peers of the own class   ↓ safer", range=[-0.03, 1.03])
     note = f"{len(table):,} nodes with both ratios"
-    note += f", every {step}th drawn" if step > 1 else ""
+    note += f", one in {step} drawn" if step > 1 else ""
     return Chart(figure, table, note + "; dashed: class shares.")

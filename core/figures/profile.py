@@ -78,7 +78,8 @@ def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
     )
     style_figure(figure, theme, 100 + 28 * max(len(shown), 2), showlegend=False, bargap=0.35)
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.update_xaxes(title_text="Nodes", rangemode="tozero")
+    room = 1.14 * max(float(shown.nodes.max()), 1.0)  # for the share at the longest bar's end
+    figure.update_xaxes(title_text="Nodes", range=[0, room], nticks=6)
     unknown = int((~attribute.known).sum())
     note = f"{int(counts.sum()):,} nodes with a value, {unknown:,} without."
     return Chart(figure, table, note)

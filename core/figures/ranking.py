@@ -61,7 +61,9 @@ def attack_ranking(
                 row=1,
                 col=column,
             )
-        figure.update_xaxes(title_text=axis_title(metric), row=1, col=column)
+        figure.update_xaxes(
+            title_text=axis_title(metric).replace("   ", "<br>"), nticks=5, row=1, col=column
+        )
     order = [escape_text(t) for t in dict.fromkeys(table.title)]
     style_figure(figure, theme, height=110 + 34 * len(order), bargap=0.35)
     figure.update_yaxes(

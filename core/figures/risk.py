@@ -44,6 +44,7 @@ def risk_heatmap(
     theme: Theme = "light",
     height: int = 620,
     by: Scale = "advantage",
+    order: Sequence[str] | None = None,
 ) -> Chart:
     """Nodes of one release by the headline attacker's risk or advantage, attacks as columns.
 
@@ -51,9 +52,10 @@ def risk_heatmap(
     over the cells make them clickable; the `customdata` of each is
     [node, attack, first rank, last rank] (ranks from 1; node: the most exposed one of the row).
     Grey cells: nothing at stake for that node under that attack.
+    order: the rows, to show two releases alike; by default the most exposed node comes first.
     The table has a row per node: rank, node, headline, attack, then one column an attack.
     """
-    table = compute_heatmap(nodes, release, attacks, by)
+    table = compute_heatmap(nodes, release, attacks, by, order)
     if table.empty:
         return Chart(make_empty_figure("No node risk on this release yet.", theme), table, "")
     columns = [c for c in table.columns if c not in ("rank", "node", "headline", "attack")]
@@ -105,7 +107,9 @@ def risk_heatmap(
         showgrid=False,
         tickvals=at,
         ticktext=[f"{first[i]:,}" for i in at],
-        title_text="Nodes, those whom the headline attacker exposes most on top",
+        title_text="People, the most exposed on top"
+        if order is None
+        else "People, in the order of the table",
     )
     note = f"{len(table):,} nodes with something at stake, {len(columns)} attacks; "
     if len(values) < len(table):

@@ -15,6 +15,12 @@ from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 
 FLOOR = 1e-4
 
+CURVE_COLORS: dict[Theme, tuple[str, ...]] = {
+    "light": (OKABE_ITO[0], OKABE_ITO[5], OKABE_ITO[2], OKABE_ITO[3]),
+    "dark": (OKABE_ITO[4], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3]),
+}
+"""Of the strongest attacks, in their order; weaker ones share one grey."""
+
 
 def roc_by_attack(
     rocs: Mapping[tuple[str, str], pd.DataFrame],
@@ -22,8 +28,13 @@ def roc_by_attack(
     attacks: Sequence[str] | None = None,
     theme: Theme = "light",
     highlight: str | None = None,
+    max_curves: int | None = None,
 ) -> Chart:
-    """All attacks on one release. `highlight` is drawn strong; null attackers are dashed."""
+    """All attacks on one release. `highlight` is drawn strong; null attackers are dashed.
+
+    max_curves  only so many of the strongest at few false alarms, and the strongest null
+                attacker; the table has all
+    """
     chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]
     if not chosen:
         return _make_empty(theme)
@@ -31,18 +42,20 @@ def roc_by_attack(
     if highlight is None:
         real = [key for key in chosen if not is_null(key[1])] or chosen
         highlight = max(real, key=lambda key: _area(rocs[key]))[1]
+    drawn = sorted(
+        chosen,
+        key=lambda key: (is_null(key[1]), key[1] != highlight, -_log_area(rocs[key])),
+    )
+    if max_curves is not None:
+        nulls = [key for key in drawn if is_null(key[1])][:1]
+        drawn = [key for key in drawn if not is_null(key[1])][:max_curves] + nulls
     figure = go.Figure()
-    for key in sorted(chosen, key=lambda key: (key[1] == highlight, not is_null(key[1]))):
-        strong = key[1] == highlight
-        _add_curve(
-            figure,
-            rocs[key],
-            method_title(key[1]),
-            is_null(key[1]),
-            OKABE_ITO[0] if strong else ink.muted,
-            3.0 if strong else 1.3,
-        )
-    return _finish(figure, {key: rocs[key] for key in chosen}, theme)
+    colors = iter(CURVE_COLORS[theme])
+    for key in drawn:
+        color = ink.muted if is_null(key[1]) else next(colors, ink.muted)
+        title, width = method_title(key[1]), 3.0 if key[1] == highlight else 1.8
+        _add_curve(figure, rocs[key], title, is_null(key[1]), color, width)
+    return _finish(figure, {key: rocs[key] for key in chosen}, theme, len(chosen) - len(drawn))
 
 
 def roc_by_release(
@@ -82,7 +95,10 @@ def _add_curve(
 
 
 def _finish(
-    figure: go.Figure, curves: Mapping[tuple[str, str], pd.DataFrame], theme: Theme
+    figure: go.Figure,
+    curves: Mapping[tuple[str, str], pd.DataFrame],
+    theme: Theme,
+    num_left_out: int = 0,
 ) -> Chart:
     ink = INKS[theme]
     figure.add_scatter(
@@ -111,7 +127,16 @@ def _finish(
         "Mean over repeats of the true positive rate at fixed false positive rates; both axes "
         "logarithmic. Dashed: null attackers; dotted: chance."
     )
+    if num_left_out:
+        weaker = "one weaker attack is" if num_left_out == 1 else f"{num_left_out} weaker ones are"
+        note += f" The strongest are drawn; {weaker} in the table."
     return Chart(figure, table, note)
+
+
+def _log_area(curve: pd.DataFrame) -> float:
+    """Area as it is drawn, on a logarithmic axis: what counts is the left."""
+    fpr = np.clip(curve.fpr.to_numpy(float), FLOOR, 1)
+    return float(np.trapezoid(curve.tpr.to_numpy(float), np.log10(fpr)))
 
 
 def _area(curve: pd.DataFrame) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -19,9 +21,16 @@ MAX_LINES = len(OKABE_ITO)
 
 
 def study_lines(
-    table: pd.DataFrame, threat: Threat, kind: StudyKind, theme: Theme = "light"
+    table: pd.DataFrame,
+    threat: Threat,
+    kind: StudyKind,
+    theme: Theme = "light",
+    names: Mapping[float, str] | None = None,
 ) -> Chart:
-    """A line an attack of one threat, the strongest six in colour; null attackers dashed."""
+    """A line an attack of one threat, the strongest six in colour; null attackers dashed.
+
+    names  of the points, where these are no shares
+    """
     rows = table[table.threat == threat]
     if rows.empty:
         return Chart(make_empty_figure("No point is finished yet.", theme), rows, "")
@@ -65,6 +74,10 @@ def study_lines(
         )
     style_figure(figure, theme, 400)
     figure.update_xaxes(title_text=kind.axis, tickformat=".0%", tickvals=list(kind.shares))
+    if names:
+        titles = [escape_text(name) for name in names.values()]
+        figure.update_xaxes(tickformat=None, tickvals=list(names), ticktext=titles)
+        figure.update_traces(mode="markers", hovertemplate="%{customdata}<extra>%{fullData.name}")
     if kind.key == "known":  # from 1 % to 50 %: equal steps are equal factors
         figure.update_xaxes(type="log")
     figure.update_yaxes(title_text=f"{metric_title(metric)}   ↓ safer")

@@ -56,7 +56,7 @@ def tradeoff(
 ) -> Chart:
     """Usefulness against risk with intervals both ways and the Pareto front.
 
-    `max_risk` dims what is not admissible and names the best release that is. `customdata` of
+    `max_risk` hollows what is not admissible and names the best release that is. `customdata` of
     a point is its release id.
     """
     table = compute_tradeoff(results, attack_metric, utility_metric, attack, threat)
@@ -104,6 +104,8 @@ def tradeoff(
     rows = select_results(results, utility_metric, method=RELEASE)
     repeats = describe_sample(rows.assign(n=0), "value")
     note = f"{repeats} Line: Pareto front. Dotted: chance. Grey: the original."
+    if not admissible.all():
+        note += " Hollow: above the accepted risk."
     if has_twins:
         note += " Dashes join a synthesis to its data-free twin: that far the data made it differ."
     if table.is_turned.any():
@@ -141,12 +143,11 @@ def _add_point(
         name=title,
         mode="markers",
         cliponaxis=False,
-        opacity=1.0 if is_admissible else 0.25,
         marker={
             "color": color,
-            "symbol": symbol,
+            "symbol": symbol if is_admissible else f"{symbol}-open",
             "size": 15 if is_best else 11,
-            "line": {"width": 2 if is_best else 0, "color": ink},
+            "line": {"width": 2, "color": ink if is_best else color},
         },
         error_x=_whisker(row.risk, row.risk_low, row.risk_high, color),
         error_y=_whisker(row.utility, row.utility_low, row.utility_high, color),
@@ -216,7 +217,7 @@ def _add_names(
             borderpad=0,
             arrowcolor=ink.muted if place.needs_leader else "rgba(0,0,0,0)",
             font={"size": 12},
-            opacity=1.0 if admissible[index] else 0.65,
+            opacity=1.0 if admissible[index] else 0.8,
         )
 
 

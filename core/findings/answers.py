@@ -13,9 +13,9 @@ import pandas as pd
 from core.audit.cases import THREAT_TITLES, Threat
 from core.findings.attackers import compute_bound, compute_exposed, compute_headline
 from core.findings.beat_null import compare_with_null, describe_comparisons
-from core.findings.differences import is_clear
+from core.findings.differences import compare_rows, is_clear
 from core.findings.labels import is_twin, method_title, metric_title, release_title
-from core.findings.numbers import format_interval, format_number, format_percent
+from core.findings.numbers import format_estimate, format_interval, format_number, format_percent
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
@@ -71,8 +71,13 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
     change = f"does not lower it ({_strength(best)})"
     if best.value < before.value:
         change = f"brings it to {_strength(best)} (by {method_title(best.method)})"
+        paired = compare_rows(before, best)
+        if paired is not None:
+            change += (
+                f", a difference of {format_estimate(paired)} over the same {paired.seeds} splits"
+            )
         if not is_clear(best, before):
-            change += ", which is within the noise of both"
+            change += ", which is within the noise" + (" of both" if paired is None else "")
     text = (
         f"The strongest attempt to {AIMS[threat]} reaches {metric_title(metric)} "
         f"{_strength(before)} on the original; **{release_title(str(best_id))}** {change}."

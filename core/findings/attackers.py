@@ -24,6 +24,10 @@ from core.measures.node_risk import ADVANTAGE_LIMIT
 CHOOSERS = ("ensemble", "best_single")
 """Attacks that choose among others on known values, the preferred one first."""
 
+ALL_EVIDENCE = "neighbourhood_classifier"
+"""An attack that weighs all evidence on known values, but no other attack: beside a chooser, the
+one of the two that gains more is the headline."""
+
 CROSS_FITTED = "chosen by what it gains over other people"
 
 HEADLINE_COLUMNS = (
@@ -133,11 +137,13 @@ def _choose(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     among scenarios.
     """
     for key in CHOOSERS:
-        found = [a for a in rows.attack.unique() if split_id(a)[0].partition(":")[0] == key]
-        if found:
+        keys = {a: split_id(a)[0].partition(":")[0] for a in rows.attack.unique()}
+        if key in keys.values():
+            found = [a for a, own in keys.items() if own in (key, ALL_EVIDENCE)]
             means = rows[rows.attack.isin(found)].groupby("attack", sort=False).advantage.mean()
-            how = f"{method_title(key)}, which chooses on known values"
-            return rows[rows.attack == means.idxmax()], how
+            best = means.idxmax()
+            how = f"{method_title(keys[best])}, which chooses on known values"
+            return rows[rows.attack == best], how
     half = rows.node.map(_hash_half)
     parts = []
     for side in (0, 1):

@@ -1,9 +1,21 @@
-"""When two numbers may be called different: only beyond the noise of both."""
+"""When two numbers may be called different: only beyond the noise of their difference.
+
+Rows of one audit are compared repeat by repeat: both were made from the same splits, so that what
+makes a split easy or hard cancels. Where there are too few repeats, or rows of elsewhere, both
+intervals must be told apart as if they were independent.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
+
+from core.measures.paired import compare_repeats
+from core.results import Estimate
+
+MIN_REPEATS = 3
+"""Repeats in common below which a paired interval says nothing."""
 
 
 def find_noise(*rows: Any) -> float:
@@ -18,6 +30,26 @@ def find_noise(*rows: Any) -> float:
     return math.sqrt(sum(max(pair) ** 2 for pair in ends))
 
 
+def compare_rows(first: Any, second: Any) -> Estimate | None:
+    """second − first with a paired interval over the repeats of both; None where they have fewer
+    than MIN_REPEATS in common. Turned rows (core.findings.turned) count turned round."""
+    before, after = _read_repeats(first), _read_repeats(second)
+    if len(set(before) & set(after)) < MIN_REPEATS:
+        return None
+    return compare_repeats(before, after)
+
+
 def is_clear(first: Any, second: Any) -> bool:
     """Whether the difference of two rows exceeds its noise; False where that is unknown."""
-    return bool(abs(first.value - second.value) > find_noise(first, second))
+    paired = compare_rows(first, second)
+    if paired is None or paired.low is None or paired.high is None:
+        return bool(abs(first.value - second.value) > find_noise(first, second))
+    return paired.low > 0 or paired.high < 0
+
+
+def _read_repeats(row: Any) -> dict[int, float]:
+    values = getattr(row, "repeats", None)
+    if not isinstance(values, Mapping):
+        return {}
+    is_turned = bool(getattr(row, "is_turned", False))
+    return {repeat: 1.0 - v if is_turned else v for repeat, v in values.items()}

@@ -26,7 +26,7 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
 
     nodes  `AuditView.nodes`. Empty where identity was not audited or the person has no links.
     """
-    risks = _find_risks(nodes, node)
+    risks = find_depth_risks(nodes[nodes.node == node], "release").T
     if risks.empty or ORIGINAL not in risks.columns:
         return []
     links = f"these {num_links} links" if num_links != 1 else "this one link"
@@ -52,9 +52,12 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
     return sentences
 
 
-def _find_risks(nodes: pd.DataFrame, node: str) -> pd.DataFrame:
-    """Mean chance of being found by exact knowledge: depths as rows, releases as columns."""
-    rows = nodes[(nodes.node == node) & nodes.risk.notna()]
+def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
+    """Mean chance of being found by exact knowledge; a column a depth, the least known first.
+
+    across  "node" or "release": what the rows are
+    """
+    rows = nodes[nodes.risk.notna()]
     keys = {
         attack: Case.parse(attack).method
         for attack in rows.attack.unique()
@@ -64,8 +67,8 @@ def _find_risks(nodes: pd.DataFrame, node: str) -> pd.DataFrame:
     rows = rows[rows.depth.isin(DEPTHS)]
     if rows.empty:
         return pd.DataFrame()
-    wide = rows.pivot_table("risk", "depth", "release", sort=False)
-    return wide.reindex([depth for depth in DEPTHS if depth in wide.index])
+    wide = rows.pivot_table("risk", across, "depth", sort=False)
+    return wide[[depth for depth in DEPTHS if depth in wide.columns]]
 
 
 def _describe(risk: float) -> str:

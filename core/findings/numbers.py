@@ -47,9 +47,14 @@ def format_estimate(estimate: Estimate) -> str:
 
 
 def format_percent(share: float) -> str:
-    """0.304 → "30 %"; one decimal below 1 %."""
+    """0.304 → "30 %"; one significant digit below 1 %: 0.00042 → "0.04 %"."""
+    if share != share:
+        return "–"
     percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 1 or percent == 0 else f"{percent:.1f} %"
+    if abs(percent) >= 0.95 or percent == 0:
+        return f"{percent:.0f} %"
+    digits = 1 - int(f"{percent:.0e}".rpartition("e")[2]) - 1
+    return f"{percent:.{min(digits, 6)}f} %"
 
 
 def format_duration(seconds: float) -> str:

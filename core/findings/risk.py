@@ -45,10 +45,14 @@ def compute_heatmap(
     release: str,
     attacks: Sequence[str] | None = None,
     by: Scale = "advantage",
+    order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """rank, node, headline, attack (whose risk or advantage that is), and the same under each
     attack (NaN: none). Most exposed first, by the headline attacker; nodes that null attackers
-    alone were run against come last, with NaN."""
+    alone were run against come last, with NaN.
+
+    order  these nodes and no others, in this order, so that releases show the same rows
+    """
     rows = nodes[(nodes.release == release) & nodes.risk.notna()]
     if attacks is not None:
         rows = rows[rows.attack.isin(list(attacks))]
@@ -56,14 +60,17 @@ def compute_heatmap(
         return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
     wide = rows.pivot_table(by, "node", "attack", sort=False, observed=True)
     wide = wide[wide.mean().sort_values(ascending=False, kind="stable").index]
+    wide = wide if order is None else wide.reindex(pd.Index(list(order), name="node"))
     found = compute_headline(rows).set_index("node").reindex(wide.index)
     headline, which = found[by].to_numpy(float), found.attack.to_numpy(object)
-    order = np.argsort(-np.nan_to_num(headline, nan=-np.inf), kind="stable")
-    table = wide.iloc[order].reset_index()
+    places = np.arange(len(wide))
+    if order is None:
+        places = np.argsort(-np.nan_to_num(headline, nan=-np.inf), kind="stable")
+    table = wide.iloc[places].reset_index()
     table.columns.name = None
     table.insert(0, "rank", np.arange(1, len(table) + 1))
-    table.insert(2, "headline", headline[order])
-    table.insert(3, "attack", which[order])
+    table.insert(2, "headline", headline[places])
+    table.insert(3, "attack", which[places])
     return table
 
 

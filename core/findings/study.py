@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from core.audit.cases import Threat
 from core.audit.studies import StudyKind
 from core.audit.view import AuditView
+from core.findings.differences import is_clear
 from core.findings.labels import is_null, method_title, metric_title
 from core.findings.numbers import format_interval, format_percent
 from core.findings.tables import attack_rows, list_threats, main_metric
@@ -45,4 +46,57 @@ def describe_study(table: pd.DataFrame, threat: Threat, kind: StudyKind) -> str:
         return f"The best attack's {metric_title(rows.metric.iloc[0])} is {ends[0]}."
     return (
         f"The best attack's {metric_title(rows.metric.iloc[0])} goes from {ends[0]} to {ends[1]}."
+    )
+
+
+FALLS = ["withheld", "attack", "value", "low", "high", "falls by", "beyond noise"]
+
+
+def compute_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str]) -> pd.DataFrame:
+    """By how much each attack of a threat falls where something is withheld, against nothing.
+
+    table, names  of `compute_study` and `Study.names`; columns `FALLS`, the largest fall first
+    """
+    rows = table[table.threat == threat]
+    whole = rows[rows.share == 0].set_index("method")
+    found = []
+    for row in rows[rows.share > 0].itertuples():
+        if row.method not in whole.index:
+            continue
+        before = whole.loc[row.method]
+        fall = float(before.value - row.value)
+        found.append(
+            (
+                names.get(row.share, f"{row.share:g}"),
+                method_title(row.method),
+                row.value,
+                row.low,
+                row.high,
+                fall,
+                is_clear(row, before),
+            )
+        )
+    falls = pd.DataFrame(found, columns=FALLS)
+    return falls.sort_values("falls by", ascending=False, kind="stable", ignore_index=True)
+
+
+def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str]) -> str:
+    """One sentence: which of them lowers the best attack most; attackers then take their next
+    best, so that each point's best attack is compared, not the same one. Null attackers count:
+    one that looks at columns alone may be the leak."""
+    rows = table[table.threat == threat]
+    if rows.empty or not (rows.share == 0).any():
+        return ""
+    best = rows.loc[rows.groupby("share").value.idxmax()].set_index("share", drop=False)
+    whole, rest = best.loc[0.0], best[best.share > 0]
+    clear = rest[[row.value < whole.value and is_clear(row, whole) for row in rest.itertuples()]]
+    metric = metric_title(rows.metric.iloc[0])
+    before = format_interval(whole.value, whole.low, whole.high)
+    if clear.empty:
+        return f"Withholding columns does not lower the best attack's {metric}, {before}, clearly."
+    first = clear.loc[clear.value.idxmin()]
+    after = format_interval(first.value, first.low, first.high)
+    return (
+        f"Withholding {names.get(first.share, first.share)} lowers the best attack's {metric} "
+        f"most: from {before} to {after} ({method_title(first.method)})."
     )

@@ -163,12 +163,47 @@ def _attack_metrics() -> list[MetricInfo]:
             range=(-1.0, 1.0),
         ),
         MetricInfo(
+            "margin_gain",
+            "Margin above the class shares",
+            "How much larger the margin of the true class is than the class shares alone make it, "
+            "with the attacker's word calibrated. 0: the attacker knows nothing of anybody.",
+            better_for_privacy="lower",
+            range=(-2.0, 2.0),
+            chance=0.0,
+        ),
+        MetricInfo(
             "margin_absolute",
             "Absolute margin",
             "Mean distance of the margin from 0, the attacker's certainty either way; compare it "
             "with the class prior attacker's.",
             better_for_privacy="lower",
             range=SHARE,
+        ),
+        MetricInfo(
+            "error_reduction",
+            "Error taken away",
+            "For a private number: by how much the attacker's estimates are nearer the truth than "
+            "the median of the known numbers, as a share of that error. 0: no nearer; 1: exact.",
+            better_for_privacy="lower",
+            range=(-INFINITY, 1.0),
+            chance=0.0,
+        ),
+        MetricInfo(
+            "close_share",
+            "Numbers estimated closely",
+            "For a private number: share of the people whose number the attacker estimates to "
+            "within a quarter of the column's interquartile range either way. Compare it with the "
+            "class prior attacker, who says the median of everybody.",
+            better_for_privacy="lower",
+            range=SHARE,
+        ),
+        MetricInfo(
+            "absolute_error",
+            "Mean error of the estimate",
+            "For a private number: how far the attacker's estimate is from the truth on average, "
+            "in the unit of the column.",
+            better_for_privacy="higher",
+            range=POSITIVE,
         ),
         MetricInfo(
             "share_below_zero",

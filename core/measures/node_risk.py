@@ -17,7 +17,8 @@ from scipy.stats import rankdata
 from sklearn.isotonic import IsotonicRegression
 
 from core.graph import Attribute, pair_codes
-from core.measures.intervals import measure_share
+from core.measures.intervals import measure_mean, measure_share
+from core.measures.ranking import compute_margins
 from core.results import ClassProbabilities, Measurement, PairScores
 from core.threats import AttributeThreat, LinkThreat
 
@@ -71,20 +72,42 @@ def compute_attribute_node_risk(
 ) -> NodeRisk:
     """Per hidden node: the calibrated probability of its true class.
 
-    Each class is calibrated against the rest, then rows are scaled to sum to one. The base is
-    the share of the node's class among all nodes with a value.
+    The base is the share of the node's class among all nodes with a value.
+    """
+    nodes = np.flatnonzero(threat.hidden)
+    codes = threat.attribute.codes[nodes]
+    risk = calibrate_classes(probabilities, threat)[np.arange(len(nodes)), codes]
+    return NodeRisk(nodes, risk, threat.attribute.shares[codes])
+
+
+def calibrate_classes(probabilities: ClassProbabilities, threat: AttributeThreat) -> np.ndarray:
+    """(k, C) calibrated probabilities of the hidden nodes.
+
+    Each class is calibrated against the rest, then rows are scaled to sum to one; the class
+    shares where nothing is left of them.
     """
     nodes = np.flatnonzero(threat.hidden)
     codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
-    base = threat.attribute.shares[codes]
     calibrated = np.zeros(values.shape)
     for c in np.unique(codes):
         calibrated[:, c] = calibrate(values[:, c], codes == c, nodes, False)
-    total = calibrated.sum(axis=1)
-    risk = np.divide(
-        calibrated[np.arange(len(nodes)), codes], total, out=base.copy(), where=total > 0
-    )
-    return NodeRisk(nodes, risk, base)
+    total = calibrated.sum(axis=1, keepdims=True)
+    shares = np.tile(threat.attribute.shares, (len(nodes), 1))
+    scaled: np.ndarray = np.divide(calibrated, total, out=shares, where=total > 0)
+    return scaled
+
+
+def measure_margin_gain(
+    probabilities: ClassProbabilities, threat: AttributeThreat
+) -> list[Measurement]:
+    """margin_gain: mean over the hidden nodes of the calibrated margin of the true class (NetFense
+    §5) less the margin that the class shares alone give the same node; 0 for who guesses."""
+    codes = threat.attribute.codes[threat.hidden]
+    if not len(codes) or threat.num_classes < 2:
+        return []
+    blind = np.tile(threat.attribute.shares, (len(codes), 1))
+    margins = compute_margins(calibrate_classes(probabilities, threat), codes)
+    return [measure_mean("margin_gain", margins - compute_margins(blind, codes))]
 
 
 def measure_advantage(risk: NodeRisk, limit: float = ADVANTAGE_LIMIT) -> Measurement:

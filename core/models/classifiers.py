@@ -37,13 +37,18 @@ MakeModel = Callable[[Setting, Seed], torch.nn.Module]
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Probabilities (n, C), and what the search chose and saw."""
+    """Probabilities (n, C), and what the search chose and saw.
+
+    held_out  (n, C) what was said of each known node by the trial of the chosen setting that had
+              not seen it, NaN for others; None where nothing was held out
+    """
 
     probabilities: np.ndarray
     setting: Setting
     epochs: int
     temperature: float
     held_out_loss: float | None
+    held_out: np.ndarray | None = None
 
     @property
     def facts(self) -> dict[str, float | str]:

@@ -45,14 +45,19 @@ class Propagation:
 
     def __init__(self, matrix: sparse.csr_array, is_symmetric: bool, device: str = "cpu") -> None:
         self.matrix = to_torch_matrix(matrix, device)
-        self._source = None if is_symmetric else matrix
+        self._source, self._is_symmetric = matrix, is_symmetric
 
     @cached_property
     def transpose(self) -> torch.Tensor:
         """Built when a gradient is first asked for; inference does without."""
-        if self._source is None:
+        if self._is_symmetric:
             return self.matrix
         return to_torch_matrix(sparse.csr_array(self._source.T), str(self.matrix.device))
+
+    def select_rows(self, rows: np.ndarray) -> Propagation:
+        """The product's `rows` only."""
+        part = sparse.csr_array(self._source[rows])
+        return Propagation(part, False, str(self.matrix.device))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if not (torch.is_grad_enabled() and x.requires_grad):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -61,44 +61,57 @@ def fit_logistic(
     num_classes: int,
     context: Context,
     num_folds: int = 5,
-) -> tuple[np.ndarray, float]:
-    """Class probabilities (n, C) of a logistic regression, and the inverse penalty chosen.
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Class probabilities (n, C) of a logistic regression, the inverse penalty chosen, and (n, C)
+    what it says of known nodes from the rest of them, NaN in other rows.
 
     The penalty with the lowest cross-validated log-loss among the known nodes wins.
     """
     known = observed != MISSING
     folds = draw_folds(observed, num_folds, context.rng("folds"))
-    scores = {}
+    scores, held_out = {}, {}
     for index, penalty in enumerate(PENALTIES):
-        losses = [
-            compute_log_loss(_predict(features, rest, num_classes, penalty), observed, fold)
-            * len(fold)
-            for rest, fold in hold_out(observed, folds)
-        ]
-        scores[penalty] = sum(losses) / max(int(known.sum()), 1)
+        said = np.full((len(observed), num_classes), np.nan)
+        losses = []
+        for rest, fold in hold_out(observed, folds):
+            said[fold] = _predict(features, rest, num_classes, penalty)[fold]
+            losses.append(compute_log_loss(said, observed, fold) * len(fold))
+        scores[penalty], held_out[penalty] = sum(losses) / max(int(known.sum()), 1), said
         context.progress.update(index + 1, len(PENALTIES) + 1, "choosing the penalty")
     best = min(scores, key=lambda penalty: scores[penalty])
-    return _predict(features, observed, num_classes, best), best
+    return _predict(features, observed, num_classes, best), best, held_out[best]
 
 
-def _predict(
+def learn_logistic(
     features: np.ndarray | sparse.csr_array, observed: np.ndarray, num_classes: int, penalty: float
-) -> np.ndarray:
-    """Classes without a known node get the pseudo-count of one observation."""
+) -> Callable[[np.ndarray | slice], np.ndarray]:
+    """A logistic regression on the observed nodes, at an inverse penalty: nodes (k,) → (k, C).
+
+    Classes without a known node get the pseudo-count of one observation.
+    """
     from sklearn.linear_model import LogisticRegression
 
     known = observed != MISSING
     counts = np.bincount(observed[known], minlength=num_classes)
     present = np.flatnonzero(counts)
-    if len(present) == 1:
-        values = np.zeros((len(observed), num_classes))
-        values[:, present] = 1.0
-    else:
-        model = LogisticRegression(C=penalty, max_iter=500, tol=1e-5)
+    model = LogisticRegression(C=penalty, max_iter=500, tol=1e-5)
+    if len(present) > 1:
         model.fit(features[known], observed[known])
-        values = np.zeros((len(observed), num_classes))
-        values[:, present] = model.predict_proba(features)
-    return smooth_absent(values, counts)
+
+    def predict(nodes: np.ndarray | slice) -> np.ndarray:
+        asked = features[nodes]
+        values = np.zeros((asked.shape[0], num_classes))
+        values[:, present] = model.predict_proba(asked) if len(present) > 1 else 1.0
+        return smooth_absent(values, counts)
+
+    return predict
+
+
+def _predict(
+    features: np.ndarray | sparse.csr_array, observed: np.ndarray, num_classes: int, penalty: float
+) -> np.ndarray:
+    """(n, C) of `learn_logistic` for all nodes."""
+    return learn_logistic(features, observed, num_classes, penalty)(slice(None))
 
 
 def smooth_absent(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -34,6 +34,7 @@ from core.findings.labels import (
 from core.findings.numbers import format_number
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE
 from core.findings.ranking import interval_lengths
+from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.turned import MARK
 from core.release import ORIGINAL
 
@@ -203,8 +204,8 @@ def draw_degrees(table: pd.DataFrame) -> str:
     return draw(1.9, paint, LINE_INCHES * 0.6)
 
 
-def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str]) -> str:
-    """A `compute_risk_shares` table: share of the nodes at or above each advantage."""
+def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scale) -> str:
+    """A `compute_risk_shares` table: share of the nodes at or above each advantage or risk."""
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -219,7 +220,7 @@ def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str]) -> str:
         axes.set(
             xlim=(0, 1),
             ylim=(0, 102),
-            xlabel="Advantage over the base rate   ← safer",
+            xlabel=f"{SCALE_TITLES[scale]}   ← safer",
             ylabel="Nodes at or above   ↓ safer",
         )
         axes.yaxis.set_major_formatter(lambda v, _: f"{v:.0f} %")

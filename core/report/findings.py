@@ -10,10 +10,12 @@ from core.audit.cases import Threat
 from core.findings import answers
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import is_null, method_title, metric_title, release_title
+from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number
+from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
-from core.findings.risk import compute_group_risk, compute_risk_shares
+from core.findings.risk import SCALE_TITLES, compute_group_risk, compute_risk_shares
 from core.findings.tables import UNITS, describe_sample, list_metrics, main_metric, select_results
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.transfer import compute_transfer
@@ -77,6 +79,9 @@ def build_attacks(material: Material) -> list[Block]:
             )
         )
         result.append(_build_attack_table(table, metrics, threat))
+        if threat == "attribute":
+            said = answer_private_columns(material.view)
+            result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in said]
         if threat == "link":
             odds = answers.answer_odds(material.results)
             result += [blocks.paragraph(odds)] if odds else []
@@ -168,20 +173,26 @@ def build_risk(material: Material) -> list[Block]:
     """Who is exposed, and how surely."""
     if material.nodes.empty:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
-    shares = compute_risk_shares(material.nodes, material.shown)
-    image = material.add_image("risk", lambda: charts.draw_risk_shares(shares, material.colors))
-    alt = "Share of the nodes with an advantage of 0.2 or more: " + "; ".join(
-        f"{release_title(str(release))} {100 * rows.share.iloc[20]:.0f} %"
+    scale = material.options.scale
+    shares = compute_risk_shares(material.nodes, material.shown, by=scale)
+    draw = partial(charts.draw_risk_shares, shares, material.colors, scale)
+    image = material.add_image("risk", draw)
+    level = 20 if scale == "advantage" else 80
+    name = "an advantage" if scale == "advantage" else "a risk"
+    alt = f"Share of the nodes with {name} of {level / 100:g} or more: " + "; ".join(
+        f"{release_title(str(release))} {100 * rows.share.iloc[level]:.0f} %"
         for release, rows in shares.groupby("release", sort=False)
     )
+    what = "gains at least so much over the base rate"
+    if scale == "risk":
+        what = "puts at least such a probability on the truth, the base rate included"
     return [
         blocks.paragraph(answers.answer_risk(material.nodes)),
         blocks.note(answers.answer_bound(material.nodes)),
         blocks.figure(
             image,
             alt,
-            "Share of the nodes on whom the headline attacker gains at least so much over the "
-            "base rate. "
+            f"Share of the nodes on whom the headline attacker {what}. "
             "A curve nearer to the lower left corner is safer.",
         ),
         *_build_groups(material),
@@ -220,7 +231,8 @@ def _choose_columns(material: Material) -> list[str]:
 
 def _build_groups(material: Material) -> list[Block]:
     releases = _choose_columns(material)
-    table = compute_group_risk(material.nodes, material.profile, "degree", releases)
+    scale = material.options.scale
+    table = compute_group_risk(material.nodes, material.profile, "degree", releases, scale)
     if table.empty:
         return []
     texts = {
@@ -238,7 +250,7 @@ def _build_groups(material: Material) -> list[Block]:
         blocks.table(
             ["Links of the node", "Nodes", *map(release_title, releases)],
             rows,
-            "Mean advantage over the base rate by number of links on the original.",
+            f"{SCALE_TITLES[scale]}, mean by number of links on the original.",
             numeric=range(1, 2 + len(releases)),
             inline=True,
         )
@@ -278,6 +290,9 @@ def _build_exposed(material: Material) -> list[Block]:
             + [0.9] * len(extra),
         ),
     ]
+    prior = describe_report_prior(material.view)
+    if prior and (top.threat == "link").any():
+        result.append(blocks.paragraph(prior))
     if material.options.pseudonyms:
         result.append(
             blocks.note(

@@ -16,11 +16,20 @@ from core.graph import Attribute
 from core.measures.metrics import METRICS
 from core.report import blocks, charts
 from core.report.blocks import Block
+from core.report.leaving import describe_leaving, describe_people
 from core.report.material import MIN_CELL, SMALL, Material
+from core.report.picture import build_picture
 from core.report.text import clean_text
 from core.report.verdict import build_headline
 
 MAX_CLASSES = 10
+
+TARGETS: dict[Threat, str] = {
+    "link": "hidden links",
+    "included": "the links inside",
+    "attribute": "the private attribute",
+    "identity": "who is who",
+}
 
 
 def build_summary(material: Material) -> list[Block]:
@@ -84,6 +93,9 @@ def build_threats(material: Material) -> list[Block]:
                 f"features; “{spec.private}” itself is removed from the features."
             )
         )
+    if spec.identity is not None:
+        result.append(blocks.paragraph(describe_people(spec)))
+    result.append(blocks.paragraph(describe_leaving(material)))
     used = [m for t in material.threats for m in list_metrics(material.results, "attack", t)]
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
     result.append(blocks.heading("How to read the numbers"))
@@ -131,7 +143,7 @@ def build_graph(material: Material) -> list[Block]:
         ),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
-    result = [blocks.facts(rows)]
+    result = [blocks.facts(rows), *build_picture(material)]
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not material.is_external:
         image = material.add_image("degrees", lambda: charts.draw_degrees(counts))
@@ -198,7 +210,7 @@ def _describe_front(material: Material, threat: Threat) -> str:
         for row in front.head(4).itertuples()
     ]
     more = f" and {len(front) - 4} more" if len(front) > 4 else ""
-    target = "hidden links" if threat == "link" else "the private attribute"
+    target = TARGETS[threat]
     return (
         f"Against attacks on {target}, no release is both safer and more useful than: "
         + "; ".join(names)

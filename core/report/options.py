@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from core.errors import InputError
 from core.findings.policy import Policy
+from core.findings.risk import Scale
 
 Edition = Literal["internal", "external", "summary"]
 
@@ -23,6 +24,7 @@ Section = Literal[
     "standards",
     "limits",
     "sources",
+    "glossary",
     "provenance",
     "signoff",
 ]
@@ -41,6 +43,7 @@ SECTION_TITLES: dict[Section, str] = {
     "standards": "What the rules ask for",
     "limits": "What is missing, and limits",
     "sources": "Methods and their sources",
+    "glossary": "Words used here",
     "provenance": "Provenance",
     "signoff": "Decision and sign-off",
 }
@@ -52,6 +55,8 @@ class ReportOptions:
 
     edition      for whom (core.report.editions): all there is, what may be shown outside, a page
     policy       what the verdict goes by; None: the audit's own
+    scale        what curves and groups of people show: what the attacker adds to the base rate, or
+                 the risk itself
     chosen       the release that somebody decided for; None: the recommended one
 
     pseudonyms   people appear as N-001, N-002, … by rank; the per-node table of the same audit
@@ -67,6 +72,7 @@ class ReportOptions:
     edition: Edition = "internal"
     policy: Policy | None = None
     chosen: str | None = None
+    scale: Scale = "advantage"
 
     def __post_init__(self) -> None:
         unknown = [section for section in self.sections if section not in SECTIONS]

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import pandas as pd
 import streamlit as st
 
+from core.audit.spec import AuditSpec
 from core.audit.view import AuditView
 from core.data import profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile
 from core.findings.attackers import compute_headline
+from core.findings.leaving import compute_leaving, tabulate_columns, tabulate_uniqueness
+from core.findings.people import Secret, select_secret
 from core.graph import Graph
 from pages.ui import service
 
@@ -28,13 +32,17 @@ def load_view(audit_id: str) -> AuditView:
 
 
 def load_audit_graph(view: AuditView) -> Graph:
-    """The audited graph, its private and utility columns as attributes."""
-    return _load_audit_graph(view.spec.graph_hash, view.spec.private, view.spec.utility)
+    """The audited graph: without people left out, its private and utility columns attributes."""
+    spec = view.spec
+    columns = (spec.private, *spec.more_private, spec.utility)
+    return _load_audit_graph(spec.graph_hash, spec.leave_out, columns, view)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _load_audit_graph(graph_hash: str, *columns: str | None) -> Graph:
-    graph = load_graph(graph_hash)
+def _load_audit_graph(
+    graph_hash: str, leave_out: tuple[str, ...], columns: tuple[str | None, ...], _view: AuditView
+) -> Graph:
+    graph = _view.load_graph()
     for column in columns:
         graph = graph if column is None else graph.with_private(column)
     return graph
@@ -60,23 +68,50 @@ def compute_profile(
     return profile.compute_profile(graph, _report, private, utility)
 
 
+def number_nodes(view: AuditView) -> dict[str, int]:
+    """Node id → number in the audited graph, from which people may have been left out."""
+    return _number_nodes(view.spec.graph_hash, view.spec.leave_out, view)
+
+
 @st.cache_resource(max_entries=4, show_spinner=False)
-def number_nodes(graph_hash: str) -> dict[str, int]:
-    """Node id → number."""
-    return {node: number for number, node in enumerate(load_graph(graph_hash).node_ids)}
+def _number_nodes(graph_hash: str, leave_out: tuple[str, ...], _view: AuditView) -> dict[str, int]:
+    return {node: number for number, node in enumerate(load_audit_graph(_view).node_ids)}
 
 
-def number_risks(view: AuditView, release: str) -> dict[int, float]:
-    """Node number → the headline attacker's risk on a release."""
-    return _number_risks(view.summary.id, view.summary.cells_done, release, view)
+@st.cache_resource(max_entries=8, show_spinner=False)
+def preview_leaving(_spec: AuditSpec, key: str) -> tuple[Graph, Graph]:
+    """The graph before and after the choice of columns, of which `key` is the text; raises
+    InputError."""
+    return compute_leaving(_spec, load_graph(_spec.graph_hash))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def tabulate_leaving(_spec: AuditSpec, key: str) -> pd.DataFrame:
+    return tabulate_columns(*preview_leaving(_spec, key))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Counting who is alone")
+def tabulate_alone(_spec: AuditSpec, key: str, names: tuple[str, ...]) -> pd.DataFrame:
+    return tabulate_uniqueness(preview_leaving(_spec, key)[1], names)
+
+
+def _describe_state(view: AuditView) -> tuple[object, ...]:
+    """What changes whenever a result does: failed cells that are tried again count as well."""
+    return view.summary.id, view.summary.cells_done, view.summary.cells_failed
+
+
+def number_risks(view: AuditView, release: str, secret: Secret | None = None) -> dict[int, float]:
+    """Node number → the headline attacker's risk on a release; on one secret, if given."""
+    return _number_risks(_describe_state(view), release, secret, view)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _number_risks(
-    audit_id: str, cells_done: int, release: str, _view: AuditView
+    state: tuple[object, ...], release: str, secret: Secret | None, _view: AuditView
 ) -> dict[int, float]:
-    numbers = number_nodes(_view.spec.graph_hash)
-    worst = compute_headline(_view.nodes[_view.nodes.release == release])
+    numbers = number_nodes(_view)
+    rows = _view.nodes[_view.nodes.release == release]
+    worst = compute_headline(rows if secret is None else select_secret(rows, secret))
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
 
 
@@ -85,11 +120,13 @@ def remember(view: AuditView, make: Callable[..., T], *arguments: Any) -> T:
 
     Not for charts that are clicked: a remembered figure loses the first click.
     """
-    state = (view.summary.id, view.summary.cells_done)
-    return _remember(make.__qualname__, state, arguments, make, view)
+    state = _describe_state(view)
+    code = getattr(make, "__code__", None)  # every page is the module __main__
+    name = f"{code.co_filename if code else make.__module__}:{make.__qualname__}"
+    return _remember(name, state, arguments, make, view)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=256, show_spinner=False)
 def _remember(
     name: str,
     state: tuple[object, ...],

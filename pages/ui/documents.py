@@ -54,8 +54,9 @@ def make_archive(
     formats: Sequence[str],
     attributes: Sequence[str],
     pseudonyms: bool,
+    columns: Sequence[str] | None = None,
 ) -> bytes:
-    """A zip with the release's files and its provenance."""
+    """A zip with the release's files and its provenance; `columns` as in `write_release`."""
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         paths = write_release(
@@ -65,6 +66,7 @@ def make_archive(
             provenance,
             tuple(formats),
             attributes=attributes,
+            columns=columns,
             pseudonyms=Seed.from_entropy() if pseudonyms else None,
         )
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -18,6 +18,7 @@ from core.findings.guide import (
 from core.findings.labels import method_title
 from core.graph import Graph
 from pages.ui import page, session
+from pages.ui.estimate import estimate_audit
 from pages.ui.text import escape
 
 START_PRESET = "standard"
@@ -36,7 +37,8 @@ def show_guide() -> None:
 
 def _ask(graph: Graph) -> Answers:
     threats = session.current_threats()
-    left, right = st.columns(2, gap="large")
+    with st.container(key="wide-guide"):
+        left, right = st.columns(2, gap="large")
     recipient = left.radio(
         "Who receives it?", list(RECIPIENTS), format_func=RECIPIENTS.__getitem__,
         key="guide-recipient", persist_state="session",
@@ -111,7 +113,7 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
         keys,
         keys.index(START_PRESET),
         format_func=lambda k: f"{presets[k].title}: {presets[k].summary}",
-        captions=[explain_preset(p, answers.recipient) for p in PRESETS],
+        captions=[_explain(p, answers, defenses) for p in PRESETS],
         key="guide-preset",
         persist_state="session",
     )
@@ -123,6 +125,13 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
         disabled=not is_ready,
     ):  # fmt: skip
         _start(answers, presets[key], defenses)
+
+
+def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
+    """What it can decide, and how long it takes here."""
+    time = estimate_audit(make_fields(answers, preset, defenses))
+    said = explain_preset(preset, answers.recipient)
+    return f"{said} {time[0].upper()}{time[1:]}." if time else said
 
 
 def _start(answers: Answers, preset: Preset, defenses: list[str]) -> None:

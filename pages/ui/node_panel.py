@@ -1,4 +1,4 @@
-"""The panel of one node: its risk everywhere, why, and who is around it."""
+"""The panel of one person, over the Risk page: the risk, why, who is around, what would help."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from core.findings import node_card
 from core.findings.ego import class_legend
 from core.findings.identity import describe_identity
 from core.findings.labels import release_title
+from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
+from core.findings.people import Secret, advise_release, list_secrets
 from core.findings.tables import list_releases
 from core.graph import Graph
 from core.release import ORIGINAL
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
+from pages.ui.people import current_secret, list_people, select_nodes
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
@@ -32,60 +35,101 @@ MAX_LEGEND = 8
 EGO_HEIGHT = 440
 
 
-def show_node(view: AuditView, node: str) -> None:
-    graph = cache.load_audit_graph(view)
-    numbers = cache.number_nodes(view.spec.graph_hash)
-    with st.container(border=True, key="node-panel"):
-        head, close = st.columns([6, 1], vertical_alignment="center")
-        head.subheader(f"Node {escape(node)}", anchor=False)
-        close.button(
-            "Close",
-            key="close-node",
-            type="tertiary",
-            icon=":material/close:",
-            on_click=session.open_node,
-            args=(None,),
-        )
+@st.dialog("One person", width="large", on_dismiss=lambda: session.open_node(None))
+def show_node(view: AuditView, release: str) -> None:
+    """The person that is open; `release` sets the order that next and previous follow."""
+    node = st.session_state.get("node")
+    secret = current_secret(view)
+    if node is None or secret is None:
+        return
+    with st.container(key="node-panel"):
+        _show_head(view, secret, release, node)
+        numbers = cache.number_nodes(view)
         if node not in numbers:
             st.warning("This graph has no node with that id.")
             return
         number = numbers[node]
+        graph = cache.load_audit_graph(view)
         left, right = st.columns([1, 1], gap="large")
         with left:
-            _show_risks(view, node)
-            known = describe_identity(view.nodes, node, int(graph.degrees[number]))
-            if known:
-                st.markdown("\n".join(f"- {sentence}" for sentence in known))
-            _show_neighbors(view, graph, number)
+            _show_risk(view, secret, node, number)
+            if secret.threat == "identity":
+                known = describe_identity(view.nodes, node, int(graph.degrees[number]))
+                if known:
+                    st.markdown("\n".join(f"- {sentence}" for sentence in known))
+            _show_neighbors(view, graph, number, secret)
         with right:
             _show_ego(view, node, number)
-        show_advice(view, node)
+        _show_other_secrets(view, secret, node, number)
+        if secret.threat == "attribute" and not secret.target:
+            show_advice(view, node)
 
 
-def _show_risks(view: AuditView, node: str) -> None:
-    st.markdown(node_card.describe_node_risk(view.nodes, node))
-    numbers = cache.number_nodes(view.spec.graph_hash)
-    reasons = explain_node(view, node, numbers[node])
-    if reasons:
-        st.markdown("\n".join(f"- {reason}" for reason in reasons))
+def _show_head(view: AuditView, secret: Secret, release: str, node: str) -> None:
+    """Who it is, the place among the people of the table, and the way to the next."""
+    names = list_people(view, secret, release).node.astype(str).tolist()
+    place = names.index(node) if node in names else None
+    head, back, on = st.columns([4, 1, 1], vertical_alignment="center")
+    head.header(f"Node {escape(node)}", anchor=False)
+    where = "not in the table" if place is None else f"{place + 1:,} of {len(names):,}"
+    head.caption(f"{escape(secret.name(view.spec.private))}: {where}")
+    steps = ((back, "Previous", -1, "arrow_back"), (on, "Next", 1, "arrow_forward"))
+    for column, label, step, icon in steps:
+        goal = None if place is None else place + step
+        is_there = goal is not None and 0 <= goal < len(names)
+        column.button(
+            label,
+            key=f"person-{label.lower()}",
+            icon=f":material/{icon}:",
+            disabled=not is_there,
+            on_click=session.open_node,
+            args=(names[goal] if goal is not None and is_there else node,),
+            width="stretch",
+        )
+
+
+def _show_risk(view: AuditView, secret: Secret, node: str, number: int) -> None:
+    """The number of this secret, and reasons of this secret."""
+    nodes = select_nodes(view, secret)
+    st.markdown(node_card.describe_node_risk(nodes, node))
+    reasons = explain_node(view, node, number, secret=secret)
+    advice = advise_release(view.nodes, secret, node)
+    prior = describe_link_prior(view, node, ORIGINAL) if secret.threat == "link" else ""
+    sentences = [*reasons, *filter(None, (prior, advice))]
+    if sentences:
+        st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     scale = st.session_state.get("risk-scale", "advantage")
-    table = node_card.compute_node_risks(view.nodes, node, scale)
+    table = node_card.compute_node_risks(nodes, node, scale)
     if not table.empty:
-        st.dataframe(table, hide_index=True)
+        st.dataframe(table, hide_index=True, alt=f"Attacks on node {node}, release by release")
 
 
-def _show_neighbors(view: AuditView, graph: Graph, number: int) -> None:
+def _show_other_secrets(view: AuditView, secret: Secret, node: str, number: int) -> None:
+    others = [other for other in list_secrets(view.nodes) if other != secret]
+    if not others:
+        return
+    with st.expander("This person's other secrets"):
+        for other in others:
+            said = node_card.describe_node_risk(select_nodes(view, other), node)
+            reasons = explain_node(view, node, number, secret=other)
+            st.markdown(f"**{escape(other.name(view.spec.private))}.** {said} {' '.join(reasons)}")
+
+
+def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) -> None:
     degree = count_noun(int(graph.degrees[number]), "link")
-    if view.spec.private is None or not graph.degrees[number]:
+    column = secret.target or view.spec.private
+    if secret.threat != "attribute" or column is None or not graph.degrees[number]:
         st.caption(f"It has {degree}.")
         return
-    st.caption(f"It has {degree}. {escape(view.spec.private)} of its neighbours:")
-    table = node_card.compute_neighbor_classes(graph, number, graph.attribute(view.spec.private))
+    st.caption(f"It has {degree}. {escape(column)} of its neighbours:")
+    attribute = graph.with_private(column).attribute(column)
+    table = node_card.compute_neighbor_classes(graph, number, attribute)
     share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
     st.dataframe(
         table[table.neighbours > 0],
         hide_index=True,
         column_config={"share of neighbours": share, "share of all": share},
+        alt=f"Neighbours by {column}",
     )
 
 
@@ -102,7 +146,7 @@ def _show_ego(view: AuditView, node: str, number: int) -> None:
         )
     graph = cache.load_release(view, release)
     attribute = graph.attributes.get(view.spec.private) if view.spec.private else None
-    risks = cache.number_risks(view, release)
+    risks = cache.number_risks(view, release, current_secret(view))
     advised = _number_advised(view, node) if release == ORIGINAL else []
     st.iframe(
         ego.render_ego_html(
@@ -127,5 +171,5 @@ def _number_advised(view: AuditView, node: str) -> list[tuple[int, int]]:
     advice = load_advice(view, node)
     if advice is None:
         return []
-    numbers = cache.number_nodes(view.spec.graph_hash)
+    numbers = cache.number_nodes(view)
     return [(numbers[link.source], numbers[link.target]) for link in advice.links]

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.audit.spec import MethodChoice
+from core.audit.access.desk import may_change
+from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
@@ -17,8 +18,10 @@ from core.data.spreadsheet import escape_cell
 from core.errors import AuditError
 from core.figures.chart import Chart
 from core.findings import tables
+from core.findings.labels import method_title, metric_title, release_title
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
+from core.results import RELEASE
 from pages.ui import cache, service, session
 from pages.ui.text import count_noun, escape
 
@@ -83,10 +86,19 @@ def show_state(view: AuditView) -> None:
         failed = view.cells[view.cells.state == State.FAILED]
         parts = count_noun(len(failed), "part") + " of the audit failed; the others are complete."
         with st.expander(parts, icon=":material/error:"):
+            shown = pd.DataFrame(
+                {
+                    "Release": failed.release.map(release_title),
+                    "By": failed.method.map(method_title),
+                    "Repeat": failed.seed + 1,
+                    "Why": failed.reason,
+                }
+            )
             st.dataframe(
-                failed[["release", "method", "seed", "reason"]],
+                shown,
                 hide_index=True,
-                column_config={"reason": st.column_config.TextColumn("reason", width="large")},
+                column_config={"Why": st.column_config.TextColumn(width="large")},
+                alt="Parts of the audit that failed, and why",
             )
             st.caption(
                 "Change the method's settings or leave it out, then run again: "
@@ -97,8 +109,9 @@ def show_state(view: AuditView) -> None:
 
 
 def _offer_resume(audit_id: str, label: str) -> None:
-    if st.button(label, key="resume", icon=":material/play_arrow:"):
-        service.open_service().resume_audit(audit_id)
+    desk = service.open_service()
+    if may_change(desk, audit_id) and st.button(label, key="resume", icon=":material/play_arrow:"):
+        desk.resume_audit(audit_id)
         st.session_state["job"] = audit_id
         st.rerun()
 
@@ -108,8 +121,23 @@ def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
     missing = tables.describe_missing(view.results, releases)
     if missing.empty:
         return
+    shown = pd.DataFrame(
+        {
+            "Release": missing.release.map(release_title),
+            "By": missing.method.map(_name_method),
+            "State": missing.status,
+            "Why": missing.reason,
+            "Measures": [
+                ", ".join(metric_title(key) for key in text.split(", ")) for text in missing.metrics
+            ],
+        }
+    )
     with st.expander(f"Not computed: {count_noun(len(missing), 'entry', 'entries')}"):
-        st.dataframe(missing, hide_index=True)
+        st.dataframe(shown, hide_index=True, alt="What was not computed, and why")
+
+
+def _name_method(method: str) -> str:
+    return "the release itself" if method == RELEASE else method_title(method)
 
 
 def _show_nothing(what: str) -> None:
@@ -123,7 +151,7 @@ def _show_nothing(what: str) -> None:
 def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
     """A chart, how it was computed, and its data as CSV; returns the chart's selection."""
     if title:
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
     if chart.is_empty:
         st.caption(escape(chart.note, 300))
         return None
@@ -132,12 +160,22 @@ def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
         key=key,
         theme=None,
         config={"displaylogo": False, "displayModeBar": False},
+        alt=name_chart(chart, title),
         **options,
     )
     with st.container(horizontal=True, wrap=False):
         st.caption(escape(chart.note, 400), width="stretch")
         download_table(chart.table, key)
     return event
+
+
+def name_chart(chart: Chart, title: str = "") -> str:
+    """What a chart shows, for those who do not see it: its title, axes and how it was computed."""
+    layout = chart.figure.layout
+    axes = [axis.title.text for axis in (layout.xaxis, layout.yaxis) if axis.title.text]
+    named = title or (f"Chart of {' and '.join(axes)}" if axes else "Chart")
+    text = " ".join(f"{named}. {chart.note} The table has all values.".split())
+    return text.replace("<br>", " ")
 
 
 def download_table(table: pd.DataFrame, name: str, label: str = "CSV") -> None:
@@ -169,34 +207,32 @@ def show_next(page: str, label: str) -> None:
     st.page_link(PAGES / f"{page}.py", label=label, icon=":material/arrow_forward:")
 
 
-def keep_choices(view: AuditView | None, attacks: Sequence[MethodChoice]) -> dict[str, Any]:
-    """Fields of a next spec that no form holds: which columns leave, as in the open audit, and
-    the threat to identities where one of the attacks is after them."""
-    fields: dict[str, Any] = {}
-    if view is not None:
-        names = ("publish_columns", "generalize", "leave_out", "identity")
-        fields = view.spec.model_dump(include=set(names))
+def choose_identity(attacks: Sequence[MethodChoice]) -> dict[str, Any]:
+    """The field of a next spec that no form holds: the threat to identities, where one of the
+    attacks is after them."""
     kinds = {find_method(choice.key, *ATTACK_KINDS).kind for choice in attacks}
-    if "identity_attack" not in kinds:
-        return {**fields, "identity": None}
-    return {**fields, "identity": fields.get("identity") or {}}
+    return {"identity": {} if "identity_attack" in kinds else None}
+
+
+def make_spec(fields: dict[str, Any]) -> AuditSpec:
+    """The spec of an audit of the open graph and its threats; InputError where a rule is broken."""
+    threats = session.current_threats()
+    if fields.get("identity") is not None:  # what the attacker holds is set on the Data page
+        fields = {**fields, "identity": threats.identity.model_dump() | fields["identity"]}
+    return AuditSpec.check_spec(
+        {
+            "graph_name": session.current_graph().name,
+            "graph_hash": st.session_state["graph"],
+            **threats.spec_fields,
+            **fields,
+        }
+    )
 
 
 def start_audit(fields: dict[str, Any]) -> None:
     """Start an audit of the open graph and open it; a broken rule is shown in place."""
-    from core.audit.spec import AuditSpec
-
-    graph = session.current_graph()
     try:
-        spec = AuditSpec.check_spec(
-            {
-                "graph_name": graph.name,
-                "graph_hash": st.session_state["graph"],
-                **session.current_threats().spec_fields,
-                **fields,
-            }
-        )
-        audit_id = service.open_service().start_audit(spec)
+        audit_id = service.open_service().start_audit(make_spec(fields))
     except AuditError as error:
         show_error(error)
         return
@@ -211,4 +247,5 @@ def open_loaded(loaded: LoadedGraph, threats: session.ThreatChoice | None = None
     st.session_state.setdefault("load_reports", {})[graph_hash] = loaded.report
     session.open_graph(graph_hash, threats)
     session.write_address()
+    st.session_state["loaded"] = st.session_state["has_loaded"] = True
     st.rerun()

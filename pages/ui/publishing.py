@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.audit.access.desk import find_person
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.publishing import PublishSpec
 from core.audit.spec import MethodChoice
@@ -12,9 +13,12 @@ from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
 from core.findings.labels import release_title
+from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import explain_release
-from pages.ui import documents, job, page, service
+from core.release import Release
+from pages.ui import documents, gate, job, page, service
+from pages.ui.decisions import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
 from pages.ui.text import escape
@@ -23,7 +27,7 @@ FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
 
 
 def show_publishing(view: AuditView) -> None:
-    st.subheader("The release itself", anchor=False)
+    st.header("The release itself", anchor=False)
     if not view.spec.defenses:
         st.caption(
             "This audit has no defense, so there is nothing to publish but the original. "
@@ -35,7 +39,16 @@ def show_publishing(view: AuditView) -> None:
         "publishing run makes the chosen one anew from the whole graph, with randomness of the "
         "operating system that nobody keeps."
     )
-    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
+    if gate.check_change(view.summary.id, view.summary.person, "they prepare its releases"):
+        _show_form(view)
+    show_ledger(view)
+    runs = service.open_service().publishing.list(view.summary.id)
+    if runs:
+        _show_run(view, runs[-1])
+
+
+def _show_form(view: AuditView) -> None:
+    left, middle, right = st.columns([3, 1.6, 1.9], vertical_alignment="bottom")
     budget = middle.number_input(
         "Budget of the graph",
         min_value=0.01,
@@ -64,10 +77,6 @@ def show_publishing(view: AuditView) -> None:
     ):
         assert choice is not None
         _start(view, choice, budget)
-    show_ledger(view)
-    runs = service.open_service().publishing.list(view.summary.id)
-    if runs:
-        _show_run(view, runs[-1])
 
 
 def _check_policy(view: AuditView, release: str) -> bool:
@@ -125,22 +134,64 @@ def _show_run(view: AuditView, run: PublishProgress) -> None:
         return
     if run.state is State.DONE:
         try:
-            _show_release(view, service.open_service().get_publish(run.id))
+            if run.signed_by:
+                _show_release(view, service.open_service().get_publish(run.id))
+            else:
+                _show_unsigned(run)
         except AuditError as error:
             page.show_error(error)
         return
     st.error(f"{title} was not made: {escape(run.reason or run.state, 300)}")
 
 
+def _show_unsigned(run: PublishProgress) -> None:
+    """What waits for a second person; the core says who may sign."""
+    desk = service.open_service()
+    title, who = release_title(run.spec.defense.id), gate.name_person(run.prepared_by)
+    with st.container(border=True):
+        st.markdown(
+            f"**{title}** was prepared by {who} and waits for the signature of an approver. "
+            "It counts in the ledger, and nobody can download it yet."
+        )
+        with st.expander("Provenance"):
+            st.json(run.provenance)
+        person = find_person(desk)
+        if not person.has("approver"):
+            st.caption(":material/lock: Only an approver may sign it.")
+        elif run.prepared_by == person.subject:
+            st.caption(":material/lock: Another approver must sign what you prepared.")
+        elif st.button("Sign the release", key="publish-sign", icon=":material/verified:"):
+            desk.sign_publish(run.id)
+            st.rerun()
+
+
 def _show_release(view: AuditView, progress: PublishProgress) -> None:
     choice = progress.spec.defense
     release, title = progress.release, release_title(choice.id)
     assert release is not None
+    desk = service.open_service()  # here: the download has no session to find the person in
+
+    def hand_out() -> bytes:
+        run = desk.hand_out(progress.id)
+        assert run.release is not None
+        return documents.make_archive(
+            run.release,
+            f"{view.spec.graph_name}-{run.release.defense}",
+            run.provenance,
+            formats,
+            attributes,
+            pseudonyms,
+            columns,
+        )
+
     with st.container(border=True):
         st.markdown(
             f"**{title}** is ready: {release.graph.num_edges:,} links, {release.guarantee.label}. "
             f"It is kept for {RETENTION_DAYS} days, or until this audit is deleted."
         )
+        if not find_person(desk).is_local:
+            prepared, signed = map(gate.name_person, (progress.prepared_by, progress.signed_by))
+            st.caption(f":material/verified: Prepared by {prepared}, signed by {signed}.")
         show_card(release.guarantee, view)
         if release.guarantee.is_private:
             st.caption(describe_checks(view, choice.id))
@@ -152,14 +203,11 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             format_func=FORMATS.__getitem__,
             key="publish-formats",
         )
-        names = [n for n in release.graph.attributes if n != view.spec.private]
-        attributes = middle.multiselect(
-            "Attributes to include",
-            names,
-            [n for n in names if n == view.spec.utility],
-            key="publish-attributes",
-            help="The private column is never included.",
-        )
+        columns = list_columns(release.graph) if progress.spec.names_columns else None
+        with middle:
+            attributes = _choose_attributes(view, release) if columns is None else ()
+            if columns is not None:
+                st.caption(escape(describe_columns(columns, progress.spec.generalize), 400))
         pseudonyms = right.toggle(
             "Replace the ids",
             True,
@@ -168,14 +216,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         st.download_button(
             "Download the release",
-            lambda: documents.make_archive(
-                release,
-                f"{view.spec.graph_name}-{release.defense}",
-                progress.provenance,
-                formats,
-                attributes,
-                pseudonyms,
-            ),
+            record_handout(view, choice.id, hand_out),
             f"release-{release.defense}.zip",
             "application/zip",
             key="publish-download",
@@ -186,3 +227,16 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         with st.expander("Provenance"):
             st.json(progress.provenance)
+
+
+def _choose_attributes(view: AuditView, release: Release) -> list[str]:
+    """Of a graph whose columns nobody chose on the Data page."""
+    secret = {view.spec.private, *view.spec.more_private}
+    names = [n for n in release.graph.attributes if n not in secret]
+    return st.multiselect(
+        "Attributes to include",
+        names,
+        [n for n in names if n == view.spec.utility],
+        key="publish-attributes",
+        help="Private columns are never included.",
+    )

@@ -1,8 +1,9 @@
 """What one browser session has open, mirrored in the address so that a reload keeps it.
 
 `?graph=` names the graph by its content, `?audit=` the audit, `?node=` the node that is open on
-the Risk page. Moving between pages drops the address' parameters but keeps the session; a full
-load drops the session but keeps the address: `restore_session` makes either from the other.
+the Risk page, `?threat=` the secret that page is about. Moving between pages drops the address'
+parameters but keeps the session; a full load drops the session but keeps the address:
+`restore_session` makes either from the other.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.audit.spec import AuditSpec, PublisherKnows
+from core.audit.spec import AuditSpec, IdentityChoice, Joint, PublisherKnows
 from core.errors import AuditError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS
@@ -21,13 +22,17 @@ from pages.ui import cache, service
 
 LinkMode = Literal["share", "pairs", "none"]
 
+SIMULATED = IdentityChoice.model_validate({})
+"""What an attacker on identities holds where nothing is said of it."""
+
 
 @dataclass(frozen=True)
 class ThreatChoice:
-    """The two threats as set on the Data page.
+    """The threats as set on the Data page, and what leaves with the links.
 
     mode   share: draw `hide_links` of the links; pairs: the analyst's own; none: no link threat
     way    how the analyst chooses them on the Data page
+    identity  what an attacker holds who looks for people, where an attack does
     """
 
     private: str | None = None
@@ -41,6 +46,12 @@ class ThreatChoice:
     groups: tuple[str, ...] = ()
     publisher_knows: PublisherKnows = "public"
     attacker_known: tuple[float, ...] = ()
+    joint: tuple[Joint, ...] = ()
+    attacker_places: tuple[str, ...] = ()
+    publish_columns: tuple[str, ...] | None = None
+    generalize: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    identity: IdentityChoice = SIMULATED
 
     @property
     def spec_fields(self) -> dict[str, Any]:
@@ -50,11 +61,16 @@ class ThreatChoice:
             "utility": self.utility,
             "known": self.known,
             "more_private": self.more_private if self.private else (),
+            "attacker_places": self.attacker_places if self.private else (),
+            "joint": self.joint if self.private and self.more_private else (),
             "groups": self.groups,
             "publisher_knows": self.publisher_knows,
             "attacker_known": self.attacker_known if self.private else (),
             "hide_links": self.hide_links if self.mode == "share" else None,
             "sensitive_links": self.sensitive_links if self.mode == "pairs" else None,
+            "publish_columns": self.publish_columns,
+            "generalize": self.generalize,
+            "leave_out": self.leave_out,
         }
 
     @property
@@ -84,6 +100,12 @@ class ThreatChoice:
             spec.groups,
             spec.publisher_knows,
             spec.attacker_known,
+            spec.joint,
+            spec.attacker_places,
+            spec.publish_columns,
+            spec.generalize,
+            spec.leave_out,
+            spec.identity or SIMULATED,
         )
 
     @staticmethod
@@ -113,6 +135,8 @@ def restore_session() -> None:
             open_graph(service.find_example())
     if "node" in address:
         state["node"] = address["node"]
+    if "threat" in address and "risk-threat" not in state:
+        state["risk-threat"] = address["threat"]
     write_address()
 
 
@@ -146,6 +170,16 @@ def open_audit(audit_id: str) -> None:
     st.session_state["audit"] = audit_id
 
 
+def is_fresh() -> bool:
+    """Whether the example is open only because nothing else was loaded yet."""
+    state = st.session_state
+    return (
+        not state.get("has_loaded")
+        and state.get("audit") is None
+        and state["graph"] == service.find_example()
+    )
+
+
 def close_audit() -> None:
     st.session_state.pop("audit", None)
 
@@ -175,6 +209,13 @@ def open_node(node: str | None) -> None:
         st.query_params.pop("node", None)
     else:
         st.session_state["node"] = st.query_params["node"] = node
+        write_threat()
+
+
+def write_threat() -> None:
+    """The address names the secret that the Risk page is about."""
+    if "risk-threat" in st.session_state:
+        st.query_params["threat"] = st.session_state["risk-threat"]
 
 
 def choose_attacks(keys: list[str], num_repeats: int, aware: bool = False) -> None:

@@ -10,10 +10,10 @@ from core.audit.studies import Study, StudyKind
 from core.audit.view import AuditView
 from core.errors import AuditError
 from core.figures import study as study_figures
-from core.findings.study import compute_study, describe_study
+from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
 from core.findings.tables import list_threats
 from pages.ui import cache, job, page, service
-from pages.ui.text import count_noun
+from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
 POLL_S = 1.5
@@ -75,11 +75,16 @@ def _show_result(kind: StudyKind, study: Study) -> None:
     points = [(share, cache.load_view(audit.id)) for share, audit in study.points]
     table = compute_study(points)
     for threat in list_threats(table):
-        sentence = describe_study(table, threat, kind)
-        if sentence:
+        if study.names:
+            st.markdown(escape(describe_falls(table, threat, study.names), 400))
+        elif sentence := describe_study(table, threat, kind):
             st.markdown(sentence)
-        chart = study_figures.study_lines(table, threat, kind, current_theme())
+        chart = study_figures.study_lines(table, threat, kind, current_theme(), study.names)
         page.show_chart(chart, f"study-{kind.key}-{threat}")
+        if study.names:
+            with st.expander("By how much each attack falls"):
+                falls = compute_falls(table, threat, study.names)
+                st.dataframe(falls, hide_index=True, key=f"falls-{threat}")
     stopped = [
         audit
         for _, audit in study.points

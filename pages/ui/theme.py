@@ -17,7 +17,17 @@ _STYLE = """
   padding: .1rem 0 .1rem .9rem;}
 .st-key-answer p {font-size: 1.08rem; line-height: 1.5;}
 .st-key-question p {opacity: .8;}
+.st-key-answer p + p {margin-top: .4rem;}
+.st-key-node-panel h2 {font-size: 1.15rem;}
+.st-key-releases-table :is(td, th) {padding: .35rem .45rem; font-size: .84rem; line-height: 1.35;
+  overflow-wrap: anywhere; min-width: 0;}
 iframe {border: 0;}
+@media (max-width: 1180px) {
+  [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
+    {flex-wrap: wrap;}
+  [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
+    > [data-testid="stColumn"] {flex: 1 1 100%; min-width: 100%;}
+}
 </style>
 """
 _CAPTIONS = """<style>

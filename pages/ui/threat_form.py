@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.audit.spec import PublisherKnows
+from core.audit.spec import Joint, PublisherKnows
 from core.data import node_pairs
 from core.errors import AuditError
 from core.graph import Graph
@@ -28,13 +28,18 @@ PUBLISHER: dict[PublisherKnows, str] = {
     "column": "the whole column",
     "none": "nothing",
 }
+PLACES = ("degree:0.1", "community:0.1", "degree:0.3", "community:0.3")
+JOINT: dict[Joint, str] = {
+    "inferred": "infer all of them",
+    "known": "know the others of everybody",
+}
 MAX_FEATURES = 200
 """Above that, feature columns are not offered as private."""
 
 
 def show_threats(graph: Graph) -> None:
     """Widgets for both threats; what they say is kept in the session at once."""
-    st.subheader("What must stay secret", anchor=False)
+    st.header("What must stay secret", anchor=False)
     left, right = st.columns(2, gap="large")
     with left:
         _show_attribute_threat(graph)
@@ -46,7 +51,7 @@ def show_threats(graph: Graph) -> None:
 
 def _show_attribute_threat(graph: Graph) -> None:
     st.markdown("**A private attribute**")
-    threats, key = session.current_threats(), _key()
+    threats, key = session.current_threats(), form_key()
     columns = [None, *graph.attributes, *_list_feature_names(graph)]
     titles = {None: "none"}
     private = st.selectbox(
@@ -92,6 +97,15 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             key=f"more-private-{key}",
             help="Attacked on the same releases.",
         )
+        joint = st.multiselect(
+            "Attackers who combine the private columns",
+            list(JOINT),
+            [way for way in threats.joint if more],
+            format_func=JOINT.__getitem__,
+            key=f"joint-{key}",
+            disabled=not more,
+            help="What is inferred or known of one column may tell of another.",
+        )
         rest = [c for c in columns if c not in more]
         groups = st.multiselect(
             "Compare people by",
@@ -108,6 +122,15 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             key=f"others-{key}",
             help="A defense that used some values may be no protection from who knows others.",
         )
+        places = st.multiselect(
+            "… or people of some places",
+            sorted({*PLACES, *threats.attacker_places}),
+            list(threats.attacker_places),
+            format_func=_name_place,
+            key=f"places-{key}",
+            help="Who knows the most linked people, or everybody of a circle, may find more, or "
+            "less, than one who knows as many at random.",
+        )
         ways = list(PUBLISHER)
         knows = st.selectbox(
             "What a defense uses of the private column",
@@ -118,15 +141,23 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
         )
     session.set_threats(
         more_private=tuple(more),
+        joint=tuple(joint) if more else (),
         groups=tuple(groups),
         attacker_known=tuple(others),
+        attacker_places=tuple(places),
         publisher_knows=knows,
     )
 
 
+def _name_place(text: str) -> str:
+    spread, _, share = text.partition(":")
+    who = "people with many links rather" if spread == "degree" else "some communities"
+    return f"{float(share):.0%}, {who}"
+
+
 def _show_link_threat(graph: Graph) -> None:
     st.markdown("**Sensitive links**")
-    threats, key = session.current_threats(), _key()
+    threats, key = session.current_threats(), form_key()
     ways = [way for way in WAYS if way != "given" or threats.way == "given"]
     way = st.selectbox(
         "Which links",
@@ -218,6 +249,6 @@ def _index(options: list[str | None], value: str | None) -> int:
     return options.index(value) if value in options else 0
 
 
-def _key() -> str:
+def form_key() -> str:
     """Widgets are new for each graph, and when an audit sets the threats."""
     return f"{st.session_state['graph'][:8]}-{st.session_state.get('threat_form', 0)}"

@@ -12,7 +12,7 @@ from core.data import readers, safely
 from core.data.temporary import make_folder
 from core.errors import AuditError, ResourceError
 from pages.ui import page, session
-from pages.ui.text import escape
+from pages.ui.text import count_noun, escape
 
 FORMATS = (
     "csv",
@@ -70,7 +70,10 @@ def show_upload() -> None:
         parts = _assign_parts(paths)
         options = _ask(parts)
         if parts.get(LINKS) is None:
-            st.caption("One file must hold the links.")
+            st.warning(
+                "One file must hold the links: add it, or say above which one does.",
+                icon=":material/link:",
+            )
             return
         stem = (parts.get(NODES) or parts[LINKS]).name.split(".")[0]
         name = st.text_input("Name of the graph", stem, key=f"name-{stem}", width=280)
@@ -113,21 +116,16 @@ def _assign_parts(paths: list[Path]) -> dict[str, Path]:
     choices = [LINKS, NODES, WORDS, TARGETS, UNUSED]
     parts: dict[str, Path] = {}
     links = _find_links(paths)
-    for path in paths:
+    columns = st.columns(min(len(paths), 2), gap="small")
+    for number, path in enumerate(paths):
         proposal = LINKS if path == links else _propose_part(path)
-        with st.container(border=True):
-            left, right = st.columns([3, 2], vertical_alignment="center")
-            left.markdown(f"**{escape(path.name)}**")
-            part = right.selectbox(
-                "holds",
-                choices,
-                choices.index(proposal),
-                key=f"part-{path}",
-                label_visibility="collapsed",
+        with columns[number % 2].container(border=True):
+            part = st.selectbox(
+                escape(path.name), choices, choices.index(proposal), key=f"part-{path}"
             )
             preview = _preview(str(path), path.stat().st_mtime, PREVIEW_ROWS, part in TABLES)
             if not preview.empty:
-                st.dataframe(preview, hide_index=True, height=178)
+                st.dataframe(preview, hide_index=True, height=142, alt=f"First rows of {path.name}")
         if part != UNUSED:
             parts[part] = path
     return parts
@@ -138,7 +136,7 @@ def _find_links(paths: list[Path]) -> Path | None:
     likely = [p for p in paths if readers.detect_format(p) not in ("text", "json", "parquet")]
     texts = [path for path in paths if readers.detect_format(path) == "text"]
     if len(paths) == 1:
-        likely += texts
+        likely += [path for path in texts if not _holds_targets(path)]
     for path in [] if likely else texts:
         table = _preview(str(path), path.stat().st_mtime, SCAN_ROWS, False)
         if "source" in readers.guess_roles(table).values():
@@ -149,7 +147,15 @@ def _find_links(paths: list[Path]) -> Path | None:
 def _propose_part(path: Path) -> str:
     if readers.detect_format(path) == "json":
         return WORDS
-    return TARGETS if "target" in path.stem.lower() else NODES
+    return TARGETS if _holds_targets(path) else NODES
+
+
+def _holds_targets(path: Path) -> bool:
+    """Whether it is a table of classes, which looks like links: two columns of numbers."""
+    if "target" in path.stem.lower():
+        return True
+    header = _preview(str(path), path.stat().st_mtime, PREVIEW_ROWS, True).columns
+    return [str(name).strip().lower() for name in header] == ["id", "target"]
 
 
 def _ask(parts: dict[str, Path]) -> dict[str, Any]:
@@ -234,7 +240,7 @@ def _ask_unknown(table: pd.DataFrame) -> list[str]:
     for marker, where in found.items():
         if marker and marker not in chosen:
             names = ", ".join(escape(name) for name in where[:4])
-            more = f" and {len(where) - 4} more columns" if len(where) > 4 else ""
+            more = f" and {count_noun(len(where) - 4, 'more column')}" if len(where) > 4 else ""
             st.caption(f"{escape(marker)} occurs in {names}{more} and may mean unknown.")
     return chosen
 
@@ -257,7 +263,7 @@ def _ask_roles(
     )
     counts = rows.role.value_counts()
     summary = ", ".join(f"{counts[role]} {role}" for role in NODE_ROLES if role in counts)
-    with st.expander(f"The other {len(others)} columns: {summary}"):
+    with st.expander(f"{count_noun(len(others), 'other column')}: {summary}"):
         st.caption(
             "A feature is a number that the attacker sees; an attribute is a class that "
             "can be private or useful; what is ignored does not enter the audit."

@@ -18,7 +18,7 @@ from core.audit.plan import draw_repeat, plan_audit
 from core.audit.run import run_inline
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.view import CELL_COLUMNS, NODE_COLUMNS, PROFILE_COLUMNS, RESULT_COLUMNS
+from core.audit.view import CELL_COLUMNS, NODE_COLUMNS, PROFILE_COLUMNS, REPEATS, RESULT_COLUMNS
 from core.errors import RunCancelled
 from core.methods import LinkAttack, MethodInfo
 from core.results import PairScores
@@ -70,7 +70,7 @@ def view(home, graph, make_spec):
 def test_an_audit_fills_every_table(view, graph):
     assert view.summary.state == "done"
     assert (view.summary.cells_done, view.summary.cells_failed) == (2 * (1 + 2 * (2 + 4)), 0)
-    assert tuple(view.results) == RESULT_COLUMNS
+    assert tuple(view.results) == (*RESULT_COLUMNS, REPEATS)
     assert tuple(view.nodes) == NODE_COLUMNS
     assert tuple(view.profile) == PROFILE_COLUMNS
     assert tuple(view.cells) == CELL_COLUMNS

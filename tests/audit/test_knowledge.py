@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,10 @@ from core.audit.plan import draw_repeat, plan_audit, prepare_graph
 from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
-from core.cli.main import main
+from core.cli.main import describe_risk, main
 from core.data.synthetic import generate_social
 from core.errors import InputError
+from core.graph import Attribute
 from core.seeding import Seed
 
 GRAPH = generate_social(200)
@@ -137,14 +139,20 @@ def test_a_publishing_run_is_told_the_column_and_no_invented_set(monkeypatch):
 
 def test_the_command_reads_who_knows_what(tmp_path, audit_home, capsys):
     words = "audit --graph social --private seniority --private affiliation --group label"
-    words += " --attacker-known 0.1,0.3 --publisher-knows column --attack class_prior"
-    words += f" --repeats 1 --out {tmp_path}"
+    words += " --joint known --attacker-known 0.1,0.3,degree:0.1 --publisher-knows column"
+    words += f" --attack class_prior --repeats 1 --out {tmp_path}"
     assert main(words.split()) == 0
     content = json.loads((tmp_path / "audit.json").read_text())
     assert content["spec"]["more_private"] == ["affiliation"]
     assert content["spec"]["publisher_knows"] == "column"
     rows = [r for r in content["results"] if r["method"] == "class_prior"]
-    assert {r["knowledge"] for r in rows} == {"assumed", "others:0.1", "others:0.3"}
+    assert {r["knowledge"] for r in rows} == {
+        "assumed",
+        "others:0.1",
+        "others:0.3",
+        "others_degree:0.1",
+        "joint:known",
+    }
     assert {r["target"] for r in rows} == {"seniority", "affiliation"}
     assert main([*words.split(), "--attacker-known", "lots"]) == 2
     assert "--attacker-known" in capsys.readouterr().err
@@ -160,3 +168,66 @@ def test_the_publishers_targets_are_everybody_where_it_knows_everybody():
     assert (
         len(draw_targets(threats.attribute, 0, Seed(0).rng("t"))) == threats.attribute.hidden.sum()
     )
+
+
+def test_who_infers_or_knows_the_other_column_too_is_a_case_of_its_own():
+    spec = make_spec(more_private=("affiliation",), joint=("inferred", "known"))
+    cases = [case for _, _, case in list_cases(spec)]
+    assert Case.parse("label_propagation@column:affiliation+joint:known") in cases
+    assert len(cases) == 2 * (2 + 2 * 2)
+    plain = {cell.key for cell in plan_audit(make_spec(more_private=("affiliation",)), GRAPH)}
+    assert plain < {cell.key for cell in plan_audit(spec, GRAPH)}
+    threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0)
+    joint = select_attacker(spec, Case("gcn", "attribute", "", "joint:inferred"), 0, threats)
+    (other,) = joint.others
+    assert other.attribute.name == "affiliation"
+    np.testing.assert_array_equal(other.known, joint.attribute.known)
+    known = select_attacker(spec, Case("gcn", "attribute", "", "joint:known"), 0, threats)
+    assert known.others[0].known.all()
+    with pytest.raises(InputError, match="two private columns"):
+        make_spec(joint=("known",))
+
+
+def test_numbers_and_several_columns_are_told_in_words(tmp_path):
+    rng = np.random.default_rng(0)
+    site = GRAPH.attribute("affiliation")
+    age = Attribute.from_values("age", 30.0 + 20 * site.codes + rng.normal(0, 4, 200))
+    graph = replace(GRAPH, attributes={"age": age, "site": replace(site, name="site")})
+    fields = {"private": "age", "more_private": ("site",), "joint": ("inferred", "known")}
+    spec = make_spec(**fields, graph_hash=graph.content_hash, num_repeats=3, known=0.3)
+    view = run_inline(spec, graph, tmp_path)
+    said = " ".join(describe_risk(view))
+    assert "age is a number" in said
+    assert "Knowing the others, an attacker on age reaches AUC" in said
+    assert "Inferring the other private columns as well, an attacker on site" in said
+    rows = pd.DataFrame(describe_audit(view)["results"])
+    rows = rows[(rows.target == "age") & (rows.metric == "error_reduction")]
+    value = rows.set_index(["method", "knowledge"]).value
+    assert abs(value["class_prior", "unaware"]) < 0.1
+    assert value["label_propagation", "unaware"] > 0.1
+    # The site says most of the age, whoever knows it.
+    assert value["class_prior", "joint:known"] > 0.5
+    assert ((rows.low <= rows.value) & (rows.value <= rows.high)).all()
+
+
+def test_attackers_who_know_people_of_some_places():
+    spec = make_spec(attacker_places=("degree:.1", "community:0.25"))
+    cases = [case for _, _, case in list_cases(spec)]
+    degree, community = Case.parse("gcn@others_degree:0.1"), "gcn@others_community:0.25"
+    assert replace(degree, method="class_prior") in cases
+    graph = prepare_graph(spec, GRAPH)
+    threats = draw_repeat(spec, graph, 0)
+    seen = [select_attacker(spec, degree, repeat, threats).attribute for repeat in range(10)]
+    assert {int(t.known.sum()) for t in seen} == {20}
+    means = [GRAPH.degrees[t.known].mean() for t in seen]
+    # Drawn by degree, the mean tends to Σd²/Σd.
+    expected = (GRAPH.degrees**2).sum() / GRAPH.degrees.sum()
+    assert np.mean(means) == pytest.approx(expected, rel=0.2)
+    found = select_attacker(spec, Case.parse(community), 3, threats).attribute
+    assert found.known.sum() == 50
+    inside = found.known[GRAPH.edges]
+    both = inside.all(axis=1).mean()
+    assert both > 2 * inside.mean() ** 2  # its people know each other
+    assert not (found.known & found.hidden).any()
+    with pytest.raises(InputError, match="attacker_places"):
+        make_spec(attacker_places=("degree:1.5",))

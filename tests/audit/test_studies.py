@@ -10,12 +10,14 @@ from scipy import sparse
 
 from core.audit.run import run_inline
 from core.audit.service import AuditService
+from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.studies import (
     STUDIES,
     cancel_study,
     find_kind,
     find_obstacle,
+    list_points,
     list_studies,
     make_point,
     mask_features,
@@ -24,7 +26,8 @@ from core.audit.studies import (
 )
 from core.errors import InputError
 from core.figures.study import study_lines
-from core.findings.study import compute_study, describe_study
+from core.findings.labels import method_title
+from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
 from core.graph import Attribute, Graph
 from core.seeding import Seed
 
@@ -132,7 +135,7 @@ def test_points_find_together_and_are_cancelled_together(idle, spec, graph):
     assert known.cells_total == sum(audit.cells_total for _, audit in known.points) > 0
     assert list_studies(idle, "another graph") == []
     idle.start_audit(spec)  # an ordinary audit is no point of anything
-    assert len(list_studies(idle, graph.content_hash)) == 3
+    assert len(list_studies(idle, graph.content_hash)) == len(STUDIES)
     cancel_study(idle, known)
     for _, audit in known.points:
         assert files.cancel_path(idle.home, audit.id).exists()
@@ -165,3 +168,85 @@ def test_the_chart_holds_what_the_audits_say(spec, graph, tmp_path):
     assert "at 10 %" in text
     assert "at 50 %" in text
     assert study_lines(table, "link", kind).is_empty
+
+
+def make_leaky(n: int = 120) -> Graph:
+    """One feature tells the private class, one attribute half of it, one feature nothing."""
+    rng = np.random.default_rng(0)
+    secret = np.arange(n) % 2
+    tells = secret + rng.normal(0, 0.2, n)
+    half = np.where(rng.random(n) < 0.8, secret, 1 - secret)
+    return Graph.from_pairs(
+        rng.integers(0, n, (300, 2)),
+        n,
+        features=np.stack([tells, rng.normal(size=n)], axis=1),
+        feature_names=("tells", "noise"),
+        attributes={
+            "secret": Attribute("secret", secret, ("no", "yes")),
+            "half": Attribute("half", half, ("a", "b")),
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def withheld_study(tmp_path_factory):
+    """Every point of a study that withholds the columns in turn, computed."""
+    graph = make_leaky()
+    spec = AuditSpec.check_spec(
+        {
+            "graph_hash": graph.content_hash,
+            "private": "secret",
+            "publish_columns": ["tells", "noise", "half"],
+            "attacks": [{"key": "feature_regression"}, {"key": "class_prior"}],
+            "num_repeats": 2,
+        }
+    )
+    home = tmp_path_factory.mktemp("home")
+    points, names = [], {}
+    for share, name in list_points(find_kind("columns"), spec, graph):
+        point, variant = make_point("columns", share, spec, graph)
+        points.append((float(share), run_inline(point, variant, home)))
+        names[float(share)] = name
+    return spec, graph, points, names
+
+
+def test_each_column_is_withheld_in_turn(withheld_study):
+    _, _, points, names = withheld_study
+    assert list(names.values()) == ["nothing", "tells", "noise", "half", "every column"]
+    published = [view.spec.publish_columns for _, view in points]
+    assert published[0] == ("tells", "noise", "half")
+    assert published[1:] == [("noise", "half"), ("tells", "half"), ("tells", "noise"), ()]
+    assert all(view.spec.defenses == () for _, view in points)
+
+
+def test_the_column_that_tells_most_falls_most(withheld_study):
+    """An attribute that is published is read by attackers as features are."""
+    _, _, points, names = withheld_study
+    table = compute_study(points)
+    values = table[table.method == "feature_regression"].set_index("share").value
+    assert values[0] > 0.95
+    assert 0.7 < values[1] < 0.9  # what is left is the attribute that tells half
+    assert 4.0 not in values  # without columns it cannot run
+    falls = compute_falls(table, "attribute", names)
+    by_name = falls[falls.attack == method_title("feature_regression")].set_index("withheld")
+    assert by_name.loc["tells", "falls by"] == pytest.approx(values[0] - values[1])
+    assert by_name.loc["tells", "beyond noise"]
+    assert not by_name.loc["noise", "beyond noise"]
+    assert "tells" in describe_falls(table, "attribute", names)
+    chart = study_lines(table, "attribute", find_kind("columns"), "light", names)
+    assert list(chart.figure.layout.xaxis.ticktext) == list(names.values())
+
+
+def test_many_features_are_withheld_all_together(make_spec, graph):
+    assert find_obstacle("columns", make_spec(publish_columns=[]), graph)
+    wide = replace(
+        graph,
+        features=np.ones((graph.num_nodes, 40), np.float32),
+        feature_names=tuple(f"w{i}" for i in range(40)),
+    )
+    spec = make_spec(graph_hash=wide.content_hash)
+    assert [n for _, n in list_points(find_kind("columns"), spec, wide)] == [
+        "nothing",
+        "all 40 features",
+    ]
+    assert make_point("columns", 1, spec, wide)[0].publish_columns == ()

@@ -4,6 +4,9 @@ Prints, for Cora, LastFM Asia and Facebook pages: the share of unique people at 
 before and after each of ten defenses, with what they keep; and seeded matching over seeds and
 overlap, on two samples of the links.
 
+`--tables cost` sets k-degree anonymity beside the original algorithm (tests/oracles/liu_terzi.py),
+and `--tables nauty --graphs FILE` prints the share unique of a graph in ANO-NET's format.
+
 `unique` is the share whom exact knowledge of the original finds for sure; `found` the share of
 people a second graph finds (90 % of the links, 20 seeds); `kept` the share of links kept.
 """
@@ -11,15 +14,19 @@ people a second graph finds (90 % of the links, 20 seeds); `kept` the share of l
 from __future__ import annotations
 
 import argparse
+import re
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from core.algorithms.fingerprints import DEPTHS
+from core.algorithms.degree_groups import compute_group_degrees
+from core.algorithms.fingerprints import DEPTHS, compute_class_sizes, compute_fingerprints
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.second_graph import draw_identity_threat
+from core.defenses.k_degree_anonymity import KDegreeAnonymity
 from core.graph import Graph
 from core.measures.identity import measure_anonymity, measure_matches
 from core.registry import make_method, parse_method
@@ -27,6 +34,7 @@ from core.release import Release
 from core.results import AnonymitySets
 from core.seeding import Seed
 from core.threats import IdentityThreat, Threats
+from tests.oracles.liu_terzi import anonymize
 
 GRAPHS = ("cora", "lastfm_asia", "facebook_pages")
 
@@ -102,6 +110,41 @@ def print_matching(graph: Graph, repeats: int) -> None:
                 )
 
 
+def print_cost(graph: Graph, repeats: int) -> None:
+    """Links that k-degree anonymity changes, beside those that the original algorithm adds."""
+    print(f"\n{graph.name}: links changed for k-degree anonymity")
+    print("  k   least    ours   CPU s   original  raised   CPU s")
+    for k in (5, 10):
+        least = (compute_group_degrees(graph.degrees, k) - graph.degrees).sum() / 2
+        started = time.process_time()
+        changed = []
+        for seed in range(repeats):
+            facts = KDegreeAnonymity(k=k).publish(graph, Threats(graph), Context(Seed(seed))).facts
+            changed.append(float(facts["links_added"]) + float(facts["links_removed"]))
+        middle = time.process_time()
+        row = f"{k:3} {least:7.0f} {np.mean(changed):7.0f} {(middle - started) / repeats:7.1f}"
+        found = anonymize(graph, k, np.random.default_rng(0))
+        added, raised = ("–", "–") if found is None else (len(found[0]), found[1])
+        print(f"{row} {added:>10} {raised:>7} {time.process_time() - middle:7.1f}", flush=True)
+
+
+def read_nauty(path: str) -> Graph:
+    """A graph as ANO-NET has them: a line a node, `0: 1 4;`, after `!n=NODES`."""
+    text = Path(path).read_text()
+    found = re.search(r"n=(\d+)", text)
+    rows = re.findall(r"^\s*(\d+)\s*:([\d ]*)", text, re.MULTILINE)
+    pairs = [(int(node), int(other)) for node, others in rows for other in others.split()]
+    return Graph.from_pairs(np.array(pairs), int(found.group(1)), name=path)  # type: ignore[union-attr]
+
+
+def print_shares(graph: Graph) -> None:
+    """Share unique at five depths, among all people as ANO-NET counts them."""
+    print(f"\n{graph.name}: {graph.num_nodes} people, {graph.num_edges} links")
+    for depth in DEPTHS:
+        sizes = compute_class_sizes(compute_fingerprints(graph, depth))
+        print(f"{depth:18} {(sizes == 1).mean():.7f}")
+
+
 def match_samples(
     graph: Graph, key: str, overlap: float, num_seeds: int, repeat: int
 ) -> dict[str, float | None]:
@@ -123,11 +166,16 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     for name in options.graphs.split(","):
+        if "nauty" in options.tables:
+            print_shares(read_nauty(name))
+            continue
         graph = load_dataset(name).graph
         if "uniqueness" in options.tables:
             print_uniqueness(graph)
         if "matching" in options.tables:
             print_matching(graph, options.repeats)
+        if "cost" in options.tables:
+            print_cost(graph, options.repeats)
 
 
 if __name__ == "__main__":

@@ -97,8 +97,17 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=False).first.click()
 
 
+def unfold(page: Page, label: str) -> None:
+    """Open what is folded under a label."""
+    fold = page.get_by_test_id("stExpander").filter(has_text=label).first
+    if fold.locator("details").first.get_attribute("open") is None:
+        fold.locator("summary").first.click()
+        settle(page)
+
+
 def clear_attacks(page: Page) -> None:
     """Untick all attacks; the boxes are redrawn before the page says that none is left."""
+    unfold(page, "Choose the attacks one by one")
     page.get_by_role("button", name="None", exact=True).click()
     expect(page.get_by_text("Select at least one attack.")).to_be_visible()
     settle(page)

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from core.algorithms.degree_groups import compute_group_degrees
 from core.context import Context
+from core.data.catalogue import load_dataset
 from core.defenses.k_degree_anonymity import KDegreeAnonymity
 from core.graph import Graph
 from core.seeding import Seed
 from core.threats import LinkThreat, Threats
-from tests.oracles.graphs import GRAPHS
+from tests.oracles.graphs import GRAPHS, two_communities
+from tests.oracles.liu_terzi import anonymize, plan_degrees
 
 graphs = st.integers(4, 24).flatmap(
     lambda n: st.builds(
@@ -69,6 +71,35 @@ def test_the_increases_are_the_least(degrees, k):
     assert (targets >= degrees).all()
     assert np.unique(targets, return_counts=True)[1].min() >= k
     assert (targets - degrees).sum() == brute_force(sorted(degrees.tolist(), reverse=True), k)
+
+
+@given(degrees=st.lists(st.integers(0, 30), min_size=6, max_size=60), k=st.integers(2, 6))
+@settings(max_examples=60, deadline=None)
+def test_the_plan_costs_what_the_original_algorithms_does(degrees, k):
+    targets = compute_group_degrees(np.array(degrees), k)
+    planned = plan_degrees(degrees, k)
+    assert min(map(planned.count, planned)) >= k
+    assert targets.sum() == sum(planned)
+
+
+@pytest.mark.parametrize("name", ["karate", "two_communities"])
+@pytest.mark.parametrize("k", [3, 5])
+def test_links_added_beside_those_of_the_original_algorithm(name, k):
+    """Theirs raises degrees at random until they can be reached, ours exchanges links: it costs
+    at most twice as many, and no more than the plan asks for at least is ever spared."""
+    graph = two_communities(60) if name == "two_communities" else load_dataset(name).graph
+    theirs, ours = [], []
+    for seed in range(5):
+        found = anonymize(graph, k, np.random.default_rng(seed))
+        assert found is not None
+        added = np.array(found[0])
+        degrees = graph.with_edges(np.concatenate([graph.edges, added])).degrees
+        assert np.unique(degrees, return_counts=True)[1].min() >= k
+        theirs.append(len(added))
+        facts = publish(graph, k, seed).facts
+        ours.append(facts["links_added"] + facts["links_removed"])
+    assert np.mean(ours) <= 2 * np.mean(theirs)
+    assert min(ours) >= (compute_group_degrees(graph.degrees, k) - graph.degrees).sum() / 2
 
 
 def test_withheld_links_are_never_added():

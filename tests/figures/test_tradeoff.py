@@ -83,7 +83,8 @@ def test_best_release_keeps_its_interval_within_the_accepted_risk(view):
 def test_accepted_risk_dims_the_rest_and_marks_the_best(view):
     chart = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.7)
     points = {t.customdata[0]: t for t in chart.figure.data if t.customdata is not None}
-    assert points["original"].opacity < 1 == points[RELEASES[1]].opacity
+    assert points["original"].marker.symbol.endswith("-open")
+    assert not points[RELEASES[1]].marker.symbol.endswith("-open")
     assert points[RELEASES[1]].marker.size > points[RELEASES[2]].marker.size
 
 

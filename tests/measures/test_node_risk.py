@@ -9,6 +9,7 @@ from core.measures.node_risk import (
     calibrate,
     compute_attribute_node_risk,
     compute_link_node_risk,
+    measure_margin_gain,
 )
 from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat
@@ -155,3 +156,23 @@ def test_guessing_gains_nothing_on_average():
     found = node_risk.compute_guessing_advantage((60, 40), 3, repeats=2)
     assert found.shape == (3, 100)
     assert abs(found.mean()) < 0.02
+
+
+@pytest.mark.parametrize("share", [0.5, 0.73, 0.82])
+def test_a_margin_counts_above_what_the_class_shares_give(share):
+    rng = np.random.default_rng(0)
+    n = 2000
+    codes = (np.arange(n) >= share * n).astype(int)
+    attribute = Attribute("z", codes, ("a", "b"))
+    threat = AttributeThreat(attribute, np.zeros(n, bool), np.ones(n, bool))
+
+    def measure(values):
+        (found,) = measure_margin_gain(ClassProbabilities(values), threat)
+        return found
+
+    noise = measure(rng.dirichlet([1, 1], n))
+    assert abs(noise.value) < 4 * noise.variance**0.5 + 0.01
+    perfect = measure(np.eye(2)[codes])
+    large, small = share, 1 - share
+    blind = large * (large - small) + small * (small - large)
+    assert perfect.value == pytest.approx(1 - blind, abs=0.02)

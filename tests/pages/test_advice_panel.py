@@ -12,7 +12,7 @@ NODE = "34"
 
 
 def test_advice_is_offered_for_the_private_attribute(open_app: OpenApp, audit_id: str) -> None:
-    app = open_app("risk", audit=audit_id, node=NODE)
+    app = open_app("risk", audit=audit_id, node=NODE, threat="attribute")
     box = app.selectbox(key=f"advice-attack-{NODE}")
     assert box.options == ["Label propagation"]  # no null attackers, no link attacks
     assert app.button(key="advice-start").label == "Look for links to hide"
@@ -33,7 +33,7 @@ def test_stored_advice_survives_a_reload(open_app: OpenApp, audited, audit_id: s
     key = jobs.find_key(advice.request, audit_id)
     store.add_job(key, "advice", audit_id=audit_id, request=advice.request.model_dump(mode="json"))
     store.update_job(key, state=State.DONE, result=advice.model_dump(mode="json"))
-    app = open_app("risk", audit=audit_id, node="33")
+    app = open_app("risk", audit=audit_id, node="33", threat="attribute")
     assert "**Hide this link: 0.91" in texts(app)
     assert "1 of 78 links" in texts(app)
     assert "Dashed red: links that the advice hides." in texts(app)

@@ -35,7 +35,7 @@ def test_page_shows_a_finished_audit(open_app: OpenApp, page: str, audit_id: str
     assert [title.value for title in app.title] == [PAGES[page]]
     assert app.session_state["audit"] == audit_id
     assert not app.error
-    if page not in ("verdict", "data", "report", "audits"):
+    if page not in ("verdict", "data", "map", "report", "audits"):
         assert ESTIMATE.search(texts(app)), texts(app)
 
 
@@ -70,7 +70,7 @@ def test_attack_page_repeats_the_stored_numbers(open_app: OpenApp, audited, audi
 
 def test_defend_page_lists_every_release(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("defend", audit=audit_id)
-    table = app.dataframe[0].value
+    table = app.table[0].value
     assert table["Release"].iloc[0] == "Original"
     assert len(table) == 2
     assert list(table["Guarantee"]) == ["none", "empirical only"]
@@ -78,7 +78,7 @@ def test_defend_page_lists_every_release(open_app: OpenApp, audit_id: str) -> No
 
 def test_node_opens_from_the_address(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, node="34")
-    assert any("Node 34" in item.value for item in app.subheader)
+    assert any("Node 34" in item.value for item in app.header)
     assert "of its neighbours" in texts(app)
 
 
@@ -89,8 +89,8 @@ def test_node_is_found_by_its_id(open_app: OpenApp, audit_id: str) -> None:
 
 
 def test_margins_of_both_kinds_are_drawn(open_app: OpenApp, audited, audit_id: str) -> None:
-    app = open_app("risk", audit=audit_id)
-    assert "How sure the attacker is" in [item.value for item in app.subheader]
+    app = open_app("risk", audit=audit_id, threat="attribute")
+    assert "How sure the attacker is" in [item.value for item in app.header]
     assert app.selectbox(key="margin-attack").options == ["Label propagation", "Class prior"]
     value = (
         audited[0]
@@ -103,10 +103,41 @@ def test_margins_of_both_kinds_are_drawn(open_app: OpenApp, audited, audit_id: s
     assert not app.exception
 
 
+def test_people_come_first_in_order_with_a_reason_each(
+    open_app: OpenApp, audited, audit_id: str
+) -> None:
+    from core.findings.people import Secret, rank_people
+
+    app = open_app("risk", audit=audit_id, threat="link")
+    table = app.dataframe[0].value
+    people = rank_people(audited[0].get_view(audit_id).nodes, Secret("link"))
+    assert table["Person"].tolist() == people.node.tolist()
+    assert table["Advantage"].is_monotonic_decreasing
+    assert (table["Why"].str.len() > 10).all()
+    assert "equally likely (1:1)" in texts(app).replace("\\", "")
+
+
+def test_next_and_previous_follow_the_table(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("risk", audit=audit_id, threat="link")
+    names = app.dataframe[0].value["Person"].tolist()
+    app.button(key="first-person").click().run()
+    assert app.session_state["node"] == names[0]
+    assert app.button(key="person-previous").disabled
+    app.button(key="person-next").click().run()
+    assert app.session_state["node"] == names[1]
+    assert app.query_params["node"] in (names[1], [names[1]])
+    assert app.query_params["threat"] in ("link", ["link"])
+
+
+def test_presets_say_how_long_they_take(open_app: OpenApp) -> None:
+    text = texts(open_app("attack"))
+    assert len(re.findall(r"About \d+ (s|min|h)", text)) == 3
+
+
 def test_unknown_node_is_said(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, node="<b>nobody</b>")
     assert any("no node with that id" in item.value for item in app.warning)
-    assert not any("<b>" in item.value.replace("\\<", "") for item in app.subheader)
+    assert not any("<b>" in item.value.replace("\\<", "") for item in app.header)
 
 
 def test_accepted_risk_moves_the_answer(open_app: OpenApp, audit_id: str) -> None:

@@ -347,3 +347,11 @@ def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
     ] in table["rows"]
     assert "exceeds its data-free twin" in str(parts)
     assert "twin" not in str(content["sections"][1])
+
+
+def test_people_are_shown_by_risk_or_by_what_the_attacker_adds(view):
+    added, _ = build_content(view, ReportOptions(sections=("risk",)))
+    risk, figures = build_content(view, ReportOptions(sections=("risk",), scale="risk"))
+    assert "Share of the nodes with an advantage of 0.2 or more" in str(added)
+    assert "Share of the nodes with a risk of 0.8 or more" in str(risk)
+    assert "over the base rate" not in figures["risk.svg"]

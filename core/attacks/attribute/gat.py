@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from core.attacks.attribute.neural import NeuralAttack
-from core.context import Context
-from core.graph import Graph
+from core.attacks.attribute.neural import EncoderAttack
 from core.methods import MethodInfo
 
-if TYPE_CHECKING:
-    from core.models.classifiers import MakeModel
-    from core.models.encoders import Inputs
 
-
-class Gat(NeuralAttack):
+class Gat(EncoderAttack):
     """Two GAT layers."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -25,13 +19,6 @@ class Gat(NeuralAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
+        version=2,
     )
-
-    def make_model(
-        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
-    ) -> MakeModel:
-        from core.models.classifiers import make_encoder_classifier
-
-        return make_encoder_classifier(
-            "gat", graph, inputs, self.hidden, num_classes, context.device.torch_name
-        )
+    BACKBONE = "gat"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from core.attacks.attribute.neural import NeuralAttack
+from core.attacks.attribute.neural import ModuleAttack
 from core.context import Context
 from core.graph import Graph
 from core.methods import MethodInfo
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core.models.encoders import Inputs
 
 
-class MixHop(NeuralAttack):
+class MixHop(ModuleAttack):
     """Two layers that join the powers 0, 1 and 2 of the normalised adjacency."""
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from core.attacks.attribute.neural import NeuralAttack
-from core.context import Context
-from core.graph import Graph
+from core.attacks.attribute.neural import EncoderAttack
 from core.methods import MethodInfo
 from core.release import Release
 from core.threats import AttributeThreat
 
-if TYPE_CHECKING:
-    from core.models.classifiers import MakeModel
-    from core.models.encoders import Inputs
 
-
-class Mlp(NeuralAttack):
+class Mlp(EncoderAttack):
     """Two dense layers on X."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -27,16 +21,9 @@ class Mlp(NeuralAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
+        version=2,
     )
+    BACKBONE = "mlp"
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         return "the graph has no features" if release.graph.features is None else None
-
-    def make_model(
-        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
-    ) -> MakeModel:
-        from core.models.classifiers import make_encoder_classifier
-
-        return make_encoder_classifier(
-            "mlp", graph, inputs, self.hidden, num_classes, context.device.torch_name
-        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,8 +18,9 @@ from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
 if TYPE_CHECKING:
-    from core.models.classifiers import MakeModel
+    from core.models.classifiers import Fit, MakeModel, Setting
     from core.models.encoders import Inputs
+    from core.models.stacked import StackBackbone
 
 
 WEIGHT_DECAY = 5e-4
@@ -35,6 +37,7 @@ class NeuralAttack(AttributeAttack):
     CHOICES: ClassVar[tuple[tuple[float, bool], ...]] = ((0.5, True), (0.1, True), (0.8, True))
     """Dropout and use of own features that are tried, the usual ones first."""
 
+    holds_out = True
     hidden: int = Field(64, ge=1, le=1024, description="Width of the hidden layer.")
     epochs: int = Field(200, ge=1, le=10_000, description="Training epochs at most.")
     lr: float = Field(0.01, gt=0, le=1, description="Learning rate of AdamW.")
@@ -46,30 +49,97 @@ class NeuralAttack(AttributeAttack):
     )
 
     @abstractmethod
+    def fit(
+        self,
+        graph: Graph,
+        inputs: Inputs,
+        observed: np.ndarray,
+        num_classes: int,
+        folds: Sequence[np.ndarray],
+        settings: Sequence[Setting],
+        context: Context,
+    ) -> Fit:
+        """Tries the settings on the folds, if there are any, and trains the best."""
+
+    def infer(
+        self, release: Release, threat: AttributeThreat, context: Context
+    ) -> ClassProbabilities:
+        from core.models.classifiers import Setting
+        from core.models.encoders import make_inputs
+
+        inputs = make_inputs(release.graph, context.device.torch_name, "standard")
+        observed = threat.observed
+        folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
+        settings = [Setting(dropout, WEIGHT_DECAY, root) for dropout, root in self.CHOICES]
+        fit = self.fit(
+            release.graph,
+            inputs,
+            observed,
+            threat.num_classes,
+            folds,
+            settings if folds else settings[:1],
+            context,
+        )
+        counts = np.bincount(observed[threat.known], minlength=threat.num_classes)
+        return ClassProbabilities(
+            smooth_absent(fit.probabilities, counts),
+            fit.facts,
+            None if fit.held_out is None else smooth_absent(fit.held_out, counts),
+        )
+
+
+class EncoderAttack(NeuralAttack):
+    """Two layers of one kind; all trials run as one stacked pass."""
+
+    BACKBONE: ClassVar[StackBackbone]
+
+    def fit(
+        self,
+        graph: Graph,
+        inputs: Inputs,
+        observed: np.ndarray,
+        num_classes: int,
+        folds: Sequence[np.ndarray],
+        settings: Sequence[Setting],
+        context: Context,
+    ) -> Fit:
+        from core.models.stacked_search import StackedSearch
+
+        search = StackedSearch(
+            self.BACKBONE,
+            graph,
+            inputs,
+            observed,
+            (self.hidden, num_classes),
+            context,
+            epochs=self.epochs,
+            lr=self.lr,
+        )
+        return search.fit(folds, settings)
+
+
+class ModuleAttack(NeuralAttack):
+    """A network of its own; its trials run one after the other."""
+
+    @abstractmethod
     def make_model(
         self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
     ) -> MakeModel:
         """A function from a setting and a seed to a module that yields logits (n, C)."""
 
-    def infer(
-        self, release: Release, threat: AttributeThreat, context: Context
-    ) -> ClassProbabilities:
-        from core.models.classifiers import Setting, fit_classifier
-        from core.models.encoders import make_inputs
+    def fit(
+        self,
+        graph: Graph,
+        inputs: Inputs,
+        observed: np.ndarray,
+        num_classes: int,
+        folds: Sequence[np.ndarray],
+        settings: Sequence[Setting],
+        context: Context,
+    ) -> Fit:
+        from core.models.classifiers import fit_classifier
 
-        inputs = make_inputs(release.graph, context.device.torch_name, "standard")
-        make = self.make_model(release.graph, inputs, threat.num_classes, context)
-        observed = threat.observed
-        folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
-        settings = [Setting(dropout, WEIGHT_DECAY, root) for dropout, root in self.CHOICES]
-        fit = fit_classifier(
-            make,
-            observed,
-            folds,
-            settings if folds else settings[:1],
-            context,
-            epochs=self.epochs,
-            lr=self.lr,
+        make = self.make_model(graph, inputs, num_classes, context)
+        return fit_classifier(
+            make, observed, folds, settings, context, epochs=self.epochs, lr=self.lr
         )
-        counts = np.bincount(observed[threat.known], minlength=threat.num_classes)
-        return ClassProbabilities(smooth_absent(fit.probabilities, counts), fit.facts)

@@ -10,6 +10,7 @@ from core.attacks.link.gae_svc import GaeSvc
 from core.attacks.link.jaccard import Jaccard
 from core.attacks.link.katz import Katz
 from core.attacks.link.mechanism_posterior import MechanismPosterior
+from core.attacks.link.ncn import Ncn
 from core.attacks.link.node2vec_cosine import Node2vecCosine
 from core.attacks.link.node2vec_svc import Node2vecSvc
 from core.attacks.link.pair_classifier import PairClassifier
@@ -28,6 +29,7 @@ LINK_ATTACKS = (
     Katz,
     FeatureNeighbourhood,
     PairClassifier,
+    Ncn,
     PersonalizedPagerank,
     Seal,
     Node2vecCosine,

@@ -1,0 +1,160 @@
+"""Neural common neighbours: a graph network for pairs, trained on links that it hides itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from core.algorithms.distance_counts import compute_distance_counts, find_strong_links
+from core.algorithms.pairs import sample_non_links
+from core.attacks.link.pair_features import describe_pairs
+from core.context import Context, SharedWork
+from core.graph import Graph
+from core.methods import LinkAttack, MethodInfo
+from core.release import Release
+from core.results import PairScores
+from core.threats import LinkThreat
+
+if TYPE_CHECKING:
+    from core.models.common_neighbors import PairNetwork
+    from core.models.encoders import Block, Inputs
+
+RATIO = 3.0
+"""Non-links for each link that is learned from."""
+
+LEAST_LINKS = 16
+SCORED_AT_ONCE = 65_536
+
+
+class Ncn(LinkAttack):
+    """Logit of networks on the ends' and common neighbours' embeddings and counts by distance.
+
+    The links are dealt into `folds`; each fold is learned from on the release without it, as the
+    owner's hidden links are not there either, so that no link stands in its own description.
+    Beside the embeddings the networks read how many nodes lie at which distances from both ends,
+    and the columns of `pair_features`: with nothing but embeddings they hold on too much to a
+    graph of this size. The mean over `members`, each with another fold to choose its epoch by.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="ncn",
+        title="Neural common neighbours",
+        summary="Trains a graph network that reads both ends, their common neighbours and "
+        "distances.",
+        source="Wang, Yang and Zhang, Neural common neighbor with completion for link prediction, "
+        "ICLR 2024, without the completion; Chamberlain et al., Graph neural networks for link "
+        "prediction with subgraph sketching (BUDDY), ICLR 2023, counts exact",
+        group="learned structure",
+        cost="seconds",
+        uses_gpu=True,
+    )
+
+    folds: int = Field(8, ge=3, le=50, description="Parts of the links that are hidden in turn.")
+    max_links: int = Field(12_000, ge=20, le=1_000_000, description="Links to learn from at most.")
+    epochs: int = Field(20, ge=1, le=1000, description="Training epochs at most.")
+    members: int = Field(2, ge=1, le=20, description="Networks whose answers are averaged.")
+
+    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
+        return PairScores(self._share(release.graph, context).score(threat.pairs, context))
+
+    def describe(self, release: Release, threat: LinkThreat, context: Context) -> np.ndarray:
+        graph, pairs = release.graph, threat.pairs
+        logits = self._share(graph, context).score(pairs, context)
+        return np.column_stack([logits, describe_pairs(graph, pairs, context, False)])
+
+    def _share(self, graph: Graph, context: Context) -> PairNetworks:
+        """Networks trained once a release, for whoever knows the defense and who does not."""
+        key = ("ncn", graph.content_hash, *self.config.values())
+        return context.share(key, lambda shared: self._train(graph, shared))
+
+    def _train(self, graph: Graph, context: Context) -> PairNetworks:
+        import torch
+
+        from core.models.common_neighbors import PairBatch, fit_pair_network
+        from core.models.encoders import Block, make_inputs
+
+        context.progress.check()
+        device, rng = context.device.torch_name, context.rng("links")
+        inputs, block = make_inputs(graph, device, "standard"), Block.of_graph(graph, "gcn", device)
+        links = graph.edges[find_strong_links(graph)]
+        links = rng.permutation(links)[: self.max_links]
+        room = graph.num_pairs - graph.num_edges
+        if len(links) < LEAST_LINKS or room < LEAST_LINKS:
+            return PairNetworks(graph, inputs, block, [], np.zeros(1), np.ones(1))
+        folds = min(self.folds, len(links) // 4)
+        asked, tables, rests = [], [], []
+        for fold in range(folds):
+            context.progress.update(fold, folds, "links without themselves")
+            inside = links[fold::folds]
+            absent = sample_non_links(graph, min(round(RATIO * len(inside)), room), rng)
+            rests.append(graph.without_edges(inside))
+            asked.append((np.concatenate([inside, absent]), len(inside)))
+            # what is worked out for a fold is of no use to others
+            own = replace(context, shared=SharedWork())
+            tables.append(describe_columns(rests[-1], asked[-1][0], own))
+        every = np.concatenate(tables)
+        centre, spread = every.mean(axis=0), every.std(axis=0)
+        spread[spread < 1e-9] = 1.0
+        batches = []
+        for (pairs, count), table, rest in zip(asked, tables, rests, strict=True):
+            batch = PairBatch.of_pairs(rest, pairs, (table - centre) / spread, device, None)
+            truth = torch.zeros(len(pairs), device=device)
+            truth[:count] = 1.0
+            batches.append((batch, truth))
+        networks = [
+            fit_pair_network(
+                inputs,
+                batches[number % folds :] + batches[: number % folds],
+                context.child("member", number),
+                epochs=self.epochs,
+                share_done=(number, self.members),
+            )
+            for number in range(self.members)
+        ]
+        return PairNetworks(graph, inputs, block, networks, centre, spread)
+
+
+class PairNetworks:
+    """Trained networks on the graph that is attacked; none where there was nothing to learn."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        inputs: Inputs,
+        block: Block,
+        networks: list[PairNetwork],
+        centre: np.ndarray,
+        spread: np.ndarray,
+    ) -> None:
+        self._graph, self._inputs, self._block = graph, inputs, block
+        self._networks, self._centre, self._spread = networks, centre, spread
+
+    def score(self, pairs: np.ndarray, context: Context) -> np.ndarray:
+        """(k,) float64 mean logits of (k, 2) pairs."""
+        import torch
+
+        from core.models.common_neighbors import PairBatch
+
+        scores = np.zeros(len(pairs))
+        if not self._networks:
+            return scores
+        device = context.device.torch_name
+        with torch.no_grad():
+            embedded = [net.embed(self._inputs, self._block) for net in self._networks]
+            for start in range(0, len(pairs), SCORED_AT_ONCE):
+                part = pairs[start : start + SCORED_AT_ONCE]
+                table = (describe_columns(self._graph, part, context) - self._centre) / self._spread
+                batch = PairBatch.of_pairs(self._graph, part, table, device, self._block)
+                for network, vectors in zip(self._networks, embedded, strict=True):
+                    logits = network(vectors, batch).double().cpu().numpy()
+                    scores[start : start + SCORED_AT_ONCE] += logits / len(self._networks)
+        return scores
+
+
+def describe_columns(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
+    """(k, c) columns of `pair_features`, and the logarithms of the counts by distance."""
+    counts = np.log1p(compute_distance_counts(graph, pairs, context))
+    return np.column_stack([describe_pairs(graph, pairs, context, False), counts])

@@ -1,0 +1,173 @@
+"""What leaves with the links: each column as it is, coarser or withheld, and who is alone by it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.algorithms.fingerprints import Depth, compute_fingerprints
+from core.attacks.identity.column_values import list_rows
+from core.audit.plan import list_published, prepare_graph
+from core.audit.spec import AuditSpec
+from core.data.release_columns import Rule, leave_out_people
+from core.errors import InputError
+from core.findings.numbers import format_number
+from core.graph import Graph
+from core.measures.identity import SMALL
+
+RULES = {
+    "bin": ("in steps of", "binned"),
+    "round": ("digits after the point", "rounded"),
+    "cap": ("at most", "capped at the top"),
+    "rare": ("people a value needs", "rare values merged"),
+    "year": ("", "date: the year alone"),
+    "month": ("", "date: year and month"),
+}
+"""Kind of rule → what its number means, and what it does, in words."""
+
+WITHHELD = "withheld"
+
+DEPTH_TITLES: dict[Depth | None, str] = {
+    None: "the columns alone",
+    "degree": "and the number of links",
+    "degree_triangles": "and the links among the neighbours",
+    "neighbor_degrees": "and each neighbour's number of links",
+}
+
+
+def list_columns(graph: Graph) -> list[str]:
+    """Attributes, then features that are no attributes."""
+    return [*graph.attributes, *(n for n in graph.feature_names if n not in graph.attributes)]
+
+
+def compute_leaving(spec: AuditSpec, graph: Graph) -> tuple[Graph, Graph]:
+    """The people who stay with all columns as they are, and the same as they would leave.
+
+    Raises InputError for columns, rules or people that do not fit the graph. Where the spec does
+    not choose columns, features leave and attributes do not.
+    """
+    before = leave_out_people(graph, spec.leave_out)
+    after = prepare_graph(spec, graph)
+    shown = list_published(spec, after)
+    return before, after.with_columns(after.feature_names if shown is None else shown)
+
+
+def write_rule(column: str, kind: str, number: str) -> str:
+    """The text COLUMN:RULE of a rule; InputError where it is none."""
+    has_number = bool(RULES[kind][0])
+    text = f"{column}:{kind}" + (f"={number.strip()}" if has_number else "")
+    Rule.parse(text)
+    return text
+
+
+def describe_rule(text: str) -> str:
+    """`bin=10` as "in steps of 10"."""
+    rule = Rule.parse(text)
+    number = format_number(rule.value) if rule.kind in ("bin", "cap") else f"{rule.value:.0f}"
+    return {
+        "bin": f"in steps of {number}",
+        "round": f"rounded to {number} digit{'s' * (number != '1')}",
+        "cap": f"capped at {number}",
+        "rare": f"values of fewer than {number} people merged",
+        "year": "the year alone",
+        "month": "year and month",
+    }[rule.kind]
+
+
+def describe_columns(columns: Sequence[str], rules: Sequence[str], limit: int = 12) -> str:
+    """A sentence on the columns that leave. Those that do not leave are not named."""
+    if not columns:
+        return "No column leaves with the links."
+    coarse: dict[str, list[str]] = {}
+    for text in rules:
+        coarse.setdefault(Rule.parse(text).column, []).append(describe_rule(text))
+    named = sorted(columns, key=lambda name: name not in coarse)  # the coarse ones first
+    parts = [
+        f"{name} ({', '.join(coarse[name])})" if name in coarse else name for name in named[:limit]
+    ]
+    more = f" and {len(columns) - limit:,} more" if len(columns) > limit else ""
+    return f"With the links leave: {', '.join(parts)}{more}. No other column does."
+
+
+def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFrame:
+    """column, leaves as, values (distinct), fewest (people with the rarest value), example.
+
+    before, after  the same people, as they are and as they would leave
+    """
+    rows = []
+    for name in list_columns(before)[:limit]:
+        old = _read_texts(before, name)
+        is_there = name in after.attributes or name in after.feature_names
+        new = _read_texts(after, name) if is_there else []
+        changed = [f"{a} → {b}" for a, b in zip(old, new, strict=False) if a != b and a]
+        counts = Counter(text for text in new if text)
+        rows.append(
+            {
+                "column": name,
+                "leaves": ("coarser" if changed else "as it is" if is_there else WITHHELD),
+                "values before": len(set(filter(None, old))),
+                "values": len(counts),
+                "fewest people": min(counts.values(), default=0),
+                "example": "; ".join(dict.fromkeys(changed[:40]))[:60],
+            }
+        )
+    return pd.DataFrame(
+        rows,
+        columns=["column", "leaves", "values before", "values", "fewest people", "example"],
+    )
+
+
+def tabulate_uniqueness(graph: Graph, names: Sequence[str]) -> pd.DataFrame:
+    """known, k (smallest group), unique and below 5 (shares of all people): by the columns of a
+    graph that leaves, alone and together with what is known of a person's links.
+
+    Raises InputError for a column that does not leave.
+    """
+    for name in names:
+        if name not in graph.attributes and name not in graph.feature_names:
+            raise InputError("quasi-identifier", "must be a column that leaves", name)
+    by_columns = list_rows(graph, list(names))
+    rows = []
+    for depth, title in DEPTH_TITLES.items():
+        known = by_columns
+        if depth is not None:
+            marks = compute_fingerprints(graph, depth)
+            known = [row + mark.tobytes() for row, mark in zip(by_columns, marks, strict=True)]
+        counts = Counter(known)
+        sizes = np.array([counts[row] for row in known], np.int64)
+        rows.append(
+            {
+                "known of a person": title,
+                "k": int(sizes.min()) if len(sizes) else 0,
+                "unique": float((sizes == 1).mean()) if len(sizes) else 0.0,
+                f"in groups below {SMALL}": float((sizes < SMALL).mean()) if len(sizes) else 0.0,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def describe_uniqueness(table: pd.DataFrame, names: Sequence[str]) -> str:
+    """One sentence: k-anonymity and the share of unique people, alone and with structure."""
+    if not names or table.empty:
+        return ""
+    alone, last = table.iloc[0], table.iloc[-1]
+    return (
+        f"By {', '.join(names)} the release is **{alone['k']}-anonymous** and "
+        f"{alone['unique']:.1%} of the people are unique; together with the numbers of links of "
+        f"their neighbours, {last['unique']:.1%} are."
+    )
+
+
+def _read_texts(graph: Graph, name: str) -> list[str]:
+    """One text a person; empty where the value is unknown."""
+    if name in graph.attributes:
+        attribute = graph.attributes[name]
+        classes = (*attribute.classes, "")
+        return [classes[code] for code in attribute.codes.tolist()]
+    index = graph.feature_names.index(name)
+    column = graph.features[:, [index]]  # type: ignore[index]
+    dense = column.toarray() if hasattr(column, "toarray") else column
+    return [f"{value:g}" for value in np.asarray(dense).ravel().tolist()]

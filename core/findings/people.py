@@ -1,0 +1,153 @@
+"""People in the order of what an attack on one secret adds to guessing, threats kept apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.audit.cases import THREAT_TITLES, Threat
+from core.findings.attackers import compute_exposed, compute_headlines, find_secret
+from core.findings.labels import is_null, method_title, release_title
+from core.findings.numbers import format_interval, format_percent
+from core.release import ORIGINAL
+
+PEOPLE_COLUMNS = (
+    "rank",
+    "node",
+    "advantage",
+    "low",
+    "high",
+    "risk",
+    "base",
+    "attack",
+    "seeds",
+    "support",
+)
+
+TIES = (
+    "Ties: first whom the attack is surer of (lower end of the interval), then whom all attacks "
+    "together find."
+)
+
+
+@dataclass(frozen=True)
+class Secret:
+    """What attackers are after: a threat and, of further private columns, which one."""
+
+    threat: Threat
+    target: str = ""
+
+    @property
+    def key(self) -> str:
+        """The secret in an address: "link", "attribute", "attribute:income"."""
+        return f"{self.threat}:{self.target}" if self.target else self.threat
+
+    def name(self, private: str | None = None) -> str:
+        """For readers: "Hidden links", "Private attribute country"."""
+        title = THREAT_TITLES[self.threat]
+        column = self.target or (private or "")
+        named = f"{title} {column}" if self.threat == "attribute" and column else title
+        return named[0].upper() + named[1:]
+
+
+def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
+    """The secrets that an attack which is no null attacker was run against, threat by threat."""
+    rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
+    found = {find_secret(attack) for attack in rows.attack.unique() if not is_null(attack)}
+    order = list(THREAT_TITLES)
+    known = [Secret(t, target) for t, target in found if t in order]
+    return sorted(known, key=lambda s: (order.index(s.threat), s.target))
+
+
+def find_worst_secret(nodes: pd.DataFrame, release: str = ORIGINAL) -> Secret | None:
+    """The secret that most of the people at stake lose on the release, then on average."""
+    table = compute_exposed(nodes[nodes.release == release])
+    if table.empty:
+        return None
+    worst = table.sort_values(["share", "mean"], ascending=False, kind="stable").iloc[0]
+    return Secret(worst.threat, worst.target)
+
+
+def select_secret(nodes: pd.DataFrame, secret: Secret) -> pd.DataFrame:
+    """The rows of `nodes` whose attack is after the secret, null attackers included."""
+    wanted = (secret.threat, secret.target)
+    mine = [attack for attack in nodes.attack.unique() if find_secret(attack) == wanted]
+    return nodes[nodes.attack.isin(mine)]
+
+
+def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) -> pd.DataFrame:
+    """`PEOPLE_COLUMNS`, one row a person at stake: on whom the headline attacker gains most first.
+
+    advantage, low, high  over the person's own base rate
+    support  mean advantage over all attacks on the secret but null attackers. Equal advantages
+             are ordered by `low`, then by `support`, then by id.
+    """
+    rows = select_secret(nodes, secret)
+    rows = rows[rows.release == release]
+    found = compute_headlines(rows)
+    real = rows[~rows.attack.map({a: is_null(a) for a in rows.attack.unique()}).astype(bool)]
+    means = real.groupby("node", sort=False).advantage.mean()
+    found = found.assign(support=found.node.map(means))
+    found["low"], found["high"] = found.low - found.base, found.high - found.base
+    found["sure"] = found.low.fillna(-np.inf)
+    found["name"] = found.node.astype(str)
+    found = found.round({"advantage": 9, "sure": 9, "support": 9})
+    found = found.sort_values(
+        ["advantage", "sure", "support", "name"],
+        ascending=[False, False, False, True],
+        kind="stable",
+    ).reset_index(drop=True)
+    found.insert(0, "rank", np.arange(1, len(found) + 1))
+    return found[list(PEOPLE_COLUMNS)]
+
+
+def compare_people(nodes: pd.DataFrame, secret: Secret, release: str) -> pd.Series:
+    """Person → advantage of the headline attacker on another release."""
+    rows = select_secret(nodes, secret)
+    found = compute_headlines(rows[rows.release == release])
+    return found.set_index("node").advantage
+
+
+def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
+    """What the attacker would believe of a person without the attack, which is taken off."""
+    if people.empty:
+        return ""
+    low, high = float(people.base.min()), float(people.base.max())
+    if secret.threat in ("link", "included"):
+        return (
+            f"Prior: a link and a pair that is none are equally likely (1:1), so the base rate is "
+            f"{format_percent(low)} for everybody."
+        )
+    if secret.threat == "identity":
+        return f"Prior: one person among all, at most {format_percent(high)}."
+    span = format_percent(low)
+    if high - low > 0.005:
+        span += f" to {format_percent(high)}"
+    return f"Prior: the share of the person's own value among all people, {span} here."
+
+
+def describe_gain(row: pd.Series) -> str:
+    """ "+0.52 [0.44, 0.60]" of a row of `rank_people`."""
+    text = format_interval(row.advantage, row.low, row.high)
+    return text if text.startswith("−") else f"+{text}"
+
+
+def advise_release(nodes: pd.DataFrame, secret: Secret, node: str) -> str:
+    """Which of the releases lowers this person's risk most, as one sentence; "" without any."""
+    rows = select_secret(nodes, secret)
+    found = compute_headlines(rows[rows.node == node])
+    gains = found.set_index("release").advantage
+    others = gains.drop(ORIGINAL, errors="ignore")
+    if others.empty or ORIGINAL not in gains.index:
+        return ""
+    best, before = str(others.idxmin()), float(gains[ORIGINAL])
+    if others[best] >= before:
+        return "None of the releases lowers it for this person."
+    row = found[found.release == best].iloc[0]
+    after = format_interval(row.advantage, row.low - row.base, row.high - row.base)
+    return (
+        f"Of the releases, **{release_title(best)}** lowers it most: the advantage falls from "
+        f"{format_interval(before, None, None)} to {after}, by {method_title(row.attack)}."
+    )

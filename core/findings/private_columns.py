@@ -1,0 +1,99 @@
+"""Several private columns and columns of numbers, in words.
+
+The sentences name columns: user data, to be escaped where they are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from core.audit.cases import Case, list_private
+from core.audit.view import AuditView
+from core.findings.differences import compare_rows, is_clear
+from core.findings.labels import is_null, method_title, release_title
+from core.findings.numbers import format_estimate, format_interval, format_number
+from core.findings.tables import attack_rows
+from core.findings.turned import name_strength, turn_round
+from core.measures.quantities import find_tolerance
+from core.release import ORIGINAL
+
+HOW = {"inferred": "Inferring the other private columns as well", "known": "Knowing the others"}
+
+
+def answer_private_columns(view: AuditView, release: str = ORIGINAL) -> list[str]:
+    """A sentence a column of numbers, and a column and way of inferring several together."""
+    return [*_answer_quantities(view, release), *_answer_joint(view, release)]
+
+
+def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
+    graph = None
+    for column in list_private(view.spec):
+        rows = _select(view, "error_reduction", column, release)
+        if rows.empty:
+            continue
+        graph = graph or view.load_graph()
+        values = graph.with_private(column).attribute(column).values
+        if values is None:
+            continue
+        real = rows[~rows.is_null]
+        best = (rows if real.empty else real).sort_values("value").iloc[-1]
+        close = view.estimate(release, best.method, "close_share")
+        error = view.estimate(release, best.method, "absolute_error")
+        text = (
+            f"{column} is a number. On the {release_title(release).lower()}, "
+            f"{method_title(best.method)} estimates it to within "
+            f"{format_number(find_tolerance(values))} for a share of {format_estimate(close)} of "
+            f"the people, is {format_estimate(error)} off on average, and takes away "
+            f"{format_interval(best.value, best.low, best.high)} of the error of saying the "
+            f"median of everybody"
+        )
+        nulls = rows[rows.is_null]
+        if len(nulls) and not real.empty:
+            null = nulls.loc[nulls.value.idxmax()]
+            other = view.estimate(release, null.method, "close_share")
+            text += (
+                f"; the best null attacker, {method_title(null.method)}, comes that close for "
+                f"{format_estimate(other)} and takes away "
+                f"{format_interval(null.value, null.low, null.high)}"
+            )
+        yield text + "."
+
+
+def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
+    for column in list_private(view.spec):
+        rows = _select(view, "auc", column, release)
+        if rows.empty:
+            continue
+        rows = turn_round(rows)
+        real = rows[~rows.is_null]
+        plain = real[real.knowledge == ""]
+        for how, start in HOW.items():
+            joint = real[real.knowledge == f"joint:{how}"]
+            if plain.empty or joint.empty:
+                continue
+            before, after = plain.loc[plain.value.idxmax()], joint.loc[joint.value.idxmax()]
+            change = compare_rows(before, after)
+            said = f", a difference of {format_estimate(change)}" if change else ""
+            noise = "" if is_clear(before, after) else ", within the noise"
+            yield (
+                f"{start}, an attacker on {column} reaches AUC {_name(after)} instead of "
+                f"{_name(before)}{said}{noise}."
+            )
+
+
+def _name(row: pd.Series) -> str:
+    return name_strength(row.value, row.low, row.high, row.is_turned)
+
+
+def _select(view: AuditView, metric: str, column: str, release: str) -> pd.DataFrame:
+    """Rows of the attacks on a column, with `knowledge` and `is_null`."""
+    rows = attack_rows(view.results, metric, "attribute")
+    rows = rows[rows.release == release]
+    cases = [Case.parse(method) for method in rows.method]
+    target = "" if column == view.spec.private else column
+    rows = rows.assign(
+        knowledge=[case.knowledge for case in cases], is_null=rows.method.map(is_null).astype(bool)
+    )
+    return rows[[case.target == target for case in cases]].reset_index(drop=True)

@@ -1,0 +1,92 @@
+"""Attention of any number of heads over one graph, differentiable, compiled on a CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from core.algorithms.attention import SLOPE, attend, attend_backward
+
+
+class Attention:
+    """Softmax over each target's links of leaky(source + target), weighted by the links."""
+
+    def __init__(self, matrix: sparse.csr_array, device: str = "cpu") -> None:
+        """matrix (t, s): link weights."""
+        self.num_targets = matrix.shape[0]
+        self._indptr = matrix.indptr.astype(np.int64)
+        self._indices = matrix.indices.astype(np.int64)
+        self._weights = matrix.data.astype(np.float32)
+        targets = np.repeat(np.arange(self.num_targets), np.diff(matrix.indptr))
+        self._links = tuple(
+            torch.from_numpy(part).to(device) for part in (targets, self._indices, self._weights)
+        )
+
+    def __call__(
+        self, values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor
+    ) -> torch.Tensor:
+        """(t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K)."""
+        if values.device.type != "cpu":
+            return self.attend_by_torch(values, to_source, to_target)
+        mixed: torch.Tensor = _Attend.apply(self, values, to_source, to_target)  # type: ignore[no-untyped-call]
+        return mixed
+
+    def attend_by_torch(
+        self, values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor
+    ) -> torch.Tensor:
+        """The same by torch's own calls, for a GPU."""
+        target, source, weight = self._links
+        logits = to_source[source] + to_target[target]
+        logits = torch.nn.functional.leaky_relu(logits, SLOPE)
+        shape = (self.num_targets, logits.shape[1])
+        peak = logits.detach().new_full(shape, -torch.inf)
+        peak = peak.scatter_reduce(0, target[:, None].expand_as(logits), logits.detach(), "amax")
+        strength = torch.exp(logits - peak[target]) * weight[:, None]
+        total = strength.new_zeros(shape).index_add(0, target, strength)
+        share = strength / total.clamp_min(1e-12)[target]
+        mixed = values.new_zeros(self.num_targets, *values.shape[1:])
+        return mixed.index_add(0, target, share[:, :, None] * values[source])
+
+    def forward(self, values: Any, to_source: Any, to_target: Any) -> tuple[Any, Any]:
+        """mixed (t, K, w) and shares (links, K), as arrays."""
+        mixed = np.empty((self.num_targets, *values.shape[1:]), np.float32)
+        shares = np.empty((len(self._indices), values.shape[1]), np.float32)
+        attend(
+            self._indptr,
+            self._indices,
+            self._weights,
+            values,
+            to_source,
+            to_target,
+            mixed,
+            shares,
+        )
+        return mixed, shares
+
+    def backward(
+        self, values: Any, to_source: Any, to_target: Any, shares: Any, gradient: Any
+    ) -> tuple[Any, Any, Any]:
+        """Derivatives by values, to_source and to_target, as arrays."""
+        found = np.zeros_like(values), np.zeros_like(to_source), np.zeros_like(to_target)
+        attend_backward(
+            self._indptr, self._indices, values, to_source, to_target, shares, gradient, *found
+        )
+        return found
+
+
+class _Attend(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, attention: Attention, *inputs: torch.Tensor) -> torch.Tensor:
+        arrays = [part.detach().contiguous().numpy() for part in inputs]
+        mixed, shares = attention.forward(*arrays)
+        ctx.attention, ctx.arrays, ctx.shares = attention, arrays, shares
+        return torch.from_numpy(mixed)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        gradient = gradients[0].contiguous().numpy()
+        found = ctx.attention.backward(*ctx.arrays, ctx.shares, gradient)
+        return None, *map(torch.from_numpy, found)

@@ -1,0 +1,245 @@
+"""Two-layer classifiers trained side by side: every setting on every fold in one pass.
+
+Alone each is too small for a processor: on 400 nodes most of a training goes into calls. Side
+by side they share the inputs, the propagation and the masks of dropout, which also makes their
+comparison fairer: settings differ by what they are, not by their draws. Only what the known
+nodes' scores depend on is computed, their neighbours within two steps.
+
+Shapes: S settings, F folds, n nodes, d input columns, h hidden, C classes, t targets of a layer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from core.graph import Graph, sort_distinct
+from core.models.attention import Attention
+from core.models.encoders import NORMS, Inputs
+from core.models.propagation import Propagation, normalize_adjacency
+from core.seeding import Seed
+
+StackBackbone = Literal["gcn", "sage", "gat", "mlp"]
+
+TERMS: dict[StackBackbone, str] = {"gcn": "A", "sage": "IA", "gat": "I", "mlp": "I"}
+"""What a layer adds up: I, a node's own row; A, the normalised sum of its neighbours' rows."""
+
+HEADS = 4
+"""Of GAT's layers whose width can be divided by it; else one."""
+
+
+class Layer:
+    """What a layer aggregates over: a normalised matrix (t, s), and `own` (t,) the sources that
+    are the targets themselves."""
+
+    def __init__(self, matrix: sparse.csr_array, own: np.ndarray, is_symmetric: bool, device: str):
+        self._matrix, self._device = matrix, device
+        self.propagate = Propagation(matrix, is_symmetric, device)
+        self._own = None
+        if matrix.shape[0] != matrix.shape[1] or (own != np.arange(len(own))).any():
+            self._own = torch.from_numpy(own).to(device)
+
+    def select_own(self, rows: torch.Tensor) -> torch.Tensor:
+        """(t, …) of (s, …)."""
+        return rows if self._own is None else rows.index_select(0, self._own)
+
+    @cached_property
+    def attention(self) -> Attention:
+        """Attention over the same links."""
+        return Attention(self._matrix, self._device)
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """The rows that the scores of some nodes depend on, and the two layers that lead to them."""
+
+    inputs: torch.Tensor | Propagation
+    layers: tuple[Layer, Layer]
+
+
+def make_field(
+    graph: Graph,
+    backbone: StackBackbone,
+    inputs: Inputs,
+    nodes: np.ndarray | None = None,
+    device: str = "cpu",
+) -> Field:
+    """What the scores of `nodes` (sorted, distinct; None: all) depend on."""
+    assert not isinstance(inputs, tuple)
+    norm, self_loops = NORMS[backbone]
+    matrix, n = normalize_adjacency(graph.adjacency, norm, self_loops), graph.num_nodes
+    targets = np.arange(n) if nodes is None else nodes
+    layers: list[Layer] = []
+    for _ in range(2):
+        rows = matrix if len(targets) == n else sparse.csr_array(matrix[targets])
+        reached = rows.indices if backbone != "mlp" else targets[:0]
+        sources = sort_distinct(np.concatenate([targets, reached]).astype(np.int64))
+        part = rows if len(sources) == n else sparse.csr_array(rows[:, sources])
+        part.sort_indices()
+        is_symmetric = len(targets) == n and norm != "row"
+        layers.insert(0, Layer(part, np.searchsorted(sources, targets), is_symmetric, device))
+        targets = sources
+    if len(targets) < n:
+        if isinstance(inputs, Propagation):
+            inputs = inputs.select_rows(targets)
+        else:
+            inputs = inputs[torch.from_numpy(targets).to(device)]
+    return Field(inputs, (layers[0], layers[1]))
+
+
+class Stack(torch.nn.Module):
+    """S × F classifiers of one kind; called with a field: scores (t, S, F, C) of its targets.
+
+    dropouts  S shares of the inputs (dense ones only) and of hidden values that are dropped
+    roots     S: whether GraphSAGE looks at a node's own features
+    seeds     F: of the initial weights, which are alike in all settings
+    masks     of what is dropped, alike in all S × F but for the share
+    """
+
+    def __init__(
+        self,
+        backbone: StackBackbone,
+        sizes: tuple[int, int, int],
+        dropouts: Sequence[float],
+        roots: Sequence[bool],
+        seeds: Sequence[Seed],
+        masks: Seed,
+        device: str = "cpu",
+    ) -> None:
+        super().__init__()
+        self.backbone, self.shape = backbone, (len(dropouts), len(seeds))
+        keeps = [1.0 - dropout for dropout in dropouts]
+        self._keeps = torch.tensor(keeps, device=device)[:, None, None]
+        self._used = None
+        if backbone == "sage" and not all(roots):
+            used = torch.tensor([roots, [True] * len(roots)], dtype=torch.float32, device=device)
+            self._used = used[:, None, :, None, None]
+        self._masks = masks.torch("dropout", device=device)
+        self._still: tuple[Field, torch.Tensor] | None = None
+        generators = [seed.torch("init") for seed in seeds]
+        weights, attentions = [], []
+        for num_in, num_out in pairwise(sizes):
+            bound = math.sqrt(6.0 / (num_in + num_out))
+            shape = (len(TERMS[backbone]), num_in, num_out)
+            weights.append(self._make_parameter(shape, bound, generators, device))
+            if backbone == "gat":
+                heads = HEADS if num_out % HEADS == 0 else 1
+                bound = math.sqrt(6.0 / (1 + num_out // heads))
+                shape = (2, heads, num_out // heads)
+                attentions.append(self._make_parameter(shape, bound, generators, device))
+        self.weights = torch.nn.ParameterList(weights)
+        """(terms, in, S, F, out) of both layers."""
+        self.attentions = torch.nn.ParameterList(attentions)
+        """(2, heads, S, F, width): towards the source, and towards the target."""
+        self.biases = torch.nn.ParameterList(
+            torch.nn.Parameter(torch.zeros(*self.shape, size, device=device)) for size in sizes[1:]
+        )
+
+    def _make_parameter(
+        self,
+        shape: tuple[int, int, int],
+        bound: float,
+        generators: Sequence[torch.Generator],
+        device: str,
+    ) -> torch.nn.Parameter:
+        drawn = [(torch.rand(shape, generator=g) * 2 - 1) * bound for g in generators]
+        alike = torch.stack(drawn, dim=2)[:, :, None].expand(-1, -1, self.shape[0], -1, -1)
+        return torch.nn.Parameter(alike.contiguous().to(device))
+
+    def forward(self, field: Field) -> torch.Tensor:
+        """Scores (t, S, F, C)."""
+        first, last = field.layers
+        if isinstance(field.inputs, Propagation):
+            mixed = self._mix_sparse(field.inputs, first)
+        elif self.backbone == "gat":
+            mixed = self._attend(0, self._multiply(self._drop(field.inputs)), first)
+        else:
+            mixed = self._mix_dense(field, first)
+        hidden = torch.relu(mixed + self.biases[0])
+        if self.training:
+            mask = self._draw_mask(hidden.shape[0], hidden.shape[-1])
+            hidden = hidden * mask.transpose(0, 1)[:, :, None]
+        products = [torch.einsum("tsfh,hsfc->tsfc", hidden, weight) for weight in self._weigh(1)]
+        scores: torch.Tensor = self._combine(1, products, last) + self.biases[1]
+        return scores
+
+    def _mix_sparse(self, inputs: Propagation, layer: Layer) -> torch.Tensor:
+        """(t, S, F, h): weights first, so that what is propagated is narrow."""
+        products = [
+            inputs(weight.flatten(1)).unflatten(1, weight.shape[1:]) for weight in self._weigh(0)
+        ]
+        return self._combine(0, products, layer)
+
+    def _mix_dense(self, field: Field, layer: Layer) -> torch.Tensor:
+        """(t, S, F, h): inputs first, as they need no gradient and are alike in all folds."""
+        assert isinstance(field.inputs, torch.Tensor)
+        if self.training:
+            aggregated = self._aggregate(self._drop(field.inputs), layer)
+        else:
+            if self._still is None or self._still[0] is not field:
+                self._still = field, self._aggregate(field.inputs[:, None], layer)
+            aggregated = self._still[1]
+        return self._multiply(aggregated)
+
+    def _aggregate(self, rows: torch.Tensor, layer: Layer) -> torch.Tensor:
+        """(t, S, terms · d) of (s, S, d)."""
+        parts = [
+            layer.select_own(rows)
+            if term == "I"
+            else layer.propagate(rows.flatten(1)).unflatten(1, rows.shape[1:])
+            for term in TERMS[self.backbone]
+        ]
+        return torch.cat(parts, dim=2)
+
+    def _multiply(self, rows: torch.Tensor) -> torch.Tensor:
+        """(t, S, F, h) of (t, S or 1, terms · d) and the first layer's weights."""
+        weight = self._weigh(0).flatten(0, 1)
+        product: torch.Tensor = rows.transpose(0, 1) @ weight.transpose(0, 1).flatten(2)
+        spread: torch.Tensor = product.transpose(0, 1).unflatten(2, weight.shape[-2:])
+        return spread
+
+    def _weigh(self, layer: int) -> torch.Tensor:
+        """Weights (terms, in, S, F, out); 0 for own features that a setting leaves out."""
+        weight: torch.Tensor = self.weights[layer]
+        return weight if self._used is None else weight * self._used
+
+    def _combine(self, number: int, products: list[torch.Tensor], layer: Layer) -> torch.Tensor:
+        """(t, S, F, out) of each term's (s, S, F, out)."""
+        if self.backbone == "gat":
+            return self._attend(number, products[0], layer)
+        parts = [
+            layer.select_own(product)
+            if term == "I"
+            else layer.propagate(product.flatten(1)).unflatten(1, product.shape[1:])
+            for term, product in zip(TERMS[self.backbone], products, strict=True)
+        ]
+        return sum(parts[1:], parts[0])
+
+    def _attend(self, number: int, product: torch.Tensor, layer: Layer) -> torch.Tensor:
+        """(t, S, F, out) of (s, S, F, out), each head on its own columns."""
+        towards = self.attentions[number].movedim(1, 3)
+        heads = product.unflatten(3, towards.shape[3:])
+        logits = [(heads * part).sum(-1).flatten(1) for part in towards]
+        values = heads.flatten(1, 3)
+        mixed = layer.attention(values, logits[0], layer.select_own(logits[1]))
+        return mixed.reshape(-1, *product.shape[1:])
+
+    def _drop(self, inputs: torch.Tensor) -> torch.Tensor:
+        """(s, S or 1, d): what dropout leaves of (s, d)."""
+        if not self.training:
+            return inputs[:, None]
+        return (inputs * self._draw_mask(*inputs.shape)).transpose(0, 1)
+
+    def _draw_mask(self, num_rows: int, num_columns: int) -> torch.Tensor:
+        """(S, rows, columns): 0 or 1 / keep, by the same numbers in all settings."""
+        shape, device = (num_rows, num_columns), self._keeps.device
+        drawn = torch.rand(shape, generator=self._masks, device=device)
+        return (drawn < self._keeps) / self._keeps

@@ -1,0 +1,206 @@
+"""Tuning by cross-validation among the known nodes, all trials in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+
+from core.context import Context
+from core.graph import MISSING, Graph
+from core.models.classifiers import (
+    CHECK_EVERY,
+    TEMPERATURES,
+    Fit,
+    Setting,
+    choose_cell,
+)
+from core.models.encoders import Inputs, num_columns
+from core.models.stacked import Stack, StackBackbone, make_field
+from core.models.training import train
+from core.progress import PartProgress, Progress
+from core.seeding import Seed
+
+_COPIES = 8
+"""Tensors of a hidden layer's size that a step holds."""
+
+
+class StackedSearch:
+    """Finds setting, epochs and temperature, then trains on all known nodes.
+
+    As `classifiers.fit_classifier` does one by one, with the choice of `choose_cell`. Trials
+    that do not fit the memory together run in groups, with the same result.
+    """
+
+    def __init__(
+        self,
+        backbone: StackBackbone,
+        graph: Graph,
+        inputs: Inputs,
+        observed: np.ndarray,
+        sizes: tuple[int, int],
+        context: Context,
+        *,
+        epochs: int,
+        lr: float,
+    ) -> None:
+        """observed (n,) codes; sizes: hidden width and number of classes."""
+        self._backbone, self._graph, self._inputs = backbone, graph, inputs
+        self._sizes = (num_columns(inputs), *sizes)
+        self._context, self._epochs, self._lr = context, epochs, lr
+        self._device = context.device.torch_name
+        self._known = np.flatnonzero(observed != MISSING)
+        self._truth = observed[self._known]
+        self._num_nodes = len(observed)
+        self._field = make_field(graph, backbone, inputs, self._known, self._device)
+
+    def fit(self, folds: Sequence[np.ndarray], settings: Sequence[Setting]) -> Fit:
+        """`folds` split the known nodes; none of them: the first setting and all epochs."""
+        usable = [fold for fold in folds if 0 < len(fold) < len(self._known)]
+        setting, epochs, temperature, loss, held_out = settings[0], self._epochs, 1.0, None, None
+        if usable:
+            fold_of = np.zeros(len(self._known), np.int64)
+            for number, fold in enumerate(usable):
+                fold_of[np.searchsorted(self._known, fold)] = number
+            steps = list_steps(self._epochs)
+            said = self._try_all(settings, fold_of, len(usable), steps)
+            means, squares = measure_looks(said, self._truth)
+            row, column, heat = choose_cell(means, squares, len(self._known))
+            setting, epochs, temperature = settings[row], steps[column] + 1, TEMPERATURES[heat]
+            loss = float(means[row, column, heat])
+            held_out = np.full((self._num_nodes, self._sizes[2]), np.nan)
+            chosen = torch.from_numpy(said[row, column]).double() / temperature
+            held_out[self._known] = chosen.softmax(dim=1).numpy()
+        probabilities = self._train_chosen(setting, epochs, temperature)
+        return Fit(probabilities, setting, epochs, temperature, loss, held_out)
+
+    def _try_all(
+        self, settings: Sequence[Setting], fold_of: np.ndarray, num_folds: int, steps: list[int]
+    ) -> np.ndarray:
+        """(S, steps, k, C) scores of the known nodes by the trials that had not seen them."""
+        shape = (len(settings), len(steps), len(self._known), self._sizes[2])
+        said = np.zeros(shape, np.float32)
+        groups = list(self._split(len(settings), num_folds))
+        for number, (rows, folds) in enumerate(groups):
+            progress = PartProgress(self._context.progress, number, len(groups) + 1)
+            mine = np.isin(fold_of, folds)
+            chosen = settings[rows.start : rows.stop]
+            said[rows.start : rows.stop, :, mine] = self._try_group(
+                chosen, folds, fold_of, steps, progress
+            )
+        return said
+
+    def _try_group(
+        self,
+        settings: Sequence[Setting],
+        folds: range,
+        fold_of: np.ndarray,
+        steps: list[int],
+        progress: Progress,
+    ) -> np.ndarray:
+        """(S, steps, k', C) scores of the k' known nodes that lie in these folds."""
+        stack = self._make(settings, [self._context.seed.child("fold", fold) for fold in folds])
+        mine = np.flatnonzero(np.isin(fold_of, folds))
+        nodes = torch.from_numpy(mine).to(self._device)
+        trial = torch.from_numpy(fold_of[mine] - folds.start).to(self._device)
+        looks: list[np.ndarray] = []
+
+        def look(epoch: int) -> None:
+            if len(looks) < len(steps) and epoch == steps[len(looks)]:
+                stack.eval()
+                with torch.no_grad():
+                    looks.append(stack(self._field)[nodes, :, trial].cpu().numpy())
+                stack.train()
+
+        train(
+            stack.parameters(),
+            self._make_loss(stack, fold_of[:, None] != np.asarray(folds)),
+            epochs=self._epochs,
+            lr=self._lr,
+            weight_decay=settings[0].weight_decay,
+            decoupled=True,
+            progress=progress,
+            after_epoch=look,
+            message="tuning on the known nodes",
+        )
+        return np.stack(looks).transpose(2, 0, 1, 3)
+
+    def _split(self, num_settings: int, num_folds: int) -> Iterator[tuple[range, range]]:
+        """Settings and folds to be trained together: all, unless the memory is too small."""
+        columns, hidden, num_classes = self._sizes
+        rows = self._field.layers[0].propagate.matrix.shape[1]
+        each = 4 * _COPIES * (rows * (hidden + num_classes) + (columns + num_classes) * hidden)
+        at_once = max(1, self._context.memory_budget // max(each, 1))
+        folds = min(num_folds, at_once)
+        settings = max(1, at_once // num_folds) if folds == num_folds else 1
+        for row in range(0, num_settings, settings):
+            for fold in range(0, num_folds, folds):
+                yield (
+                    range(row, min(row + settings, num_settings)),
+                    range(fold, min(fold + folds, num_folds)),
+                )
+
+    def _train_chosen(self, setting: Setting, epochs: int, temperature: float) -> np.ndarray:
+        """(n, C) probabilities of the setting trained on all known nodes."""
+        stack = self._make([setting], [self._context.seed.child("final")])
+        train(
+            stack.parameters(),
+            self._make_loss(stack, np.ones((len(self._known), 1), bool)),
+            epochs=epochs,
+            lr=self._lr,
+            weight_decay=setting.weight_decay,
+            decoupled=True,
+            progress=self._context.progress,
+            curve="loss",
+        )
+        whole = make_field(self._graph, self._backbone, self._inputs, None, self._device)
+        stack.eval()
+        with torch.no_grad():
+            scores = stack(whole)[:, 0, 0].double() / temperature
+        probabilities: np.ndarray = scores.softmax(dim=1).cpu().numpy()
+        return probabilities
+
+    def _make(self, settings: Sequence[Setting], seeds: Sequence[Seed]) -> Stack:
+        stack = Stack(
+            self._backbone,
+            self._sizes,
+            [setting.dropout for setting in settings],
+            [setting.root for setting in settings],
+            seeds,
+            self._context.seed.child("masks"),
+            self._device,
+        )
+        return stack.train()
+
+    def _make_loss(self, stack: Stack, is_seen: np.ndarray) -> Callable[[int], torch.Tensor]:
+        """The sum over trials of the mean cross-entropy of the nodes that each is shown."""
+        shares = torch.from_numpy((is_seen / is_seen.sum(axis=0)).astype(np.float32))
+        shares = shares[:, None].to(self._device)
+        truth = torch.from_numpy(self._truth).to(self._device)[:, None, None, None]
+
+        def compute_loss(epoch: int) -> torch.Tensor:
+            logs = stack(self._field).log_softmax(dim=3)
+            right = logs.gather(3, truth.expand(-1, *stack.shape, -1))[..., 0]
+            loss: torch.Tensor = -(right * shares).sum()
+            return loss
+
+        return compute_loss
+
+
+def list_steps(epochs: int) -> list[int]:
+    """The epochs after which held-out nodes are looked at."""
+    return [epoch for epoch in range(epochs) if (epoch + 1) % CHECK_EVERY == 0] or [epochs - 1]
+
+
+def measure_looks(said: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and mean squares (S, steps, temperatures) of the log-loss of k held-out nodes, from
+    their scores (S, steps, k, C)."""
+    scores = torch.from_numpy(said).double()
+    index = torch.from_numpy(truth)[:, None].expand(*said.shape[:3], 1)
+    means, squares = [], []
+    for heat in TEMPERATURES:
+        losses = -(scores / heat).log_softmax(dim=3).gather(3, index)[..., 0]
+        means.append(losses.mean(dim=2))
+        squares.append(losses.square().mean(dim=2))
+    return torch.stack(means, dim=2).numpy(), torch.stack(squares, dim=2).numpy()

@@ -1,0 +1,234 @@
+"""What to attack with: three presets with their time, Run, and below them the single methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from core.audit.presets import PRESETS, Preset, list_included_attacks
+from core.audit.spec import MethodChoice
+from core.audit.view import AuditView
+from core.data.splits import Evaluation
+from core.findings.labels import is_null
+from core.methods import Method
+from core.registry import list_methods
+from pages.ui import page, session
+from pages.ui.estimate import estimate_audit, estimate_method
+from pages.ui.method_form import list_fields, show_settings
+from pages.ui.text import count_noun
+
+GROUPS = (
+    (
+        "link_attack",
+        "Find hidden links",
+        "The adversary sees the release and names pairs that it believes to be hidden links.",
+        "No sensitive links are set: choose some on the Data page.",
+    ),
+    (
+        "attribute_attack",
+        "Infer the private attribute",
+        "The adversary knows the value of some people and infers that of the others.",
+        "No private column is set: choose one on the Data page.",
+    ),
+    (
+        "identity_attack",
+        "Find people",
+        "The adversary knows how people are linked, or holds a second graph of them with 90 % of "
+        "the links, and looks for them among the pseudonyms.",
+        "",
+    ),
+)
+EVALUATIONS: dict[Evaluation, str] = {
+    "uniform": "any other pairs",
+    "degree_matched": "pairs whose ends have as many links",
+    "distance_2": "pairs that share a contact",
+}
+START_REPEATS = 5
+
+
+def show_attack_form(view: AuditView | None) -> None:
+    """Cards and Run on top; what they sum up, the list of methods, is folded below."""
+    threats = session.current_threats()
+    usable = {
+        "link_attack": threats.has_link_threat,
+        "attribute_attack": bool(threats.private),
+        "identity_attack": True,
+    }
+    top = st.container()
+    st.session_state.setdefault(
+        "num_repeats", view.spec.num_repeats if view is not None else START_REPEATS
+    )
+    if view is not None:
+        st.session_state.setdefault("evaluation", view.spec.evaluation)
+    with st.expander("Choose the attacks one by one", icon=":material/checklist:"):
+        choices, knowledge = _show_methods(usable)
+    with top:
+        _show_presets(usable)
+        _show_run(view, choices, knowledge)
+
+
+def _show_presets(usable: Mapping[str, bool]) -> None:
+    """A card a preset: what it runs, how long that takes here, whether it is what is chosen."""
+    for preset, column in zip(PRESETS, st.columns(len(PRESETS), gap="small"), strict=True):
+        keys = preset.choose_attacks(usable["link_attack"], usable["attribute_attack"])
+        is_chosen = _is_chosen(preset, keys)
+        with column.container(border=True, height="stretch", key=f"card-{preset.key}"):
+            st.markdown(f"**{preset.title}**" + (" :material/check: chosen" if is_chosen else ""))
+            st.caption(f"{count_noun(len(keys), 'attack')}: {preset.summary}.")
+            time = estimate_audit(
+                {
+                    "attacks": [MethodChoice(key=key) for key in keys],
+                    "num_repeats": preset.num_repeats,
+                    "aware": preset.aware,
+                    "identity": None,
+                }
+            )
+            st.markdown(f"{time[:1].upper()}{time[1:]}" if time else "Nothing to attack")
+            st.button(
+                f"Choose {preset.title.lower()}",
+                key=f"preset-{preset.key}",
+                on_click=session.choose_attacks,
+                args=(keys, preset.num_repeats, preset.aware),
+                width="stretch",
+                disabled=not time,
+            )
+
+
+def _is_chosen(preset: Preset, keys: list[str]) -> bool:
+    state = st.session_state
+    ticked = {
+        method.info.key
+        for kind, *_ in GROUPS
+        for method in list_methods(kind)  # type: ignore[arg-type]
+        if state.get(f"attack.{method.info.key}")
+    }
+    same = (state.get("num_repeats"), bool(state.get("aware"))) == (
+        preset.num_repeats,
+        preset.aware,
+    )
+    return same and ticked == set(keys)
+
+
+def _show_run(
+    view: AuditView | None, choices: list[MethodChoice], knowledge: dict[str, Any]
+) -> None:
+    run, left, right = st.columns([2, 1.2, 2.4], vertical_alignment="bottom")
+    repeats = left.number_input(
+        "Repeats",
+        1,
+        100,
+        key="num_repeats",
+        persist_state="session",
+        help="Each repeat draws new splits and new noise; intervals come from all of them.",
+    )
+    defenses: tuple[MethodChoice, ...] = ()
+    if view is not None and view.spec.defenses:
+        names = count_noun(len(view.spec.defenses), "defense")
+        if right.checkbox(f"The {names} as well", True, key="keep_defenses"):
+            defenses = view.spec.defenses
+    is_empty = all(is_null(choice.id) for choice in choices)  # null attackers are a yardstick
+    is_running = view is not None and view.summary.state.is_active
+    fields = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
+    fields = {**fields, **page.choose_identity(choices), **knowledge}
+    pressed = run.button(
+        "Run the attacks",
+        type="primary",
+        key="run",
+        icon=":material/play_arrow:",
+        disabled=is_empty or is_running,
+        width="stretch",
+    )
+    if is_empty:
+        st.caption("Select at least one attack.")
+    else:
+        chosen = count_noun(len(choices), "attack")
+        time = estimate_audit(fields)
+        st.caption(f"{chosen} chosen" + (f": {time} on this computer." if time else "."))
+    if pressed:
+        page.start_audit(fields)
+
+
+def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[str, Any]]:
+    """The single methods; what is ticked, and what attackers know beyond a release."""
+    choices: list[MethodChoice] = []
+    inside = list_included_attacks()
+    st.button(
+        "None",
+        key="preset-none",
+        type="tertiary",
+        on_click=session.choose_attacks,
+        args=([], st.session_state["num_repeats"]),
+    )
+    for kind, title, promise, missing in GROUPS:
+        st.header(title, anchor=False)
+        st.caption(promise if usable[kind] else missing)
+        for method in list_methods(kind):  # type: ignore[arg-type]
+            if method not in inside:
+                choices += _show_attack(method, usable[kind])
+    knowledge = _show_knowledge()
+    if choices and (knowledge["included_links"] or knowledge["releases_held"]):
+        choices += [MethodChoice(key=m.info.key) for m in inside]
+    return choices, knowledge
+
+
+def _show_knowledge() -> dict[str, Any]:
+    """Attackers who know more than a release, as fields of the spec."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        aware = st.checkbox(
+            "Knowing the defense too",
+            key="aware",
+            persist_state="session",
+            help="Each attack is run a second time by somebody who replays the defense on the "
+            "release with secrets of their own, and learns from it.",
+        )
+        inside = st.checkbox(
+            "Links inside",
+            key="included_links",
+            persist_state="session",
+            help="Which links of a release are real, and which real ones went in?",
+        )
+        held = st.number_input(
+            "Releases held",
+            1,
+            100,
+            1,
+            key="releases_held",
+            persist_state="session",
+            help="Links inside, for somebody who holds so many releases of the same graph.",
+        )
+        evaluation = st.selectbox(
+            "Tell hidden links from",
+            list(EVALUATIONS),
+            format_func=EVALUATIONS.__getitem__,
+            key="evaluation",
+            persist_state="session",
+            help="Random pairs are easy to tell from links; people of as many links, or pairs "
+            "that share a contact, are harder. At distance two, hidden links are judged only "
+            "where their ends share a contact as well.",
+        )
+    return {
+        "aware": aware,
+        "included_links": inside,
+        "releases_held": int(held) if held > 1 else None,
+        "evaluation": evaluation,
+    }
+
+
+def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
+    info = method.info
+    box, text, cost, settings = st.columns([3, 5, 1.4, 1.3], vertical_alignment="center")
+    key = f"attack.{info.key}"
+    st.session_state.setdefault(key, usable and (info.is_null or info.cost == "instant"))
+    chosen = box.checkbox(
+        info.title, key=key, disabled=not usable, persist_state="session", help=info.source
+    )
+    text.caption(info.summary)
+    cost.caption(estimate_method(method, int(st.session_state["num_repeats"])))
+    if not list_fields(method):
+        return [MethodChoice(key=info.key)] if chosen and usable else []
+    with settings.popover("Settings", type="tertiary", disabled=not (chosen and usable)):
+        if not (chosen and usable):  # a hundred inputs that nobody opens take long to draw
+            return []
+        return show_settings(method, f"attack.{info.key}")

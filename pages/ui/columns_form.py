@@ -1,0 +1,187 @@
+"""What leaves with the links, on the Data page: columns as they are, coarser or not at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.audit.spec import AuditSpec
+from core.data.text_input import load_text
+from core.errors import AuditError
+from core.findings import leaving
+from core.graph import Graph
+from pages.ui import cache, page, session
+from pages.ui.text import count_noun, escape
+from pages.ui.threat_form import form_key
+from pages.ui.upload import store_upload
+
+WAYS = {"formats": "as each file format has them", "chosen": "chosen columns", "none": "none"}
+MAX_NAMES = 200
+"""Above that, features leave or stay all together."""
+MAX_KNOWN = 4
+"""Columns that are taken for known to others, at first."""
+
+
+def show_columns(graph: Graph) -> None:
+    """Widgets for what leaves; a choice that does not fit is told of and not taken over."""
+    st.header("What leaves with the links", anchor=False)
+    threats = session.current_threats()
+    secret = {threats.private, *threats.more_private}
+    names = [name for name in leaving.list_columns(graph) if name not in secret]
+    if not names:
+        st.caption("There are no columns beside the private ones: links alone leave.")
+    try:
+        fields: dict[str, Any] = {"publish_columns": None, "generalize": ()}
+        if names:
+            fields = _choose(names, graph)
+        fields["leave_out"] = _choose_people(graph)
+        spec = _make_spec(fields)
+        _show_preview(spec)
+    except AuditError as error:
+        page.show_error(error)
+        st.caption("What was chosen before still holds.")
+        return
+    session.set_threats(**fields)
+
+
+def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
+    threats, key = session.current_threats(), form_key()
+    chosen = threats.publish_columns
+    start = "formats" if chosen is None else "chosen" if chosen else "none"
+    way = st.segmented_control(
+        "Columns that leave",
+        list(WAYS),
+        default=start,
+        format_func=WAYS.__getitem__,
+        key=f"leaving-{key}",
+        required=True,
+        help="By default, an NPZ holds the features, and CSV and GraphML the useful column.",
+    )
+    if way == "none":
+        return {"publish_columns": (), "generalize": ()}
+    publish = _choose_names(names, graph) if way == "chosen" else None
+    rules = _choose_rules(names if publish is None else list(publish), publish)
+    return {"publish_columns": publish, "generalize": rules}
+
+
+def _choose_names(names: list[str], graph: Graph) -> tuple[str, ...]:
+    """The columns that leave; very many features are one choice."""
+    key, chosen = form_key(), session.current_threats().publish_columns
+    features = [n for n in names if n not in graph.attributes] if len(names) > MAX_NAMES else []
+    every = f"all {len(features):,} features"
+    offered = [n for n in names if n not in features] + ([every] if features else [])
+    start = offered
+    if chosen is not None:
+        has_features = bool(features) and set(features) <= set(chosen)
+        start = [n for n in offered if n in chosen or (n == every and has_features)]
+    kept = st.multiselect(
+        "They leave; all others are withheld", offered, start, key=f"published-{key}"
+    )
+    return tuple(n for name in kept for n in (features if name == every else [name]))
+
+
+def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The rules that hold; each is added by its own click and taken back by another."""
+    key, state = form_key(), st.session_state
+    known = session.current_threats().generalize
+    rules = tuple(rule for rule in known if rule.rpartition(":")[0] in names)
+    first, second, third, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
+    column = first.selectbox("Make coarser", names[:MAX_NAMES], key=f"rule-column-{key}")
+    kind = second.selectbox(
+        "how",
+        list(leaving.RULES),
+        format_func=lambda name: leaving.RULES[name][1],
+        key=f"rule-kind-{key}",
+    )
+    what = leaving.RULES[kind][0]
+    number = third.text_input(
+        what or "no number needed", "10", key=f"rule-number-{key}", disabled=not what
+    )
+    if last.button("Add", key="rule-add", icon=":material/add:", disabled=not names):
+        more = (*rules, leaving.write_rule(column, kind, number))
+        _make_spec({"publish_columns": publish, "generalize": more})
+        session.set_threats(publish_columns=publish, generalize=more)
+        state["rules_added"] = state.get("rules_added", 0) + 1  # the widget below is a new one
+        st.rerun()
+    if not rules:
+        return ()
+    kept = st.pills(
+        "Coarser columns; a click takes a rule back",
+        rules,
+        selection_mode="multi",
+        default=rules,
+        format_func=_describe_rule,
+        key=f"rules-{key}-{state.get('rules_added', 0)}",
+    )
+    return tuple(kept)
+
+
+def _describe_rule(text: str) -> str:
+    return escape(f"{text.rpartition(':')[0]}: {leaving.describe_rule(text)}", 80)
+
+
+def _choose_people(graph: Graph) -> tuple[str, ...]:
+    """Ids of people who objected."""
+    threats, key = session.current_threats(), form_key()
+    with st.expander(
+        f"Leave people out ({len(threats.leave_out):,})"
+        if threats.leave_out
+        else "Leave people out"
+    ):
+        text = st.text_area(
+            "Ids of people who are left out, one a line",
+            "\n".join(threats.leave_out),
+            key=f"left-out-{key}",
+            help="People who objected: they and their links are in no release and no attack.",
+        )
+        file = st.file_uploader("or a file of ids", type=["csv", "txt"], key=f"objected-{key}")
+    listed = text.splitlines()
+    if file is not None:
+        listed += load_text(store_upload(file)).splitlines()
+    return tuple(dict.fromkeys(line.strip() for line in listed if line.strip()))
+
+
+def _make_spec(fields: dict[str, Any]) -> AuditSpec:
+    """What leaves, as a spec; raises InputError where it does not fit the graph."""
+    threats = session.current_threats()
+    asked = {**threats.spec_fields, **fields, "graph_hash": st.session_state["graph"]}
+    wanted = ("graph_hash", "private", "more_private", "utility", *fields)
+    spec = AuditSpec.model_validate({name: asked[name] for name in wanted})
+    cache.preview_leaving(spec, _name_state(spec))
+    return spec
+
+
+def _name_state(spec: AuditSpec) -> str:
+    return spec.model_dump_json()
+
+
+def _show_preview(spec: AuditSpec) -> None:
+    state = _name_state(spec)
+    before, after = cache.preview_leaving(spec, state)
+    published = leaving.list_columns(after)
+    st.markdown(escape(leaving.describe_columns(published, spec.generalize), 1000))
+    if spec.leave_out:
+        left_out = count_noun(len(spec.leave_out), "person is", "people are")
+        st.caption(f"{left_out} left out; {before.num_nodes:,} remain.")
+    table = cache.tabulate_leaving(spec, state)
+    if table.empty:
+        return
+    with st.expander("Each column, before and as it leaves"):
+        st.dataframe(table, hide_index=True, key="leaving-table")
+    if not published:
+        return
+    with st.expander("Who is alone with what others may know", expanded=bool(spec.generalize)):
+        offered = published[:MAX_NAMES]
+        known = st.multiselect(
+            "Columns that others may know of a person (quasi-identifiers)",
+            offered,
+            offered[:MAX_KNOWN],
+            key=f"known-columns-{form_key()}-{len(published)}",
+        )
+        if known:
+            alone = cache.tabulate_alone(spec, state, tuple(known))
+            st.markdown(leaving.describe_uniqueness(alone, [escape(n) for n in known]))
+            share = st.column_config.NumberColumn(format="percent")
+            columns = {name: share for name in alone.columns[2:]}
+            st.dataframe(alone, hide_index=True, column_config=columns, key="alone-table")

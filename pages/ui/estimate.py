@@ -1,0 +1,44 @@
+"""How long an audit or one method would take here, said before it is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.audit.estimate import TimeModel, make_task
+from core.audit.spec import AuditSpec
+from core.errors import AuditError
+from core.findings.numbers import format_duration
+from core.methods import Method
+from pages.ui import page, service, session
+
+KEEP_S = 60
+
+
+def estimate_audit(fields: dict[str, Any]) -> str:
+    """ "about 3 min" for an audit with these fields of a spec; "" where it cannot be planned."""
+    try:
+        seconds = _estimate(page.make_spec(fields).model_dump_json())
+    except AuditError:
+        return ""
+    return f"about {format_duration(seconds)}" if seconds >= 1 else "all of it is known already"
+
+
+def estimate_method(method: type[Method], num_repeats: int) -> str:
+    """ "about 5 s" for one method on the open graph, all repeats together."""
+    graph = session.current_graph()
+    kind = "publish" if method.kind == "defense" else "attack"
+    task = make_task(kind, method.info.key)
+    seconds = _load_model().predict(task, graph.num_nodes + graph.num_edges)
+    return f"about {format_duration(seconds * num_repeats)}"
+
+
+@st.cache_data(max_entries=64, ttl=KEEP_S, show_spinner=False)
+def _estimate(spec: str) -> float:
+    return service.open_service().estimate_seconds(AuditSpec.model_validate_json(spec))
+
+
+@st.cache_resource(ttl=KEEP_S, show_spinner=False)
+def _load_model() -> TimeModel:
+    return service.open_service().load_time_model()

@@ -1,0 +1,71 @@
+"""What is known of one column tells of another as far as they go together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.attacks.attribute.class_prior import ClassPrior
+from core.attacks.attribute.label_propagation import LabelPropagation
+from core.attacks.joint import STRENGTH, compute_lift, infer_jointly
+from core.context import Context
+from core.graph import Attribute, Graph
+from core.release import Release
+from core.seeding import Seed
+from core.threats import AttributeThreat
+
+N = 400
+
+
+def make_threats(agreement: float, known_first: bool):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, N)
+    other = np.where(rng.random(N) < agreement, codes, 1 - codes)
+    known = rng.random(N) < 0.4
+    everybody = np.ones(N, bool)
+    first = AttributeThreat(Attribute("first", codes, ("a", "b")), known, ~known)
+    second = AttributeThreat(
+        Attribute("second", other, ("c", "d")),
+        everybody if known_first else known,
+        ~everybody if known_first else ~known,
+    )
+    same = np.flatnonzero(codes == 0), np.flatnonzero(codes == 1)
+    pairs = np.concatenate([rng.choice(side, (900, 2)) for side in same])
+    return Graph.from_pairs(pairs, N), first, second
+
+
+def find_accuracy(found, threat):
+    return (found.probabilities.argmax(axis=1) == threat.attribute.codes)[threat.hidden].mean()
+
+
+def test_lift_by_hand():
+    codes = np.array([0, 0, 1, 1, 1, 1])
+    known = np.array([True] * 6)
+    same = AttributeThreat(Attribute("x", codes, ("a", "b")), known, ~known)
+    shares = same.observed_shares
+    joint = np.diag([2.0, 4.0]) + STRENGTH * np.outer(shares, shares)
+    joint /= joint.sum()
+    expected = joint / np.outer(joint.sum(1), joint.sum(0))
+    np.testing.assert_allclose(compute_lift(same, same), expected)
+
+
+def test_knowing_a_column_that_agrees_in_nine_of_ten_is_worth_nine_of_ten():
+    graph, first, second = make_threats(0.9, known_first=True)
+    found = infer_jointly(ClassPrior(), Release(graph), first, [second], Context(Seed(0)))
+    assert find_accuracy(found, first) == pytest.approx(0.9, abs=0.05)
+
+
+def test_a_column_that_has_nothing_to_do_with_it_changes_little():
+    graph, first, second = make_threats(0.5, known_first=True)
+    alone = ClassPrior().infer(Release(graph), first, Context(Seed(0))).probabilities
+    joint = infer_jointly(ClassPrior(), Release(graph), first, [second], Context(Seed(0)))
+    assert np.abs(joint.probabilities - alone).max() < 0.15
+
+
+def test_what_is_inferred_of_a_column_that_leaks_tells_of_one_that_does_not():
+    graph, first, second = make_threats(0.9, known_first=False)
+    rng = np.random.default_rng(1)
+    graph = Graph.from_pairs(graph.edges[rng.random(graph.num_edges) < 0.8], N)
+    found = infer_jointly(LabelPropagation(), Release(graph), second, [first], Context(Seed(0)))
+    assert find_accuracy(found, second) > 0.8
+    assert found.facts["joint_with"] == "first"

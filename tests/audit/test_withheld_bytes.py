@@ -1,0 +1,162 @@
+"""A withheld column is in no file, log, report or database row of a release that is published."""
+
+from __future__ import annotations
+
+import io
+import logging
+import shutil
+import sqlite3
+import subprocess
+import zipfile
+
+import numpy as np
+import pytest
+
+from core.audit.jobs.kind import run_job
+from core.audit.jobs.publish import PublishJobs
+from core.audit.publishing import PublishSpec
+from core.audit.run import run_inline
+from core.audit.service import AuditService
+from core.audit.spec import AuditSpec
+from core.audit.store.database import Store
+from core.audit.store.files import cell_folder
+from core.findings.leaving import list_columns
+from core.graph import Attribute, Graph
+from pages.ui.documents import make_archive
+from tests.audit.test_columns import read_all_bytes
+
+NAME, VALUE, NUMBER = "birthplace", "Zwickau", 7391.25
+"""A withheld column of texts with its value; and one of numbers, called `wage`."""
+
+N = 40
+
+
+@pytest.fixture(scope="module")
+def people() -> Graph:
+    pairs = [(i, (i + step) % N) for i in range(N) for step in (1, 2, 7)]
+    numbers = np.stack([NUMBER + np.arange(N), 20 + np.arange(N) % 40], axis=1)
+    columns = {
+        NAME: [f"{VALUE}{i % 3}" for i in range(N)],
+        "opinion": [str(i % 2) for i in range(N)],
+    }
+    return Graph.from_pairs(
+        np.array(pairs),
+        N,
+        node_ids=[f"p{i}" for i in range(N)],
+        features=numbers,
+        feature_names=("wage", "age"),
+        attributes={name: Attribute.from_values(name, v) for name, v in columns.items()},
+    )
+
+
+@pytest.fixture(scope="module")
+def published(people, tmp_path_factory):
+    """An audit, one of its defenses published, and everything that was logged meanwhile."""
+    home = tmp_path_factory.mktemp("home")
+    spec = AuditSpec.check_spec(
+        {
+            "graph_hash": people.content_hash,
+            "graph_name": "people",
+            "private": "opinion",
+            "hide_links": 0.1,
+            "identity": {"seeds_known": 2},
+            "publish_columns": ["age"],
+            "generalize": ["age:bin=10"],
+            "leave_out": ["p7"],
+            "attacks": [{"key": k} for k in ("feature_regression", "column_values", "degree")],
+            "defenses": [{"key": "random_deletion"}],
+            "num_repeats": 1,
+        }
+    )
+    logged = io.StringIO()
+    handler = logging.StreamHandler(logged)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    level, _ = root.level, root.setLevel(logging.INFO)
+    try:
+        view = run_inline(spec, people, home, "people")
+        store = Store(home)
+        request = PublishSpec.of_audit(spec, spec.defenses[0])
+        store.add_job(
+            "run",
+            PublishJobs.name,
+            audit_id=view.summary.id,
+            request=request.model_dump(mode="json"),
+            release=request.defense.id,
+        )
+        run_job(PublishJobs, str(home), store.url, "run")
+        store.close()
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+    service = AuditService(home)
+    yield service, view, logged.getvalue()
+    service.close()
+
+
+def leaks(content: bytes) -> list[str]:
+    wanted = [NAME, VALUE, "wage", str(NUMBER)]
+    return [text for text in wanted if text.encode() in content]
+
+
+def test_files_hold_the_coarse_column_and_no_other(published, tmp_path):
+    service, _, logged = published
+    run = service.get_publish("run")
+    assert run.release is not None, run.reason
+    assert run.release.graph.num_nodes == N - 1
+    columns = list_columns(run.release.graph)
+    assert columns == ["age"]
+    archive = make_archive(
+        run.release, "people", run.provenance, ("csv", "graphml", "npz"), (), False, columns
+    )
+    (tmp_path / "release.zip").write_bytes(archive)
+    with zipfile.ZipFile(tmp_path / "release.zip") as inside:
+        inside.extractall(tmp_path / "inside")
+    content = read_all_bytes(tmp_path)
+    assert leaks(content) == []
+    assert b"p7" not in content
+    assert b"age" in content
+    assert b"opinion" not in content
+    assert leaks(logged.encode()) == []
+
+
+def test_rows_and_stored_arrays_hold_none(published):
+    service, _, _ = published
+    folder = cell_folder(service.home, "run")
+    stored = [path.name.encode() + path.read_bytes() for path in folder.rglob("*.json")]
+    with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
+        for name in arrays.files:
+            array = arrays[name]
+            stored += [name.encode(), array.tobytes(), "\n".join(map(str, array.ravel())).encode()]
+    assert leaks(b"\n".join(stored)) == []
+    (database,) = service.home.glob("*.db")
+    rows = "\n".join(sqlite3.connect(database).iterdump())
+    assert "age:bin=10" in rows
+    assert leaks(rows.encode()) == []
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
+def test_reports_and_scripts_files_hold_none(published, tmp_path):
+    from core.audit.export import write_audit
+    from core.report import write_editions
+
+    service, view, _ = published
+    view = service.get_view(view.summary.id)
+    write_audit(view, tmp_path)
+    write_editions(view, tmp_path)
+    content = read_all_bytes(tmp_path)
+    for path in tmp_path.glob("*.pdf"):
+        text = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True)
+        assert len(text.stdout) > 100
+        content += text.stdout
+    assert leaks(content) == []
+    assert b"With the links leave: age (in steps of 10)" in b" ".join(content.split())
+
+
+def test_the_search_finds_what_is_not_withheld(people, tmp_path):
+    np.savez(
+        tmp_path / "all.npz",
+        wage=people.dense_features(),
+        place=np.array(list(map(str, people.attributes[NAME].classes))),
+    )
+    assert set(leaks(read_all_bytes(tmp_path))) == {VALUE, "wage", str(NUMBER)}

@@ -1,0 +1,95 @@
+"""Every attack on a private column, on the original and on releases: who is strongest?
+
+    python -m tests.benchmarks.attribute_attackers [--graphs nba:country,cora:label] [--splits 0,1]
+        [--releases original,random,dice,edgerand,gps,netfense] [--attacks KEY[:name=value],…]
+
+10 % of the values known. Rows are AUCs (one against the rest for several classes), those below
+one half in brackets turned round; CPU seconds behind. Attacks of the standard preset unless named;
+`neighbourhood_classifier` beside the strongest of the others, and how far it is ahead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import torch
+
+from core.audit.presets import PRESETS
+from core.context import Context, SharedWork
+from core.data.catalogue import load_dataset
+from core.data.splits import draw_threats
+from core.data.synthetic import generate_social
+from core.graph import Graph
+from core.measures.ranking import measure_class_probabilities
+from core.registry import make_method
+from core.release import Release
+from core.seeding import Seed
+from core.threats import Threats
+
+GRAPHS = "nba:country,social:seniority,social:affiliation,cora:label,lastfm_asia:target"
+RELEASES: dict[str, tuple[str, dict] | None] = {
+    "original": None,
+    "random": ("random_deletion", {"strength": 0.5}),
+    "dice": ("dice", {"strength": 0.3}),
+    "edgerand": ("edge_rand", {"epsilon": 6.0}),
+    "gps": ("gps_sampling", {}),
+    "netfense": ("netfense", {}),
+}
+OWN = "neighbourhood_classifier"
+
+
+def publish(name: str, threats: Threats, seed: Seed) -> Graph:
+    choice = RELEASES[name]
+    if choice is None:
+        return threats.visible
+    method = make_method(*choice, "defense")
+    return method.publish(threats.visible, threats, Context(seed.child("release", name))).graph
+
+
+def attack(text: str, graph: Graph, threats: Threats, context: Context) -> float | None:
+    """AUC of an attack by key and settings; None where it declines."""
+    key, _, settings = text.partition(":")
+    fields = dict(part.split("=") for part in settings.split("+") if part)
+    method = make_method(key, fields, "attribute_attack")
+    if method.supports(Release(graph), threats.attribute):
+        return None
+    found = method.infer(Release(graph), threats.attribute, context)
+    rows = measure_class_probabilities(found, threats.attribute)
+    return next(row.value for row in rows if row.metric == "auc")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--graphs", default=GRAPHS)
+    parser.add_argument("--splits", default="0,1,2")
+    parser.add_argument("--releases", default="original,random,edgerand")
+    parser.add_argument("--attacks", default="")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    standard = next(preset for preset in PRESETS if preset.key == "standard")
+    keys = options.attacks.split(",") if options.attacks else standard.choose_attacks(False, True)
+    for text in options.graphs.split(","):
+        name, _, column = text.partition(":")
+        graph = generate_social(1000) if name == "social" else load_dataset(name).graph
+        for split in map(int, options.splits.split(",")):
+            seed = Seed(split)
+            threats = draw_threats(graph, seed, column, known=0.1, hide_links=0.01, test_links=0)
+            for release in options.releases.split(","):
+                shown = publish(release, threats, seed)
+                context = Context(seed.child("attack"), seed.child("shared"), shared=SharedWork())
+                values, cells = {}, []
+                for key in keys:
+                    start = time.process_time()
+                    value = attack(key, shown, threats, context.child(key))
+                    if value is not None:
+                        values[key] = max(value, 1 - value)
+                        shape = f"{value:.3f}" if value >= 0.5 else f"({1 - value:.3f})"
+                        cells.append(f"{key} {shape} {time.process_time() - start:.1f}s")
+                others = max((v for k, v in values.items() if k != OWN), default=0.5)
+                ahead = f"ahead {values[OWN] - others:+.3f} " if OWN in values else ""
+                print(f"{text} split {split} {release:9s} {ahead}{'  '.join(cells)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""People in order, threat by threat, against plain loops; reasons of the threat at hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.audit.view import NODE_COLUMNS
+from core.findings.contacts import compare_contacts, count_same_neighbors
+from core.findings.node_reasons import explain_node, explain_people
+from core.findings.people import (
+    Secret,
+    advise_release,
+    compare_people,
+    describe_gain,
+    describe_prior,
+    find_worst_secret,
+    list_secrets,
+    rank_people,
+    select_secret,
+)
+from core.findings.risk import compute_heatmap
+from core.release import ORIGINAL
+from tests.figures.conftest import RELEASES, make_view
+from tests.oracles.graphs import two_communities
+
+
+@pytest.fixture(scope="module")
+def view():
+    return make_view()
+
+
+LINK, CLASS = Secret("link"), Secret("attribute")
+
+
+def make_nodes(*rows) -> pd.DataFrame:
+    """node, attack, risk, base, low: everything else follows."""
+    return pd.DataFrame(
+        [(n, ORIGINAL, a, risk, risk - base, low, 1.0, 5) for n, a, risk, base, low in rows],
+        columns=list(NODE_COLUMNS),
+    )
+
+
+def test_the_first_is_on_whom_most_is_gained_not_who_is_in_the_majority():
+    """Nine of ten stood on top for having the value that 73 % have."""
+    many = [(f"m{i}", "gcn", 0.95, 0.73, 0.9) for i in range(9)]
+    nodes = make_nodes(*many, ("rare", "gcn", 0.80, 0.27, 0.6))
+    people = rank_people(nodes, CLASS)
+    assert people.node.iloc[0] == "rare"
+    assert people.advantage.iloc[0] == pytest.approx(0.53)
+    assert people["rank"].tolist() == list(range(1, 11))
+    assert describe_prior(people, CLASS).endswith("27 % to 73 % here.")
+
+
+def test_ties_are_broken_by_the_interval_then_by_the_other_attacks():
+    ensemble = [(n, "ensemble", 1.0, 0.5, low) for n, low in zip("abcd", (0.7, 0.9, 0.7, 0.7))]  # noqa: B905
+    others = [("a", "gcn", 0.6, 0.5, 0.5), ("c", "gcn", 0.9, 0.5, 0.5), ("d", "gcn", 0.9, 0.5, 0.5)]
+    nodes = make_nodes(*ensemble, *others, ("b", "gcn", 0.1, 0.5, 0.1))
+    assert rank_people(nodes, CLASS).node.tolist() == ["b", "c", "d", "a"]
+    shuffled = nodes.sample(frac=1, random_state=1)
+    assert rank_people(shuffled, CLASS).node.tolist() == ["b", "c", "d", "a"]
+
+
+def test_order_equals_a_loop(view):
+    people = rank_people(view.nodes, LINK)
+    rows = view.nodes[(view.nodes.release == ORIGINAL) & (view.nodes.attack == "common_neighbors")]
+    known = rows[rows.advantage.notna()]  # the only attack on links that is no null attacker
+    expected = sorted(known.itertuples(), key=lambda r: (-round(r.advantage, 9), -r.low))
+    assert people.node.tolist() == [row.node for row in expected]
+    assert np.allclose(people.risk - people.base, people.advantage)
+
+
+def test_a_threat_holds_its_own_rows_and_no_others(view):
+    assert list_secrets(view.nodes) == [LINK]  # class_prior is a null attacker
+    both = pd.concat([view.nodes, make_nodes(("x", "gcn@column:age", 0.9, 0.1, 0.8))])
+    assert list_secrets(both) == [LINK, Secret("attribute", "age")]
+    assert Secret("attribute", "age").key == "attribute:age"
+    assert select_secret(both, Secret("attribute", "age")).node.tolist() == ["x"]
+    assert set(select_secret(both, LINK).attack) == {"common_neighbors", "degree_product"}
+    assert find_worst_secret(both) == Secret("attribute", "age")
+
+
+def test_two_releases_show_the_same_people_in_the_same_rows(view):
+    nodes = select_secret(view.nodes, LINK)
+    order = rank_people(view.nodes, LINK).node.tolist()
+    tables = [compute_heatmap(nodes, release, order=order) for release in RELEASES[:2]]
+    assert tables[0].node.tolist() == tables[1].node.tolist() == order
+    for release, table in zip(RELEASES[:2], tables, strict=True):
+        lookup = {
+            (r.node, r.attack): r.advantage for r in nodes[nodes.release == release].itertuples()
+        }
+        for row in table.itertuples():
+            assert row.common_neighbors == pytest.approx(lookup[row.node, "common_neighbors"])
+    assert compute_heatmap(nodes, RELEASES[1]).node.tolist() != order
+
+
+def test_contacts_of_everybody_equal_a_naive_count():
+    graph = two_communities()
+    release = graph.with_edges(np.delete(graph.edges, np.arange(0, graph.num_edges, 4), axis=0))
+    around = {n: set() for n in range(graph.num_nodes)}
+    for a, b in release.edges.tolist():
+        around[a].add(b)
+        around[b].add(a)
+    table = compare_contacts(graph, release)
+    for node in range(graph.num_nodes):
+        linked = {n for pair in graph.edges.tolist() if node in pair for n in pair} - {node}
+        gone, strangers = linked - around[node], set(range(graph.num_nodes)) - linked - {node}
+        row = table.iloc[node]
+        assert (row.links, row.withheld) == (len(linked), len(gone))
+        if gone:
+            assert row.ends == pytest.approx(np.mean([len(around[node] & around[n]) for n in gone]))
+        assert row.others == pytest.approx(
+            np.mean([len(around[node] & around[n]) for n in strangers])
+        )
+
+
+def test_neighbours_with_the_same_value_equal_a_loop():
+    graph = two_communities()
+    codes = graph.attribute("private").codes.copy()
+    codes[:3] = -1
+    found = count_same_neighbors(graph, codes)
+    for node in range(graph.num_nodes):
+        near = [n for pair in graph.edges.tolist() if node in pair for n in pair if n != node]
+        known = [n for n in near if codes[n] >= 0]
+        if codes[node] < 0 or not known:
+            assert np.isnan(found[node])
+        else:
+            assert found[node] == pytest.approx(np.mean([codes[n] == codes[node] for n in known]))
+
+
+def make_two_threats():
+    graph = two_communities()
+    ids = graph.node_ids
+    rows = [(ids[5], "common_neighbors", 1.0, 0.5, 0.9), (ids[5], "gcn", 0.9, 0.5, 0.8)]
+    kept = np.delete(graph.edges, np.flatnonzero((graph.edges == 5).any(axis=1))[:2], axis=0)
+    return replace(
+        make_view(graph),
+        nodes=make_nodes(*rows, (ids[6], "gcn", 0.505, 0.5, 0.4)),
+        load_release=lambda _release, _repeat: graph.with_edges(kept),
+    )
+
+
+def test_each_reason_is_of_the_threat_that_the_number_is_from():
+    view = make_two_threats()
+    node = view.load_graph().node_ids[5]
+    (link,) = explain_people(view, rank_people(view.nodes, LINK), LINK)
+    assert "contacts" in link
+    assert "value" not in link
+    first, second = explain_people(view, rank_people(view.nodes, CLASS), CLASS)
+    assert "share its value" in first
+    assert "contacts" not in first
+    assert "Nothing is learned" in second
+    assert "contacts" in " ".join(explain_node(view, node, 5, secret=LINK))
+    assert "share its value" not in " ".join(explain_node(view, node, 5, secret=LINK))
+    assert "contacts" not in " ".join(explain_node(view, node, 5, secret=CLASS))
+
+
+def test_a_further_column_is_explained_by_its_own_values():
+    view = make_two_threats()
+    graph = view.load_graph()
+    secret = Secret("attribute", "label")
+    node = graph.node_ids[5]
+    nodes = make_nodes((node, "gcn@column:label", 0.9, 0.5, 0.8))
+    view = replace(view, nodes=nodes)
+    (line,) = explain_people(view, rank_people(nodes, secret), secret)
+    share = count_same_neighbors(graph, graph.attribute("label").codes)[5]
+    assert f"{100 * share:.0f} %" in line
+    assert explain_node(view, node, 5, secret=secret) == [f"{line}."]
+
+
+def test_a_person_is_told_which_release_helps_most(view):
+    node = rank_people(view.nodes, LINK).node.iloc[0]
+    gains = {r: compare_people(view.nodes, LINK, r)[node] for r in RELEASES[1:]}
+    best = min(gains, key=gains.get)
+    text = advise_release(view.nodes, LINK, node)
+    assert best.partition("=")[2] in text
+    assert f"to {gains[best]:.2f}".replace("-", "−")[:6] in text
+    only = view.nodes[view.nodes.release == ORIGINAL]
+    assert advise_release(only, LINK, node) == ""
+
+
+def test_a_gain_has_its_sign_and_interval():
+    people = rank_people(
+        make_nodes(("a", "gcn", 0.9, 0.5, 0.8), ("b", "gcn", 0.3, 0.5, 0.2)), CLASS
+    )
+    assert describe_gain(people.iloc[0]) == "+0.40 [0.30, 0.50]"
+    assert describe_gain(people.iloc[1]).startswith("−0.20")

@@ -1,0 +1,147 @@
+"""Classifiers trained side by side against one of their own, and attention against torch's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from torch.nn.functional import cross_entropy
+
+from core.context import Context
+from core.models.attention import Attention
+from core.models.classifiers import TEMPERATURES, Setting
+from core.models.encoders import Block, Encoder, make_inputs, num_columns
+from core.models.stacked import Stack, make_field
+from core.models.stacked_search import StackedSearch, measure_looks
+from core.seeding import Seed
+from tests.oracles.graphs import GRAPHS, make_threats
+
+BACKBONES = ["gcn", "sage", "gat", "mlp"]
+
+
+def copy_weights(stack: Stack, backbone: str, setting: int, fold: int, root: bool) -> Encoder:
+    """The encoder of one trial, with the stack's weights."""
+    sizes = [stack.weights[0].shape[1], stack.biases[0].shape[2], stack.biases[1].shape[2]]
+    encoder = Encoder(backbone, sizes, Seed(0), 0.0, root)
+    with torch.no_grad():
+        for number, layer in enumerate(encoder.layers):
+            weight, bias = stack.weights[number][:, :, setting, fold], stack.biases[number]
+            bias = bias[setting, fold]
+            if backbone == "sage":
+                layer.others.weight.copy_(weight[1])
+                (layer.own if root else layer).bias.copy_(bias)
+                if root:
+                    layer.own.weight.copy_(weight[0])
+                continue
+            layer.linear.weight.copy_(weight[0])
+            (layer.linear if backbone == "mlp" else layer).bias.copy_(bias)
+            if backbone == "gat":
+                layer.attention.copy_(stack.attentions[number][:, :, setting, fold])
+    return encoder
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_each_trial_scores_and_learns_as_an_encoder_alone(backbone, is_sparse):
+    graph = GRAPHS["two_communities"]()
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(graph.num_nodes, 5)).astype(np.float32)
+    if is_sparse:
+        features = sparse.csr_array(np.where(features > 0.5, features, 0.0).astype(np.float32))
+    inputs = make_inputs(replace(graph, features=features, feature_names=()), scaling="standard")
+    nodes, width = np.array([1, 4, 6]), num_columns(inputs)
+    roots = [True, backbone != "sage"]
+    seeds = [Seed(1), Seed(2), Seed(3)]
+    stack = Stack(backbone, (width, 8, 3), [0.0, 0.0], roots, seeds, Seed(4))
+    with torch.no_grad():
+        for parameter in stack.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.manual_seed(0)))
+    scores = stack(make_field(graph, backbone, inputs, nodes))
+    truth = torch.tensor([0, 2, 1])
+    for setting in range(2):
+        for fold in range(3):
+            alone = copy_weights(stack, backbone, setting, fold, roots[setting])
+            expected = alone(inputs, Block.of_graph(graph, backbone))[nodes]
+            torch.testing.assert_close(scores[:, setting, fold], expected, rtol=1e-4, atol=1e-5)
+            stack.zero_grad()
+            cross_entropy(scores[:, setting, fold], truth).backward(retain_graph=True)
+            cross_entropy(expected, truth).backward()
+            layer = alone.layers[0]
+            linear = layer.others if backbone == "sage" else layer.linear
+            found = stack.weights[0].grad[-1, :, setting, fold]
+            torch.testing.assert_close(found, linear.weight.grad, rtol=1e-3, atol=1e-5)
+            others = stack.weights[0].grad.clone()
+            others[:, :, setting, fold] = 0.0
+            assert not others.any()
+
+
+def test_attention_and_its_derivatives_equal_those_of_torch():
+    rng = np.random.default_rng(1)
+    matrix = sparse.random_array((7, 9), density=0.4, rng=rng, format="csr", dtype=np.float64)
+    matrix.data[::5] = 0.0
+    attention = Attention(sparse.csr_array(matrix))
+    made = [torch.from_numpy(rng.normal(size=s).astype(np.float32)) for s in ((9, 6, 4), (9, 6))]
+    made.append(torch.from_numpy(rng.normal(size=(7, 6)).astype(np.float32)))
+    weights = torch.from_numpy(rng.normal(size=(7, 6, 4)).astype(np.float32))
+    found = []
+    for attend in (attention, attention.attend_by_torch):
+        inputs = [part.clone().requires_grad_() for part in made]
+        mixed = attend(*inputs)
+        (mixed * weights).sum().backward()
+        found.append([mixed.detach(), *(part.grad for part in inputs)])
+    for compiled, plain in zip(*found, strict=True):
+        torch.testing.assert_close(compiled, plain, rtol=1e-4, atol=1e-5)
+
+
+def make_search(backbone: str, memory: int = 1 << 30) -> StackedSearch:
+    graph = GRAPHS["two_communities"]()
+    observed = make_threats(graph).attribute.observed
+    inputs = make_inputs(graph, scaling="standard")
+    context = Context(Seed(5), memory_budget=memory)
+    return StackedSearch(backbone, graph, inputs, observed, (8, 2), context, epochs=20, lr=0.01)
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "gat"])
+def test_a_small_memory_changes_nothing(backbone):
+    settings = [Setting(0.5, 0.0), Setting(0.1, 0.0), Setting(0.8, 0.0)]
+    fits = []
+    for memory in (1 << 30, 1):
+        search = make_search(backbone, memory)
+        folds = np.array_split(search._known, 2)
+        assert len(list(search._split(3, 2))) == (6 if memory == 1 else 1)
+        fits.append(search.fit(folds, settings))
+    assert fits[0].facts == fits[1].facts
+    np.testing.assert_allclose(fits[0].probabilities, fits[1].probabilities, atol=1e-5)
+    np.testing.assert_allclose(fits[0].held_out, fits[1].held_out, atol=1e-5)
+
+
+def test_held_out_nodes_are_judged_by_the_trial_that_had_not_seen_them():
+    """A fold whose values are turned round changes what is said of the others, not of itself."""
+    search = make_search("gcn")
+    folds = np.array_split(search._known, 2)
+    turned = make_search("gcn")
+    place = np.searchsorted(turned._known, folds[0])
+    turned._truth = turned._truth.copy()
+    turned._truth[place] = 1 - turned._truth[place]
+    fold_of = np.isin(search._known, folds[1]).astype(int)
+    first, second = (
+        one._try_all([Setting(0.0, 0.0)], fold_of, 2, [19]) for one in (search, turned)
+    )
+    np.testing.assert_array_equal(first[:, :, fold_of == 0], second[:, :, fold_of == 0])
+    assert np.abs(first - second)[:, :, fold_of == 1].max() > 1e-3
+
+
+def test_looks_are_measured_as_a_loop_over_nodes_would():
+    rng = np.random.default_rng(2)
+    said, truth = rng.normal(size=(2, 3, 5, 4)).astype(np.float32), rng.integers(0, 4, 5)
+    means, squares = measure_looks(said, truth)
+    for row, step, heat in np.ndindex(2, 3, len(TEMPERATURES)):
+        losses = []
+        for node in range(5):
+            chances = np.exp(said[row, step, node].astype(float) / TEMPERATURES[heat])
+            losses.append(-np.log(chances[truth[node]] / chances.sum()))
+        assert means[row, step, heat] == pytest.approx(np.mean(losses))
+        assert squares[row, step, heat] == pytest.approx(np.mean(np.square(losses)))
