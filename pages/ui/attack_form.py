@@ -236,6 +236,7 @@ def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
     cost.caption(estimate_method(method, int(st.session_state["num_repeats"])))
     if not list_fields(method):
         return [MethodChoice(key=info.key)] if chosen and usable else []
-    with settings.popover("Settings", type="tertiary", disabled=not usable):
-        found = show_settings(method, f"attack.{info.key}")
-    return found if chosen and usable else []
+    with settings.popover("Settings", type="tertiary", disabled=not (chosen and usable)):
+        if not (chosen and usable):  # a hundred inputs that nobody opens take long to draw
+            return []
+        return show_settings(method, f"attack.{info.key}")
