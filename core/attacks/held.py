@@ -82,9 +82,8 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
         each = [weight * count for weight, count in zip(each, counts, strict=True)]
     weights = np.concatenate(each)
     unique, places = np.unique(codes, return_inverse=True)
-    shares = np.bincount(places, weights, minlength=len(unique))
-    if counts is None:
-        shares = shares / len(releases)
+    total = 1 if counts is not None else len(releases)
+    shares = np.bincount(places, weights, minlength=len(unique)) / total
     edges = np.stack([unique // n, unique % n], axis=1)
     graph = replace(first.graph, edges=edges, weights=shares)
     facts = {**first.facts, "releases_held": float(len(releases))}
