@@ -7,13 +7,14 @@ from pathlib import Path
 import streamlit as st
 
 from core.errors import AccessError
-from pages.ui import gate, page, rail, session, sign_in, theme
+from pages.ui import gate, memory, page, rail, session, sign_in, theme
 
 PAGES = Path(__file__).parents[1]
 
 st.set_page_config(
     page_title="Graph privacy audit", page_icon=PAGES.parent / "assets" / "icon.png", layout="wide"
 )
+memory.exempt_modules()
 theme.apply_style()
 gate.let_in()
 session.restore_session()
