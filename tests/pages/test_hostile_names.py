@@ -20,18 +20,9 @@ from tests.pages.conftest import PAGES
 
 ICON, LINK, COLOR = ":material/home:", "[a](http://evil.test)", ":red[x]"
 ACTIVE = re.compile(r"(?<!\\):material/home|(?<!\\)\[a\](?!\\)\(http|(?<!\\):red\[")
-INERT = {"id", "alt", "user_key", "raw_values", "string_values", "placeholder", "spec", "config"} | {
-    "page"
-}
-    "id",
-    "alt",
-    "user_key",
-    "raw_values",
-    "string_values",
-    "placeholder",
-    "spec",
-    "config",
-    "page",
+INERT = {
+    *("id", "alt", "user_key", "raw_values", "string_values", "placeholder"),
+    *("spec", "config", "page"),
 }
 """Fields that are shown as they are, or not at all."""
 
