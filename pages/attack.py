@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from core.audit.cases import Threat
@@ -92,10 +93,18 @@ def _show_results(view: AuditView) -> None:
     page.show_missing(view, [ORIGINAL])
 
 
+def _answer_aware(view: AuditView) -> list[str]:
+    return knowing_more.answer_aware(view.results)
+
+
+def _tabulate_inside(view: AuditView) -> pd.DataFrame:
+    return knowing_more.tabulate_inside(view.results)
+
+
 def _show_knowing_more(view: AuditView) -> None:
     """Attackers on links inside a release, and those who know the defense."""
-    aware = knowing_more.answer_aware(view.results)
-    table = knowing_more.tabulate_inside(view.results)
+    aware = cache.remember(view, _answer_aware)
+    table = cache.remember(view, _tabulate_inside)
     if aware:
         st.header("Knowing the defense", anchor=False)
         st.markdown("\n".join(f"- {sentence}" for sentence in aware))

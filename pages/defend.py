@@ -73,6 +73,7 @@ def main() -> None:
 def _show_form(view: AuditView | None) -> None:
     top = st.container()  # drawn last, on what is ticked below
     choices: list[MethodChoice] = []
+    num_repeats = _count_repeats()
     groups: dict[str, list[type[Method]]] = {}
     for method in list_methods("defense"):
         groups.setdefault(method.info.group, []).append(method)
@@ -85,7 +86,7 @@ def _show_form(view: AuditView | None) -> None:
         columns = st.columns(2, gap="small")
         for index, method in enumerate(groups[group]):
             with columns[index % 2]:
-                choices += _show_card(method)
+                choices += _show_card(method, num_repeats)
     if any(map(find_twin, choices)) and st.checkbox(
         "Add the data-free twins of syntheses",
         True,
@@ -134,7 +135,7 @@ def _count_repeats() -> int:
     return cache.load_view(audit_id).spec.num_repeats if audit_id else START_REPEATS
 
 
-def _show_card(method: type[Method]) -> list[MethodChoice]:
+def _show_card(method: type[Method], num_repeats: int) -> list[MethodChoice]:
     info = method.info
     with st.container(border=True):
         head, cost = st.columns([5, 1.3], vertical_alignment="center")
@@ -144,7 +145,7 @@ def _show_card(method: type[Method]) -> list[MethodChoice]:
             persist_state="session",
             help=info.source,
         )
-        cost.caption(estimate_method(method, _count_repeats()))
+        cost.caption(estimate_method(method, num_repeats))
         st.caption(info.summary)
         if not chosen:
             return []
@@ -159,7 +160,7 @@ def _show_card(method: type[Method]) -> list[MethodChoice]:
 
 def _keep_knowledge(view: AuditView | None) -> dict[str, Any]:
     """What the attackers of the open audit know, for its next run."""
-    names = ("aware", "included_links", "releases_held", "evaluation")
+    names = ("aware", "included_links", "releases_held", "hold_every_defense", "evaluation")
     return {} if view is None else {name: getattr(view.spec, name) for name in names}
 
 

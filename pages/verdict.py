@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from core.audit.view import AuditView
+from core.figures.chart import Chart
 from core.figures.comparing import compare_releases
 from core.findings.comparing import answer_changes, compute_comparison, tabulate_comparison
 from core.findings.decisions import format_day
 from core.findings.labels import release_title
+from core.findings.palette import Theme
 from core.findings.policy import find_policy, list_policies
 from core.findings.verdict import ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -80,6 +83,12 @@ def _show_verdict(view: AuditView) -> None:
         st.page_link(page.PAGES / "report.py", label="Hand it over", icon=":material/description:")
 
 
+def _plot_comparison(
+    _view: AuditView, table: pd.DataFrame, releases: tuple[str, ...], theme: Theme, when: str
+) -> Chart:
+    return compare_releases(table, releases, theme, when)
+
+
 def _show_comparison(view: AuditView, verdict: Verdict) -> None:
     """Every release against every limit in one picture, and what has changed since last time."""
     earlier = judge_earlier(view)
@@ -90,7 +99,7 @@ def _show_comparison(view: AuditView, verdict: Verdict) -> None:
     if earlier is not None:
         when = f"the audit of {format_day(earlier[0].created)}"
     ids = [release.release for release in verdict.releases]
-    chart = compare_releases(table, ids, current_theme(), when)
+    chart = cache.remember(view, _plot_comparison, table, tuple(ids), current_theme(), when)
     page.show_chart(chart, "comparison", "All releases, limit by limit")
     if earlier is not None:
         st.markdown(escape(answer_changes(table, when), 2000))
