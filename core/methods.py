@@ -155,9 +155,13 @@ class IdentityAttack(Method):
 
 
 class Defense(Method):
-    """Makes a release of a graph."""
+    """Makes a release of a graph.
+
+    is_reported_twice: both ends of a link report it, so that a recipient gets 2ε of it.
+    """
 
     kind: ClassVar[Kind] = "defense"
+    is_reported_twice: ClassVar[bool] = False
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""

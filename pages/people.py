@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _show_tokens() -> None:
-    st.subheader("Tokens for the command line", anchor=False)
+    st.header("Tokens for the command line", anchor=False)
     st.caption("A command with your token as AUDIT_TOKEN acts as you, until it ends or is revoked.")
     desk = service.open_service()
     subject = find_person(desk).subject
@@ -70,7 +70,7 @@ def _show_token(token: Token) -> None:
 
 
 def _show_trail() -> None:
-    st.subheader("What was done", anchor=False)
+    st.header("What was done", anchor=False)
     entries = service.open_service().team.list_trail(NEWEST)
     table = pd.DataFrame([asdict(entry) for entry in entries])
     st.dataframe(table, hide_index=True, key="trail")

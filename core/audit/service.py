@@ -17,6 +17,7 @@ from typing import Any
 from core.audit.access.people import LOCAL
 from core.audit.access.team import Team
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
+from core.audit.decisions import Decision, list_decisions, record_decision
 from core.audit.estimate import (
     Task,
     TimeModel,
@@ -31,6 +32,7 @@ from core.audit.jobs.cluster import count_workers
 from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.jobs.engine import Engine
 from core.audit.jobs.kind import Jobs
+from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
 from core.audit.ledger import list_entries
 from core.audit.plan import load_known_graph, plan_audit
@@ -64,7 +66,13 @@ class AuditService:
         self.advice = AdviceJobs(self._store, self._engine)
         self.publishing = PublishJobs(self._store, self._engine)
         self.team = Team(self._store)
-        self._kinds: tuple[Jobs[Any, Any], ...] = (self.claims, self.advice, self.publishing)
+        self.layouts = LayoutJobs(self._store, self._engine)
+        self._kinds: tuple[Jobs[Any, Any], ...] = (
+            self.claims,
+            self.advice,
+            self.publishing,
+            self.layouts,
+        )
         self.publishing.sweep()
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
         self._models: OrderedDict[str, TimeModel] = OrderedDict()
@@ -172,6 +180,7 @@ class AuditService:
             raise InputError("audit", "runs in another process", audit_id, "wait until it stops")
         if self._store.delete_audit(audit_id):
             self.publishing.forget_graph(row.graph_hash)
+            self.layouts.forget_graph(row.graph_hash)
         with self._lock:
             self._views.pop(audit_id, None)
             self._models.pop(audit_id, None)
@@ -259,7 +268,8 @@ class AuditService:
         claims = tuple((c.id, c.state) for c in self.claims.list(audit_id) if not c.is_active)
         finished = sorted((state, n) for state, n in counts.items() if state in FINAL)
         ledger = list_entries(self._store, row.graph_hash)
-        fingerprint = (find_state(row), claims, len(ledger), *finished)
+        decisions = list_decisions(self._store, row.graph_hash)
+        fingerprint = (find_state(row), claims, len(ledger), len(decisions), *finished)
         with self._lock:
             known = self._views.get(audit_id)
         if known is not None and known[0] == fingerprint:
@@ -268,7 +278,8 @@ class AuditService:
             cells = assemble_cells(self._store.list_cells(audit_id))
             return replace(known[1], summary=summarize(row, counts), cells=cells)
         try:
-            view = replace(assemble_view(self._store, row, self.load_graph), ledger=ledger)
+            view = assemble_view(self._store, row, self.load_graph)
+            view = replace(view, ledger=ledger, decisions=decisions)
         except DamagedError:
             if not self._store.heal_cells(audit_id):  # it is the graph that is damaged
                 raise
@@ -278,6 +289,11 @@ class AuditService:
             return self.get_view(audit_id)
         self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
         return view
+
+    def record_decision(self, decision: Decision) -> str:
+        """Add to the history of decisions; it cannot be taken back, only superseded."""
+        record_decision(self._store, decision)
+        return decision.id
 
     # -- publishing -------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.audit.access.people import LOCAL
+from core.audit.decisions import Decision
 from core.audit.publishing import PublishSpec
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -185,6 +186,7 @@ class AuditView:
              class over hidden nodes and repeats, from raw probabilities
     claims   checks of what the releases promise, oldest first, whatever their state
     ledger   publishing runs of the graph, in any audit or none, oldest first
+    decisions  on releases of the graph, in any audit, oldest first
     """
 
     summary: AuditSummary
@@ -200,6 +202,7 @@ class AuditView:
     load_release: Callable[[str, int], Graph]
     claims: tuple[ClaimRun, ...] = ()
     ledger: tuple[Entry, ...] = ()
+    decisions: tuple[Decision, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import streamlit as st
 
 from core.errors import AccessError
-from pages.ui import gate, page, rail, session, sign_in, theme
+from pages.ui import gate, memory, page, rail, session, sign_in, theme
 
 PAGES = Path(__file__).parents[1]
 
 st.set_page_config(
     page_title="Graph privacy audit", page_icon=PAGES.parent / "assets" / "icon.png", layout="wide"
 )
+memory.exempt_modules()
 theme.apply_style()
 gate.let_in()
 session.restore_session()
@@ -25,6 +26,7 @@ work = [
     st.Page(PAGES / "attack.py", title="Attack", icon=icons["attack"]),
     st.Page(PAGES / "defend.py", title="Defend", icon=icons["defend"]),
     st.Page(PAGES / "risk.py", title="Risk", icon=icons["risk"]),
+    st.Page(PAGES / "map.py", title="Map", icon=icons["map"]),
     st.Page(PAGES / "homophily.py", title="Homophily", icon=icons["homophily"]),
     st.Page(PAGES / "tradeoff.py", title="Trade-off", icon=icons["tradeoff"]),
     st.Page(PAGES / "report.py", title="Report", icon=icons["report"]),

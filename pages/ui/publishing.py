@@ -18,6 +18,7 @@ from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import explain_release
 from core.release import Release
 from pages.ui import documents, gate, job, page, service
+from pages.ui.decisions import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
 from pages.ui.text import escape
@@ -215,7 +216,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         st.download_button(
             "Download the release",
-            hand_out,
+            record_handout(view, choice.id, hand_out),
             f"release-{release.defense}.zip",
             "application/zip",
             key="publish-download",

@@ -108,7 +108,7 @@ def test_an_administrator_sees_the_trail_and_makes_a_token(open_as, audited, mon
     monkeypatch.setattr(type(audited[0].team), "find_person", lambda _team, _text: MAX)
     app = open_as(MAX, "people")
     assert any("Max, administrator" in block.value for block in app.markdown)
-    assert "What was done" in [heading.value for heading in app.subheader]
+    assert "What was done" in [heading.value for heading in app.header]
     app.text_input(key="token-label").set_value("ci")
     app.button[[b.label for b in app.button].index("Make a token")].click().run()
     (text,) = [block.value for block in app.code if block.value.startswith("gpa_")]
@@ -122,5 +122,5 @@ def test_an_administrator_sees_the_trail_and_makes_a_token(open_as, audited, mon
 
 def test_an_analyst_sees_no_trail(open_as):
     app = open_as(EVE, "people")
-    assert "What was done" not in [heading.value for heading in app.subheader]
+    assert "What was done" not in [heading.value for heading in app.header]
     assert LOCAL.name not in " ".join(str(block.value) for block in app.markdown)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.audit.access.guard import Guard
+from core.errors import AccessError
 
 Arguments = Mapping[str, Any]
 
@@ -61,6 +62,16 @@ def _prepare(guard: Guard, arguments: Arguments) -> None:
         guard.change_audit(arguments["audit_id"], "prepare release")
 
 
+def _decide(guard: Guard, arguments: Arguments) -> None:
+    """In one's own name; the choice is for whose audit it is and for approvers."""
+    decision = arguments["decision"]
+    guard.read_audit(decision.audit_id)
+    if decision.kind != "published" and not guard.person.has("approver"):
+        guard.change_audit(decision.audit_id, "record decision")
+    if not guard.person.is_local and decision.person != guard.person.name:
+        raise AccessError("record decision: only in your own name")
+
+
 def _own_token(guard: Guard, arguments: Arguments) -> None:
     guard.change_token(arguments["token_id"])
 
@@ -101,6 +112,8 @@ ANYONE = Rule(_need("analyst"))
 MACHINE = Rule(lambda guard, _: guard.need_machine())
 """Not for people: what the program does for itself."""
 
+READ_GRAPH = Rule(lambda guard, arguments: guard.read_graph(arguments["graph_hash"]))
+
 RULES: dict[str, dict[str, Rule]] = {
     "": {
         "close": MACHINE,
@@ -108,7 +121,7 @@ RULES: dict[str, dict[str, Rule]] = {
         "warm_up": MACHINE,
         "find_device_title": ANYONE,
         "save_graph": Rule(_need("analyst"), "save graph", fills=SUBJECT),
-        "load_graph": Rule(lambda guard, arguments: guard.read_graph(arguments["graph_hash"])),
+        "load_graph": READ_GRAPH,
         "start_audit": Rule(_read_graphs_of_spec, "start audit", fills=SUBJECT),
         "resume_audit": _change("audit_id", "resume audit"),
         "cancel_audit": _change("audit_id", "cancel audit"),
@@ -119,6 +132,7 @@ RULES: dict[str, dict[str, Rule]] = {
         "get_progress": Rule(_read("audit_id")),
         "get_view": Rule(_read("audit_id")),
         "estimate_seconds": Rule(_read_graphs_of_spec),
+        "load_time_model": ANYONE,
         "start_publish": Rule(_prepare, "prepare release", fills=SUBJECT),
         "get_publish": _read_job("publishing", "publish_id"),
         "cancel_publish": _change_job("publishing", "cancel publishing", "publish_id"),
@@ -128,6 +142,7 @@ RULES: dict[str, dict[str, Rule]] = {
             target="publish_id",
             fills=SUBJECT,
         ),
+        "record_decision": Rule(_decide, "record decision"),
         "hand_out": Rule(
             lambda guard, arguments: guard.read_job("publishing", arguments["publish_id"]),
             "hand out release",
@@ -146,6 +161,11 @@ RULES: dict[str, dict[str, Rule]] = {
         **_list_jobs("publishing"),
         # A release is handed out by `hand_out`, prepared and signed by the service's verbs.
         **dict.fromkeys(("start", "sign", "load_release", "sweep", "forget_graph"), MACHINE),
+    },
+    "layouts": {
+        **_list_jobs("layout"),
+        **dict.fromkeys(("start", "find", "load", "stop"), READ_GRAPH),
+        "forget_graph": MACHINE,
     },
     "team": {
         **dict.fromkeys(("welcome", "open_token", "record", "is_shared"), MACHINE),

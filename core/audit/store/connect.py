@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection, Engine
 from core.audit.store.patience import DAMAGE
 from core.errors import InputError
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 HEAD = VERSIONS[-1]
 """Latest migration."""
 

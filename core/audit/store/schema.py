@@ -201,3 +201,25 @@ class TrailRow(Base):
     event: Mapped[str] = mapped_column(Text)
     target: Mapped[str] = mapped_column(Text)
     detail: Mapped[str] = mapped_column(Text)
+
+
+class DecisionRow(Base):
+    """What somebody decided on a release; see core.audit.decisions. Rows are added, never changed:
+    the database refuses it. They outlive their audit, as what was published does.
+
+    kind       "chosen", "withdrawn" or "published"
+    evidence   the verdict at that time, as JSON
+    file_hash  SHA-256 of the file that was handed out, of kind "published"
+    """
+
+    __tablename__ = "decisions"
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    graph_hash: Mapped[str] = mapped_column(String(64), index=True)
+    audit_id: Mapped[str] = mapped_column(String(32))
+    made: Mapped[str] = mapped_column(String(32))
+    person: Mapped[str] = mapped_column(Text)
+    kind: Mapped[str] = mapped_column(String(16))
+    release: Mapped[str] = mapped_column(Text)
+    reason: Mapped[str] = mapped_column(Text)
+    evidence: Mapped[dict[str, Any]] = mapped_column(JSON)
+    file_hash: Mapped[str] = mapped_column(String(64))

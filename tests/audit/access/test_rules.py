@@ -11,6 +11,7 @@ from core.audit.access.desk import Desk, enter
 from core.audit.access.guard import Guard
 from core.audit.access.people import LOCAL, Person
 from core.audit.access.rules import RULES
+from core.audit.decisions import Decision
 from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.service import AuditService
@@ -43,18 +44,25 @@ MAY = {
         **dict.fromkeys(("close", "tell_trouble", "warm_up"), MACHINE),
         **dict.fromkeys(("find_device_title", "save_graph"), EVERYBODY),
         **dict.fromkeys(("find_same_audit", "list_audits"), EVERYBODY),
+        "load_time_model": EVERYBODY,
         **dict.fromkeys(("load_graph", "start_audit", "estimate_seconds"), READERS),
         **dict.fromkeys(("resume_audit", "cancel_audit", "delete_audit"), OWNERS),
         **dict.fromkeys(("wait", "get_progress", "get_view"), READERS),
         **dict.fromkeys(("get_publish", "hand_out"), READERS),
         **dict.fromkeys(("start_publish", "cancel_publish"), OWNERS),
         "sign_publish": {"approver", "administrator", "local"},
+        "record_decision": {"owner", "local"},  # the one of this table is in Ada's name
     },
     "claims": JOBS,
     "advice": {**JOBS, "find": READERS, "list_done": READERS, "cancel_node": OWNERS},
     "publishing": {
         **JOBS,
         **dict.fromkeys(("start", "sign", "load_release", "sweep", "forget_graph"), MACHINE),
+    },
+    "layouts": {
+        **JOBS,
+        **dict.fromkeys(("start", "find", "load", "stop"), READERS),
+        "forget_graph": MACHINE,
     },
     "team": {
         **dict.fromkeys(("welcome", "open_token", "record", "is_shared"), MACHINE),
@@ -84,7 +92,7 @@ class Case:
         self.service.team.share_audit(self.audit_id, PEOPLE["granted"].subject)
         request = PublishSpec.of_audit(spec, spec.defenses[0])
         asked = {"claim": {"trials": 100}, "publishing": request.model_dump(mode="json")}
-        for kind in ("claim", "advice", "publishing"):
+        for kind in ("claim", "advice", "publishing", "layout"):
             store.add_job(
                 f"key-{kind}",
                 kind,
@@ -97,9 +105,20 @@ class Case:
         assert token.startswith("gpa_")
         (self.token,) = self.service.team.list_tokens()
 
+    def make_decision(self, name: str, kind: str = "chosen") -> Decision:
+        file_hash = "f" * 64 if kind == "published" else ""
+        return Decision(
+            graph_hash=self.spec.graph_hash,
+            audit_id=self.audit_id,
+            kind=kind,
+            release="random_deletion",
+            person=name,
+            file_hash=file_hash,
+        )
+
     def name_arguments(self, part: str, verb: str) -> dict[str, object]:
         """What a caller would give; who they are is not theirs to say."""
-        kinds = {"claims": "claim"}
+        kinds = {"claims": "claim", "layouts": "layout"}
         known = {
             "audit_id": self.audit_id,
             "key": f"key-{kinds.get(part, part)}",
@@ -110,6 +129,7 @@ class Case:
             "token_id": self.token.id,
             "person": "i ada",
             "given_by": "i ada",
+            "decision": self.make_decision("Ada"),
         }
         target = self.service if part == "" else getattr(self.service, part)
         names = [
@@ -182,6 +202,21 @@ def test_every_verb_has_a_rule_and_a_row_in_this_table(case):
         assert set(MAY[part]) == verbs, part
     kinds = {name for name, thing in vars(case.service).items() if not name.startswith("_")}
     assert kinds == {*RULES} - {""}
+
+
+@pytest.mark.parametrize(
+    ("kind", "may"),
+    [("chosen", OWNERS | {"approver"}), ("published", READERS)],
+)
+def test_who_may_decide_in_their_own_name(case, kind, may):
+    allowed = set()
+    for who, person in PEOPLE.items():
+        try:
+            enter(case.service, person).record_decision(case.make_decision(person.name, kind))
+            allowed.add(who)
+        except (AccessError, InputError):
+            continue
+    assert allowed == may
 
 
 def test_what_has_no_rule_is_not_there(case):
