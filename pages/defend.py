@@ -160,7 +160,7 @@ def _show_card(method: type[Method], num_repeats: int) -> list[MethodChoice]:
 
 def _keep_knowledge(view: AuditView | None) -> dict[str, Any]:
     """What the attackers of the open audit know, for its next run."""
-    names = ("aware", "included_links", "releases_held", "evaluation")
+    names = ("aware", "included_links", "releases_held", "hold_every_defense", "evaluation")
     return {} if view is None else {name: getattr(view.spec, name) for name in names}
 
 

@@ -121,7 +121,8 @@ def _describe_case(method_id: str) -> list[str]:
     elif name == "joint":
         words.append(f"{'knowing' if value == 'known' else 'inferring'} the other private columns")
     elif name == "held":
-        words.append(f"holding {value} releases")
+        held = " and ".join(map(release_title, case.held_defenses)) or f"{value} releases"
+        words.append(f"holding {held}")
     return words
 
 

@@ -168,7 +168,8 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
             if method not in inside:
                 choices += _show_attack(method, usable[kind])
     knowledge = _show_knowledge()
-    if choices and (knowledge["included_links"] or knowledge["releases_held"]):
+    asked = ("included_links", "releases_held", "hold_every_defense")
+    if choices and any(knowledge[name] for name in asked):
         choices += [MethodChoice(key=m.info.key) for m in inside]
     return choices, knowledge
 
@@ -198,6 +199,12 @@ def _show_knowledge() -> dict[str, Any]:
             persist_state="session",
             help="Links inside, for somebody who holds so many releases of the same graph.",
         )
+        every = st.checkbox(
+            "One of every defense",
+            key="hold_every_defense",
+            persist_state="session",
+            help="Links inside, for somebody who holds a release of each defense of the audit.",
+        )
         evaluation = st.selectbox(
             "Tell hidden links from",
             list(EVALUATIONS),
@@ -212,6 +219,7 @@ def _show_knowledge() -> dict[str, Any]:
         "aware": aware,
         "included_links": inside,
         "releases_held": int(held) if held > 1 else None,
+        "hold_every_defense": every,
         "evaluation": evaluation,
     }
 
