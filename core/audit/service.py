@@ -166,7 +166,7 @@ class AuditService:
         with self._lock:
             self._views.pop(audit_id, None)
             self._models.pop(audit_id, None)
-            self._graphs.pop(row.graph_hash, None)
+            self._graphs.clear()
             self._releases.clear()
             self._runs.pop(audit_id, None)
 

@@ -24,9 +24,15 @@ WAIT_MS = 60_000
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """AUDIT_HOME of the running app."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session")
+def server(server_home: Path) -> Iterator[str]:
     """Address of the running app."""
-    home = tmp_path_factory.mktemp("home")
+    home = server_home
     port = find_free_port()
     environment = {**os.environ, "AUDIT_HOME": str(home), "AUDIT_DEVICE": "cpu"}
     environment.pop("AUDIT_DATABASE", None)

@@ -217,27 +217,28 @@ class Store:
 
     @_patient
     def delete_audit(self, audit_id: str) -> bool:
-        """Forget an audit and all that only it needs: cells, jobs, their files, its graph.
+        """Forget an audit and all that only it needs: cells, jobs, their files, its graphs.
 
         True if the graph went with it.
         """
-        graph_hash = self.find_audit(audit_id).graph_hash
+        row = self.find_audit(audit_id)
+        graph_hash, second = row.graph_hash, _find_second_graph(row.spec)
         with self.write() as connection:
             own = list(connection.scalars(sa.select(JobRow.key).where(JobRow.audit_id == audit_id)))
             for table in (AuditCellRow, JobRow):
                 connection.execute(sa.delete(table).where(table.audit_id == audit_id))
             connection.execute(sa.delete(AuditRow).where(AuditRow.id == audit_id))
             orphans = own + _delete_orphans(connection)
-            others = sa.select(sa.func.count()).where(AuditRow.graph_hash == graph_hash)
-            is_last = connection.scalar(others) == 0
-            if is_last:
-                connection.execute(sa.delete(GraphRow).where(GraphRow.hash == graph_hash))
+            rest = connection.execute(sa.select(AuditRow.graph_hash, AuditRow.spec)).all()
+            needed = {h for r in rest for h in (r.graph_hash, _find_second_graph(r.spec))}
+            unused = [h for h in {graph_hash, second} - needed if h is not None]
+            connection.execute(sa.delete(GraphRow).where(GraphRow.hash.in_(unused)))
         self._delete_files(orphans)
-        if is_last:
-            files.graph_path(self.home, graph_hash).unlink(missing_ok=True)
+        for unneeded in unused:
+            files.graph_path(self.home, unneeded).unlink(missing_ok=True)
         files.cancel_path(self.home, audit_id).unlink(missing_ok=True)
         shutil.rmtree(self.home / "audits" / audit_id, ignore_errors=True)  # of older versions
-        return is_last
+        return graph_hash in unused
 
     def _delete_files(self, keys: Sequence[str]) -> None:
         for key in keys:
@@ -448,6 +449,13 @@ def _select_running(besides: str) -> Any:
         .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
         .where(AuditRow.state == State.RUNNING, AuditRow.id != besides)
     )
+
+
+def _find_second_graph(spec: dict[str, Any]) -> str | None:
+    """Hash of the second graph that an attacker on identities holds, where one was given."""
+    identity = spec.get("identity") or {}
+    found: str | None = identity.get("known_graph")
+    return found
 
 
 def _delete_orphans(connection: Connection) -> list[str]:
