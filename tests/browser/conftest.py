@@ -25,7 +25,7 @@ WAIT_MS = 60_000
 
 @pytest.fixture(scope="session")
 def server_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """AUDIT_HOME of the running app."""
+    """The app's AUDIT_HOME."""
     return tmp_path_factory.mktemp("home")
 
 
