@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -10,7 +11,8 @@ import streamlit as st
 from streamlit import net_util
 
 from core.data.temporary import sweep_folders
-from pages.ui import service
+from core.errors import InputError
+from pages.ui import service, sign_in
 
 
 @asynccontextmanager
@@ -18,7 +20,13 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     net_util._external_ip = "127.0.0.1"  # else a foreign Origin makes it ask an outside server
     os.umask(0o077)  # whatever is written here is about people
     sweep_folders()
-    service.open_service()
+    try:
+        sign_in.check_address()
+    except InputError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.flush()
+        os._exit(2)  # nothing has been opened yet, and an exception would bury that line
+    service.start_service()
     try:
         yield
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -41,6 +41,18 @@ class SharedWork:
         self._values.clear()
 
 
+@dataclass(frozen=True, eq=False)
+class Peer:
+    """Another attack's cell of the same release, repeat and knowledge.
+
+    seed    the stream that it runs with
+    arrays  what it left: `scores` and perhaps `held_out`; None where it is not computed
+    """
+
+    seed: Seed
+    arrays: Mapping[str, np.ndarray] | None = None
+
+
 @dataclass(frozen=True)
 class Context:
     """seed: one stream per cell; draw with `context.seed.rng("purpose")`.
@@ -48,6 +60,7 @@ class Context:
     shared_seed   the stream of work that several cells share (one per release and repeat)
     memory_budget bytes that tiles and batches may take at once
     is_publishing a publishing run: entropy from the operating system, nothing recorded
+    peers         by key: the attacks that this one is made of, as they run alone
     """
 
     seed: Seed
@@ -57,6 +70,7 @@ class Context:
     memory_budget: int = 1 << 30
     shared: SharedWork = field(default_factory=SharedWork)
     is_publishing: bool = False
+    peers: Mapping[str, Peer] = field(default_factory=dict)
 
     def rng(self, *names: object) -> np.random.Generator:
         """A NumPy generator of this purpose."""

@@ -4,6 +4,7 @@ AuditError
 ├── InputError          a file, column, option or setting breaks a rule
 │   ├── FormatError     a file is not what its format demands
 │   └── UnsupportedError  a method cannot run on this graph or threat
+├── AccessError         this person may not do that
 ├── OfflineError        a dataset must be downloaded and cannot be
 ├── ResourceError       the result would not fit the memory or time allowed
 └── RunCancelled        the user asked for the run to stop
@@ -44,6 +45,10 @@ class UnsupportedError(InputError):
 
 class ResourceError(InputError):
     """The result would not fit the memory or time allowed; raised before allocating it."""
+
+
+class AccessError(AuditError):
+    """This person may not do that; the message says who may, in one line."""
 
 
 class OfflineError(AuditError):

@@ -120,10 +120,16 @@ class AttributeAttack(Method):
     """Infers the private attribute of the hidden nodes."""
 
     kind: ClassVar[Kind] = "attribute_attack"
+    holds_out: ClassVar[bool] = False
+    """Whether its usual settings leave `held_out` with the probabilities."""
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""
         return None
+
+    def list_members(self) -> tuple[AttributeAttack, ...]:
+        """The attacks that this one is made of; an audit computes theirs first."""
+        return ()
 
     @abstractmethod
     def infer(
@@ -149,9 +155,13 @@ class IdentityAttack(Method):
 
 
 class Defense(Method):
-    """Makes a release of a graph."""
+    """Makes a release of a graph.
+
+    is_reported_twice: both ends of a link report it, so that a recipient gets 2ε of it.
+    """
 
     kind: ClassVar[Kind] = "defense"
+    is_reported_twice: ClassVar[bool] = False
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""

@@ -7,13 +7,14 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from core.audit.access.desk import may_change
 from core.audit.states import State
 from core.audit.view import AuditSummary
 from core.errors import AuditError
 from core.findings import answers, release_table
 from core.findings.labels import method_title
 from core.findings.tables import list_threats
-from pages.ui import cache, page, service, session
+from pages.ui import cache, gate, page, service, session
 from pages.ui.text import count_noun, escape, show_seconds
 
 THREATS = {
@@ -58,10 +59,12 @@ def main() -> None:
 
 
 def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
+    names = gate.find_names()
     return pd.DataFrame(
         [
             {
                 "audit": audit.id,
+                **({"started by": names.get(audit.person, "")} if names else {}),
                 "graph": f"{audit.graph_name} ({audit.num_nodes:,} nodes)",
                 "secret": ", ".join(THREATS[threat] for threat in audit.threats),
                 "attacks": len(audit.attacks),
@@ -93,7 +96,10 @@ def _show_audit(audit: AuditSummary) -> None:
             ):
                 _choose_methods(audit)
                 _open(audit, "attack")
-            if audit.state.is_active:
+            mine = may_change(service.open_service(), audit.id)
+            if not mine:
+                pass
+            elif audit.state.is_active:
                 if st.button("Cancel", key="stop", icon=":material/stop_circle:"):
                     service.open_service().cancel_audit(audit.id)
                     st.rerun()
@@ -102,7 +108,7 @@ def _show_audit(audit: AuditSummary) -> None:
             ):
                 service.open_service().resume_audit(audit.id)
                 st.rerun()
-            if st.button(
+            if mine and st.button(
                 "Delete",
                 key="delete",
                 icon=":material/delete:",
@@ -110,6 +116,8 @@ def _show_audit(audit: AuditSummary) -> None:
                 help="Cancel it first." if audit.state.is_active else None,
             ):
                 _confirm_delete(audit)
+        if gate.check_change(audit.id, audit.person, "they can cancel, resume or delete it"):
+            gate.show_sharing(audit.id)
 
 
 def _open(audit: AuditSummary, target: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from core.audit.presets import PRESETS
@@ -11,8 +12,10 @@ from core.audit.spec import MethodChoice
 from core.audit.twins import add_twins, find_twin, pair_twins
 from core.audit.view import AuditView
 from core.figures import releases, roc
+from core.figures.chart import Chart
 from core.findings import answers, release_table
 from core.findings.labels import method_title, release_title
+from core.findings.palette import Theme
 from core.findings.tables import list_threats
 from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.methods import Method
@@ -70,6 +73,7 @@ def main() -> None:
 def _show_form(view: AuditView | None) -> None:
     top = st.container()  # drawn last, on what is ticked below
     choices: list[MethodChoice] = []
+    num_repeats = _count_repeats()
     groups: dict[str, list[type[Method]]] = {}
     for method in list_methods("defense"):
         groups.setdefault(method.info.group, []).append(method)
@@ -82,7 +86,7 @@ def _show_form(view: AuditView | None) -> None:
         columns = st.columns(2, gap="small")
         for index, method in enumerate(groups[group]):
             with columns[index % 2]:
-                choices += _show_card(method)
+                choices += _show_card(method, num_repeats)
     if any(map(find_twin, choices)) and st.checkbox(
         "Add the data-free twins of syntheses",
         True,
@@ -131,7 +135,7 @@ def _count_repeats() -> int:
     return cache.load_view(audit_id).spec.num_repeats if audit_id else START_REPEATS
 
 
-def _show_card(method: type[Method]) -> list[MethodChoice]:
+def _show_card(method: type[Method], num_repeats: int) -> list[MethodChoice]:
     info = method.info
     with st.container(border=True):
         head, cost = st.columns([5, 1.3], vertical_alignment="center")
@@ -141,7 +145,7 @@ def _show_card(method: type[Method]) -> list[MethodChoice]:
             persist_state="session",
             help=info.source,
         )
-        cost.caption(estimate_method(method, _count_repeats()))
+        cost.caption(estimate_method(method, num_repeats))
         st.caption(info.summary)
         if not chosen:
             return []
@@ -156,7 +160,7 @@ def _show_card(method: type[Method]) -> list[MethodChoice]:
 
 def _keep_knowledge(view: AuditView | None) -> dict[str, Any]:
     """What the attackers of the open audit know, for its next run."""
-    names = ("aware", "included_links", "releases_held", "evaluation")
+    names = ("aware", "included_links", "releases_held", "hold_every_defense", "evaluation")
     return {} if view is None else {name: getattr(view.spec, name) for name in names}
 
 
@@ -170,14 +174,44 @@ def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:
     return tuple(MethodChoice(key=key) for key in keys)
 
 
-def _show_results(view: AuditView) -> None:
+def _answer(view: AuditView) -> str:
     threats = list_threats(view.results)
-    sentences = filter(None, (answers.answer_defense(view.results, threat) for threat in threats))
-    answer = " ".join(sentences)
+    sentences = (answers.answer_defense(view.results, threat) for threat in threats)
+    return " ".join(filter(None, sentences))
+
+
+def _tabulate(view: AuditView) -> pd.DataFrame:
+    return release_table.compute_release_table(view.results, view.releases)
+
+
+def _compare_twins(view: AuditView) -> pd.DataFrame:
+    return compute_twin_table(view.results, pair_twins(view.spec.defenses))
+
+
+def _find_best(view: AuditView) -> str | None:
+    return answers.find_best_defense(view.results)
+
+
+def _plot_rocs(view: AuditView, attack: str, theme: Theme) -> Chart:
+    everything = [summary.id for summary in view.releases]
+    return roc.roc_by_release(view.rocs, attack, None, everything, theme)
+
+
+def _plot_pair(view: AuditView, first: str, second: str, theme: Theme) -> Chart:
+    return releases.before_after(
+        cache.load_release(view, first),
+        cache.load_release(view, second),
+        titles=(release_title(first), release_title(second)),
+        theme=theme,
+    )
+
+
+def _show_results(view: AuditView) -> None:
+    answer = cache.remember(view, _answer)
     if answer:
         page.show_answer(answer)
     page.show_state(view)
-    table = release_table.compute_release_table(view.results, view.releases)
+    table = cache.remember(view, _tabulate)
     with st.container(key="releases-table"):
         st.table(
             table.drop(columns="release").map(escape),
@@ -202,7 +236,7 @@ def _show_results(view: AuditView) -> None:
 
 
 def _show_twins(view: AuditView) -> None:
-    table = compute_twin_table(view.results, pair_twins(view.spec.defenses))
+    table = cache.remember(view, _compare_twins)
     if table.empty:
         return
     st.header("Did the data make the difference?", anchor=False)
@@ -250,13 +284,12 @@ def _show_details(view: AuditView) -> None:
                 key="roc-attack",
                 persist_state="session",
             )
-            everything = [summary.id for summary in view.releases]
-            chart = roc.roc_by_release(view.rocs, attack, None, everything, current_theme())
+            chart = cache.remember(view, _plot_rocs, attack, current_theme())
             page.show_chart(chart, "roc-releases")
 
 
 def _show_before_after(view: AuditView, ids: list[str]) -> None:
-    best = answers.find_best_defense(view.results)
+    best = cache.remember(view, _find_best)
     left, right = st.columns(2)
     first = left.selectbox(
         "Before", ids, 0, format_func=release_title, key="compare-first", persist_state="session"
@@ -270,12 +303,7 @@ def _show_before_after(view: AuditView, ids: list[str]) -> None:
         key="compare-second",
         persist_state="session",
     )
-    chart = releases.before_after(
-        cache.load_release(view, first),
-        cache.load_release(view, second),
-        titles=(release_title(first), release_title(second)),
-        theme=current_theme(),
-    )
+    chart = cache.remember(view, _plot_pair, first, second, current_theme())
     page.show_chart(chart, "before-after")
 
 

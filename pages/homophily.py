@@ -6,13 +6,15 @@ import streamlit as st
 
 from core.audit.view import AuditView
 from core.figures import homophily, pair_profile
+from core.figures.chart import Chart
 from core.findings import answers
 from core.findings.homophily import explain_missing_ratios
 from core.findings.labels import release_title
 from core.findings.pair_profile import answer_pair_profile
+from core.findings.palette import Theme
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
-from pages.ui import page, session
+from pages.ui import cache, page, session
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -24,15 +26,31 @@ MECHANISMS = (
 )
 
 
-def main() -> None:
-    page.open_page("Homophily", "Why does structure give people away?")
-    view = page.require_view("Homophily and nearness are measured by an audit.")
-    has_homophily = view.spec.private is not None and view.profile.ghratio_combined.notna().any()
+def _answer(view: AuditView, has_homophily: bool) -> str:
     sentences = (
         answers.answer_homophily(view.results) if has_homophily else "",
         answer_pair_profile(view.results),
     )
-    answer = " ".join(filter(None, sentences))
+    return " ".join(filter(None, sentences))
+
+
+def _plot_ratios(view: AuditView, releases: tuple[str, ...], theme: Theme) -> Chart:
+    return homophily.ghratio_distributions(view.profile, list(releases), theme)
+
+
+def _plot_nearness(view: AuditView, theme: Theme) -> Chart:
+    return pair_profile.pair_profile(view.results, None, theme)
+
+
+def _find_best(view: AuditView) -> str | None:
+    return answers.find_best_defense(view.results)
+
+
+def main() -> None:
+    page.open_page("Homophily", "Why does structure give people away?")
+    view = page.require_view("Homophily and nearness are measured by an audit.")
+    has_homophily = view.spec.private is not None and view.profile.ghratio_combined.notna().any()
+    answer = cache.remember(view, _answer, bool(has_homophily))
     if answer:
         page.show_answer(answer)
     if has_homophily:
@@ -49,13 +67,13 @@ def _show_homophily(view: AuditView) -> None:
         column.caption(text)
     releases = list_releases(view.profile)
     chosen = _choose_releases(view, releases)
-    chart = homophily.ghratio_distributions(view.profile, chosen, current_theme())
+    chart = cache.remember(view, _plot_ratios, tuple(chosen), current_theme())
     page.show_chart(chart, "ghratio", "How often peers share the private value")
     _show_scatter(view, releases)
 
 
 def _show_pairs(view: AuditView) -> None:
-    chart = pair_profile.pair_profile(view.results, None, current_theme())
+    chart = cache.remember(view, _plot_nearness, current_theme())
     st.header("How near the ends of hidden links are", anchor=False)
     st.caption(
         "Link attacks look for pairs that are near: few steps apart, alike in their features, or "
@@ -69,7 +87,7 @@ def _show_pairs(view: AuditView) -> None:
 def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
     if len(releases) <= 2:
         return releases
-    best = answers.find_best_defense(view.results) or releases[1]
+    best = cache.remember(view, _find_best) or releases[1]
     return st.multiselect(
         "Releases",
         releases,

@@ -15,7 +15,8 @@ from core.findings.risk import SCALE_TITLES, Scale
 from core.release import ORIGINAL
 from core.report import SECTION_TITLES, SECTIONS, Edition, ReportOptions
 from pages.ui import documents, page
-from pages.ui.policy import chosen_release, current_policy, judge_view
+from pages.ui.decisions import show_history
+from pages.ui.policy import chosen_release, current_policy, judge_view, show_default_policy
 from pages.ui.publishing import show_publishing
 from pages.ui.text import count_noun, escape
 
@@ -38,6 +39,7 @@ def main() -> None:
         f"{count_noun(len(summary.defenses) + 1, 'release')}, "
         f"{count_noun(view.spec.num_repeats, 'repeat')}."
     )
+    show_default_policy(view)
     options = _choose_options(view)
     if not options.pseudonyms:
         st.warning(
@@ -48,6 +50,7 @@ def main() -> None:
     _show_downloads(view, options)
     _show_preview(view, options)
     show_publishing(view)
+    show_history(view)
 
 
 def _choose_options(view: AuditView) -> ReportOptions:

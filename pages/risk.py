@@ -52,7 +52,7 @@ def main() -> None:
     _show_groups(view, secret, chosen)
     if secret.threat == "attribute" and not secret.target:
         _show_margins(view, chosen)
-    page.show_next("homophily", "Why structure gives people away: Homophily")
+    page.show_next("map", "Where they are: Map")
 
 
 def _show_heatmaps(view: AuditView, secret: Secret, chosen: list[str]) -> None:

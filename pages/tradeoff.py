@@ -8,15 +8,17 @@ import streamlit as st
 from core.audit.cases import Threat
 from core.audit.view import AuditView
 from core.figures import tradeoff, transfer
+from core.figures.chart import Chart
 from core.findings import answers
 from core.findings.columns import answer_columns
 from core.findings.labels import method_title, metric_title
+from core.findings.palette import Theme
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict_words import list_refused
 from core.results import RELEASE
-from pages.ui import page
-from pages.ui.policy import judge_view
+from pages.ui import cache, page
+from pages.ui.policy import judge_view, show_default_policy
 from pages.ui.theme import current_theme
 
 AIMS = {
@@ -28,31 +30,63 @@ AIMS = {
 WORST = "worst case of all attacks"
 
 
+def _tabulate(
+    view: AuditView, risk: str, utility: str, attack: str | None, threat: Threat
+) -> pd.DataFrame:
+    return compute_tradeoff(view.results, risk, utility, attack, threat)
+
+
+def _plot_tradeoff(
+    view: AuditView,
+    axes: tuple[str, str, str | None, Threat],
+    limit: float,
+    theme: Theme,
+    refused: tuple[str, ...],
+) -> Chart:
+    return tradeoff.tradeoff(view.results, *axes, limit, theme, refused)
+
+
+def _plot_transfer(view: AuditView, risk: str, threat: Threat, theme: Theme) -> Chart:
+    return transfer.transfer_matrix(view.results, risk, threat, theme)
+
+
+def _list_metrics(view: AuditView, of: str, threat: Threat | None = None) -> list[str]:
+    return list_metrics(view.results, of, threat)
+
+
+def _list_attacks(view: AuditView, risk: str) -> list[str]:
+    return list(dict.fromkeys(select_results(view.results, risk).method))
+
+
+def _answer_columns(view: AuditView, threat: Threat) -> str:
+    return answer_columns(view.results, threat)
+
+
 def main() -> None:
     page.open_page("Trade-off", "Which release should I choose?")
     view = page.require_view("The trade-off compares the releases of an audit.")
-    utilities = list_metrics(view.results, "release")
+    utilities = cache.remember(view, _list_metrics, "release")
     if not utilities:
         st.info("No measure of usefulness has finished yet.")
         return
     with st.container(key="answer-slot"):
         slot = st.container()
     threat, risk, attack, utility = _choose_axes(view, utilities)
-    table = compute_tradeoff(view.results, risk, utility, attack, threat)
+    table = cache.remember(view, _tabulate, risk, utility, attack, threat)
     limit = _choose_limit(table)
     refused = list_refused(judge_view(view))
     with slot:
         page.show_answer(answers.answer_tradeoff(table, limit, risk, utility, refused))
-        leak = answer_columns(view.results, threat)
+        leak = cache.remember(view, _answer_columns, threat)
         if leak:
             page.show_answer(leak)
-    chart = tradeoff.tradeoff(
-        view.results, risk, utility, attack, threat, limit, current_theme(), refused
-    )
+        show_default_policy(view)
+    axes = (risk, utility, attack, threat)
+    chart = cache.remember(view, _plot_tradeoff, axes, limit, current_theme(), tuple(refused))
     page.show_chart(chart, "tradeoff")
     if not view.spec.defenses:
         st.caption("Only the original is here: add defenses on the Defend page to compare them.")
-    matrix = transfer.transfer_matrix(view.results, risk, threat, current_theme())
+    matrix = cache.remember(view, _plot_transfer, risk, threat, current_theme())
     page.show_chart(matrix, "transfer", "Every attack on every release")
     page.show_next("report", "Hand it over: Report")
 
@@ -63,7 +97,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     threat = columns[0].selectbox(
         "Risk of", threats, format_func=AIMS.__getitem__, key="axis-threat", persist_state="session"
     )
-    metrics = list_metrics(view.results, "attack", threat)
+    metrics = cache.remember(view, _list_metrics, "attack", threat)
     risk = columns[1].selectbox(
         "measured by",
         metrics,
@@ -71,8 +105,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
         key=f"axis-risk-{threat}",
         persist_state="session",
     )
-    rows = select_results(view.results, risk)
-    attacks = [None, *[m for m in dict.fromkeys(rows.method) if m != RELEASE]]
+    attacks = [None, *[m for m in cache.remember(view, _list_attacks, risk) if m != RELEASE]]
     attack = columns[2].selectbox(
         "by",
         attacks,

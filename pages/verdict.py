@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from core.audit.view import AuditView
+from core.figures.chart import Chart
+from core.figures.comparing import compare_releases
+from core.findings.comparing import answer_changes, compute_comparison, tabulate_comparison
+from core.findings.decisions import format_day
 from core.findings.labels import release_title
+from core.findings.palette import Theme
 from core.findings.policy import find_policy, list_policies
 from core.findings.verdict import ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -18,16 +24,20 @@ from core.findings.verdict_words import (
 )
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
+from pages.ui.decisions import show_history, show_record
 from pages.ui.guide_form import show_guide
 from pages.ui.policy import (
     choose_release,
     chosen_release,
     current_policy,
+    judge_earlier,
     judge_view,
     list_keys,
     pick_policy,
+    show_default_policy,
 )
 from pages.ui.text import escape
+from pages.ui.theme import current_theme
 
 ICONS = {
     "publish": ":material/check_circle:",
@@ -59,14 +69,44 @@ def _show_verdict(view: AuditView) -> None:
     if view.summary.state.is_active:
         st.caption("The audit is still running: what is not tried yet cannot be cleared.")
     _choose_policy(view)
+    show_default_policy(view)
     _show_choice(view, verdict)
+    _show_comparison(view, verdict)
     reasons = dict(explain_others(verdict, view.results))
     ranked = sorted(verdict.releases, key=lambda r: (r.release != verdict.recommended,))
     for release in ranked:
         _show_release(release, verdict, reasons.get(release.release, ""))
+    show_history(view)
     with st.container(horizontal=True):
         st.page_link(page.PAGES / "risk.py", label="Who is exposed", icon=":material/person:")
+        st.page_link(page.PAGES / "map.py", label="Where they are", icon=":material/map:")
         st.page_link(page.PAGES / "report.py", label="Hand it over", icon=":material/description:")
+
+
+def _plot_comparison(
+    _view: AuditView, table: pd.DataFrame, releases: tuple[str, ...], theme: Theme, when: str
+) -> Chart:
+    return compare_releases(table, releases, theme, when)
+
+
+def _show_comparison(view: AuditView, verdict: Verdict) -> None:
+    """Every release against every limit in one picture, and what has changed since last time."""
+    earlier = judge_earlier(view)
+    table = compute_comparison(verdict, None if earlier is None else earlier[1])
+    if table.empty:
+        return
+    when = ""
+    if earlier is not None:
+        when = f"the audit of {format_day(earlier[0].created)}"
+    ids = [release.release for release in verdict.releases]
+    chart = cache.remember(view, _plot_comparison, table, tuple(ids), current_theme(), when)
+    page.show_chart(chart, "comparison", "All releases, limit by limit")
+    if earlier is not None:
+        st.markdown(escape(answer_changes(table, when), 2000))
+    with st.expander("The same as a table"):
+        st.dataframe(
+            tabulate_comparison(table), hide_index=True, alt="Every release against every limit"
+        )
 
 
 def _choose_policy(view: AuditView) -> None:
@@ -114,6 +154,7 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
             f"{DECISION_MEANINGS[found.decision]}.",
             icon=ICONS[found.decision],
         )
+    show_record(view, picked)
 
 
 def own_key(view: AuditView) -> str:

@@ -13,6 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from tests.postgres import Server
+
 # One thread a process: results do not depend on the machine's cores, and workers share them.
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -73,15 +75,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
+def postgres_server() -> Iterator[Server]:
     """A running PostgreSQL without databases of ours; see tests/postgres.py."""
     from tests.postgres import find_reason, run_server
 
     reason = find_reason()
     if reason:
         pytest.skip(f"no PostgreSQL: {reason}")
-    with run_server() as url:
-        yield url
+    with run_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_server: Server) -> str:
+    """Its URL, less the name of a database."""
+    return postgres_server.url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

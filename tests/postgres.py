@@ -8,8 +8,9 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,21 @@ def find_reason() -> str:
     return "" if _find_folder() is not None else "no initdb: install Debian's postgresql"
 
 
+@dataclass(frozen=True)
+class Server:
+    """A running server.
+
+    url      less the name of a database
+    restart  stops it as a crash would, and starts it again on the same data
+    """
+
+    url: str
+    restart: Callable[[], None]
+
+
 @contextmanager
-def run_server() -> Iterator[str]:
-    """URL of a running server, less the name of a database."""
+def run_server() -> Iterator[Server]:
+    """A server of this process alone."""
     folder, programs = Path(tempfile.mkdtemp(prefix="audit-postgres-")), _find_folder()
     assert programs is not None
     user = _find_user()
@@ -49,12 +62,19 @@ def run_server() -> Iterator[str]:
     try:
         call("initdb", "-A", "trust", "-U", "audit", "-E", "UTF8", "--no-sync", "-D", data)
         options = f"-p {port} -k {folder} {SETTINGS}"
-        log = folder / "log"
-        call("pg_ctl", "-D", data, "-o", options, "-l", log, "-w", "-t", "200", "start")
+        control = ("pg_ctl", "-D", data, "-w")
+        start = (*control, "-o", options, "-l", folder / "log", "-t", 200, "start")
+        stop = (*control, "-m", "immediate", "stop")
+
+        def restart() -> None:
+            call(*stop)
+            call(*start)
+
+        call(*start)
         try:
-            yield f"postgresql+psycopg://audit@127.0.0.1:{port}"
+            yield Server(f"postgresql+psycopg://audit@127.0.0.1:{port}", restart)
         finally:
-            call("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+            call(*stop)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

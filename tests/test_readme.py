@@ -29,9 +29,14 @@ SMALLER = {
 """The same commands on less: fewer methods, repeats and trials."""
 
 
+ELSEWHERE = [path.read_text() for path in ROOT.glob("tests/reliability/more_than_one_*.sh")]
+"""Blocks that tests of their own execute."""
+
+
 def list_commands() -> list[str]:
     """The lines of all shell blocks, continued lines joined, comments left out."""
     blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    blocks = [block for block in blocks if block not in ELSEWHERE]
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
     return [" ".join(line.split()) for line in lines if line.strip() and line[0] != "#"]
 

@@ -21,11 +21,12 @@ from core.audit.plan import (
     draw_repeat,
     list_seen,
     make_cell_seed,
+    make_member_seeds,
     make_shared_seed,
     prepare_graph,
 )
 from core.audit.spec import AuditSpec, MethodChoice, rename_seeds
-from core.context import Context
+from core.context import Context, Peer
 from core.data.release_columns import show_columns
 from core.data.splits import draw_attribute_threat
 from core.errors import InputError, UnsupportedError
@@ -265,11 +266,13 @@ def _enter(
     spec: AuditSpec, request: AdviceRequest, repeat: int, context: Context, step: int, total: int
 ) -> Context:
     """Seeds of the audit's own cell: without a link threat, its numbers come out again."""
-    cell = Cell("", "attack", ORIGINAL, request.attack.id, repeat)
+    attack = request.attack
+    cell = Cell("", "attack", ORIGINAL, attack.id, repeat, attack.model_dump_json())
     return replace(
         context,
         seed=make_cell_seed(spec, cell),
         shared_seed=make_shared_seed(spec, cell),
+        peers={key: Peer(seed) for key, seed in make_member_seeds(spec, cell).items()},
         progress=PartProgress(context.progress, step, total),
     )
 

@@ -90,6 +90,7 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         attacks=tuple(c.id for c in spec.attacks),
         defenses=tuple(c.id for c in spec.defenses),
         study=row.provenance.get("study"),
+        person=row.person,
     )
 
 

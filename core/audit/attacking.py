@@ -107,11 +107,9 @@ def _attack_included(
     from core.measures.node_risk import measure_advantage
 
     assert isinstance(attack, LinkAttack)
-    name, _, value = case.knowledge.partition(":")
+    name = case.knowledge.partition(":")[0]
     if name == "held":
-        from core.attacks.held import share_held_releases
-
-        release = share_held_releases(_make_defense(release), release, threats, int(value), context)
+        release = _hold_releases(case, release, threats, context)
     threat = draw_included_threat(threats.visible, release.graph, context.rng("included"))
     check_support(attack.label, attack.supports(release, threat))
     if name == "aware":
@@ -128,6 +126,23 @@ def _attack_included(
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
     measured = [*included.measure_included(scores, threat), measure_advantage(risk)]
     return measured, dict(scores.facts or {}), arrays
+
+
+def _hold_releases(case: Case, first: Release, threats: Threats, context: Context) -> Release:
+    """What one holds who gets several releases: of one defense, or one of each of several."""
+    from core.attacks.held import share_held_releases, share_releases_of
+    from core.registry import parse_method
+
+    if not case.held_defenses:
+        count = int(case.knowledge.partition(":")[2])
+        return share_held_releases(_make_defense(first), first, threats, count, context)
+    others: list[Defense] = []
+    for text in case.held_defenses:
+        defense = parse_method(text, "defense")
+        assert isinstance(defense, Defense)
+        if (defense.info.key, defense.config) != (first.defense, first.config):
+            others.append(defense)
+    return share_releases_of(others, first, threats, context)
 
 
 def _make_defense(release: Release) -> Defense:
@@ -164,6 +179,8 @@ def _attack_attribute(
     risk = node_risk.compute_attribute_node_risk(found, threat)
     arrays = {"scores": found.probabilities, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
+    if found.held_out is not None:
+        arrays["held_out"] = found.held_out[threat.known]
     arrays["margin"] = ranking.compute_node_margins(found.probabilities, threat)
     measured = [
         *ranking.measure_class_probabilities(found, threat),

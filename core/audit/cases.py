@@ -95,6 +95,14 @@ class Case:
                 knowledge = token
         return Case(method, threat, target, knowledge)
 
+    @property
+    def held_defenses(self) -> tuple[str, ...]:
+        """Ids of the defenses of which the attacker holds a release each; () for K of one."""
+        name, _, value = self.knowledge.partition(":")
+        if name != "held" or value.isdecimal():
+            return ()
+        return tuple(unquote(value).split("|"))
+
     def describe_knowledge(self, has_others: bool = False) -> str:
         """As audit.json calls it: "unaware" or, where others attack too, "assumed"."""
         if self.knowledge:
@@ -150,4 +158,7 @@ def _list_own_cases(spec: AuditSpec, method: str, attack: Method) -> list[Case]:
     holds = isinstance(attack, LinkAttack) and attack.reads_several
     if spec.releases_held is not None and holds:
         cases.append(replace(plain, knowledge=f"held:{spec.releases_held}"))
+    if spec.hold_every_defense and holds and len(spec.defenses) > 1:
+        ids = "|".join(choice.id for choice in spec.defenses)
+        cases.append(replace(plain, knowledge=f"held:{quote(ids, safe='')}"))
     return cases

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from core.audit.access.people import LOCAL
 from core.audit.store.schema import LedgerRow
 from core.errors import InputError
 from core.privacy.ledger import Entry, Total, check_budget, compute_totals
@@ -35,13 +36,21 @@ def list_entries(store: Store, graph_hash: str) -> tuple[Entry, ...]:
 
 
 def enter_release(
-    store: Store, graph_hash: str, run: str, made: str, release: Release, budget: float | None
+    store: Store,
+    graph_hash: str,
+    run: str,
+    made: str,
+    release: Release,
+    budget: float | None,
+    person: str = LOCAL.subject,
+    signed_by: str = LOCAL.subject,
 ) -> tuple[Total, ...]:
     """Enter a publishing run and return what all runs of the graph spend with it.
 
     Entering the same run again changes nothing. Raises InputError where the sum of its unit
     would exceed `budget`; the run is not entered then, and must not be handed out. Of two runs
     at the same time the second sees the first.
+    person, signed_by  who prepared it, and who let it be handed out ("": nobody yet)
     """
     new = Entry.of(run, made, _name(release), release.guarantee)
     with store.write() as connection:
@@ -52,7 +61,8 @@ def enter_release(
             return compute_totals(known)
         if budget is not None:
             check_budget(known, new, budget)
-        connection.execute(sa.insert(LedgerRow).values(graph_hash=graph_hash, **asdict(new)))
+        row = {**asdict(new), "graph_hash": graph_hash, "person": person, "signed_by": signed_by}
+        connection.execute(sa.insert(LedgerRow).values(row))
     return compute_totals([*known, new])
 
 

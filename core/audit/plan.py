@@ -26,7 +26,7 @@ from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
 from core.errors import InputError
 from core.graph import Graph
-from core.methods import ATTACK_KINDS, Method
+from core.methods import ATTACK_KINDS, AttributeAttack, Method
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.seeding import Seed
@@ -48,6 +48,8 @@ class Cell:
     choice      key and settings of the attack or defense, as JSON text; "" for measure
     upstream    key of the publish cell that makes the release; "" on the original
     skip        why the cell is not computed at all; "" where it is
+    members     keys of the cells of the attacks that this one is made of, in their order; they
+                need not be in the audit
     """
 
     key: str
@@ -59,6 +61,7 @@ class Cell:
     upstream: str = ""
     uses_gpu: bool = False
     skip: str = ""
+    members: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -110,6 +113,7 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     cases = list_cases(spec)
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
+    members = {case.id: list_members(attack, case) for _, attack, case in cases}
     ranked: list[tuple[tuple[int, ...], Cell]] = []
     for repeat in range(spec.num_repeats):
         for choice, defense, release in [(None, None, ORIGINAL), *defenses]:
@@ -135,8 +139,13 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
                 if defense is not None and case.needs_defense:
                     uses_gpu |= defense.info.uses_gpu
                 facts = {**_describe_stakes(spec, case, base), "upstream": upstream}
+                keys = tuple(
+                    _compute_key("attack", release, own, repeat, member, facts)
+                    for member, own in members[case.id]
+                )
+                whole = {**facts, "members": keys} if keys else facts
                 cell = Cell(
-                    _compute_key("attack", release, case.id, repeat, attack, facts),
+                    _compute_key("attack", release, case.id, repeat, attack, whole),
                     "attack",
                     release,
                     case.id,
@@ -145,9 +154,11 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
                     upstream,
                     uses_gpu,
                     _find_skip_reason(spec, attack, case),
+                    keys,
                 )
                 cost = _COST_RANK[attack.info.cost]
-                ranked.append(((tier, 0 if tier else cost, repeat, 1, cost), cell))
+                rank = (tier, 0 if tier else cost, repeat, 1, cost, bool(keys))
+                ranked.append((rank, cell))
             for name, part in list_parts(spec).items():
                 facts = {**everything, "upstream": upstream}
                 key = _compute_key("measure", release, name, repeat, None, facts)
@@ -245,9 +256,34 @@ def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
     return np.array([[index[a], index[b]] for a, b in pairs], np.int64).reshape(-1, 2)
 
 
+def list_members(attack: Method, case: Case) -> list[tuple[AttributeAttack, str]]:
+    """What an attack is made of, with the ids of their own cases in the same audit.
+
+    None where the attacker knows the defense: then all of it runs on replays.
+    """
+    if not isinstance(attack, AttributeAttack) or case.knowledge == "aware":
+        return []
+    return [
+        (member, replace(case, method=MethodChoice.of(member).id).id)
+        for member in attack.list_members()
+    ]
+
+
 def make_cell_seed(spec: AuditSpec, cell: Cell) -> Seed:
     """The stream of one cell, independent of which other cells the audit has."""
     method = RELEASE if cell.kind == "measure" else cell.method
+    return _make_seed(spec, cell, method)
+
+
+def make_member_seeds(spec: AuditSpec, cell: Cell) -> dict[str, Seed]:
+    """The streams of the cells of what an attack is made of, by key of the attack."""
+    if cell.kind != "attack":
+        return {}
+    members = list_members(cell.make_method(), cell.case)
+    return {member.info.key: _make_seed(spec, cell, own) for member, own in members}
+
+
+def _make_seed(spec: AuditSpec, cell: Cell, method: str) -> Seed:
     return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, cell.release, method)
 
 

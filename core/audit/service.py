@@ -1,7 +1,8 @@
 """The audits of one AUDIT_HOME: start, watch, cancel, resume, read, delete.
 
 One object serves all browser sessions of a server, or one command. Audits that other processes
-run on the same home show in the history like one's own. Never imports torch.
+run on the same home show in the history like one's own. It does what it is told: people reach it
+through core.audit.access.desk, which asks first whether they may. Never imports torch.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core.audit.access.people import LOCAL
+from core.audit.access.team import Team
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
+from core.audit.decisions import Decision, list_decisions, record_decision
 from core.audit.estimate import (
     Task,
     TimeModel,
@@ -28,6 +32,7 @@ from core.audit.jobs.cluster import count_workers
 from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.jobs.engine import Engine
 from core.audit.jobs.kind import Jobs
+from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
 from core.audit.ledger import list_entries
 from core.audit.plan import load_known_graph, plan_audit
@@ -60,7 +65,14 @@ class AuditService:
         self.claims = ClaimJobs(self._store, self._engine)
         self.advice = AdviceJobs(self._store, self._engine)
         self.publishing = PublishJobs(self._store, self._engine)
-        self._kinds: tuple[Jobs[Any, Any], ...] = (self.claims, self.advice, self.publishing)
+        self.team = Team(self._store)
+        self.layouts = LayoutJobs(self._store, self._engine)
+        self._kinds: tuple[Jobs[Any, Any], ...] = (
+            self.claims,
+            self.advice,
+            self.publishing,
+            self.layouts,
+        )
         self.publishing.sweep()
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
         self._models: OrderedDict[str, TimeModel] = OrderedDict()
@@ -94,9 +106,9 @@ class AuditService:
 
     # -- graphs -----------------------------------------------------------------------------
 
-    def save_graph(self, graph: Graph) -> str:
-        """Store a graph; returns its content hash, by which specs name it."""
-        graph_hash = self._store.save_graph(graph)
+    def save_graph(self, graph: Graph, person: str = LOCAL.subject) -> str:
+        """Store a graph that `person` brought; returns its hash, by which specs name it."""
+        graph_hash = self._store.save_graph(graph, person)
         self._remember(self._graphs, graph_hash, graph, _MAX_GRAPHS)
         return graph_hash
 
@@ -113,21 +125,26 @@ class AuditService:
     # -- audits -----------------------------------------------------------------------------
 
     def start_audit(
-        self, spec: AuditSpec, name: str | None = None, marks: dict[str, Any] | None = None
+        self,
+        spec: AuditSpec,
+        name: str | None = None,
+        marks: dict[str, Any] | None = None,
+        person: str = LOCAL.subject,
     ) -> str:
         """Plan the audit and compute it in the background; returns its id at once.
 
         marks  more to keep with its provenance, such as the study that it is a point of.
+        person  whose it is
         Cells that any earlier audit computed are taken from the store. Raises InputError where
         the threats cannot be drawn on the graph.
         """
         spec = spec.normalized()
         graph = self.load_graph(spec.graph_hash)
-        self._store.save_graph(graph)
+        self._store.save_graph(graph, person)
         cells = plan_audit(spec, graph, load_known_graph(spec, self.load_graph))
         audit_id = new_audit_id()
         provenance = {**describe_run(spec), **(marks or {})}
-        self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance)
+        self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance, person)
         self._run(audit_id)
         return audit_id
 
@@ -163,16 +180,17 @@ class AuditService:
             raise InputError("audit", "runs in another process", audit_id, "wait until it stops")
         if self._store.delete_audit(audit_id):
             self.publishing.forget_graph(row.graph_hash)
+            self.layouts.forget_graph(row.graph_hash)
         with self._lock:
             self._views.pop(audit_id, None)
             self._models.pop(audit_id, None)
-            self._graphs.clear()
+            self._graphs.pop(row.graph_hash, None)
             self._releases.clear()
             self._runs.pop(audit_id, None)
 
-    def find_same_audit(self, spec: AuditSpec) -> str | None:
-        """Id of the newest audit with exactly this spec, or None."""
-        return self._store.find_same_audit(spec.normalized())
+    def find_same_audit(self, spec: AuditSpec, person: str = LOCAL.subject) -> str | None:
+        """Id of this person's newest audit with exactly this spec, or None."""
+        return self._store.find_same_audit(spec.normalized(), person)
 
     # -- reading ----------------------------------------------------------------------------
 
@@ -250,7 +268,8 @@ class AuditService:
         claims = tuple((c.id, c.state) for c in self.claims.list(audit_id) if not c.is_active)
         finished = sorted((state, n) for state, n in counts.items() if state in FINAL)
         ledger = list_entries(self._store, row.graph_hash)
-        fingerprint = (find_state(row), claims, len(ledger), *finished)
+        decisions = list_decisions(self._store, row.graph_hash)
+        fingerprint = (find_state(row), claims, len(ledger), len(decisions), *finished)
         with self._lock:
             known = self._views.get(audit_id)
         if known is not None and known[0] == fingerprint:
@@ -259,7 +278,8 @@ class AuditService:
             cells = assemble_cells(self._store.list_cells(audit_id))
             return replace(known[1], summary=summarize(row, counts), cells=cells)
         try:
-            view = replace(assemble_view(self._store, row, self.load_graph), ledger=ledger)
+            view = assemble_view(self._store, row, self.load_graph)
+            view = replace(view, ledger=ledger, decisions=decisions)
         except DamagedError:
             if not self._store.heal_cells(audit_id):  # it is the graph that is damaged
                 raise
@@ -270,20 +290,40 @@ class AuditService:
         self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
         return view
 
+    def record_decision(self, decision: Decision) -> str:
+        """Add to the history of decisions; it cannot be taken back, only superseded."""
+        record_decision(self._store, decision)
+        return decision.id
+
     # -- publishing -------------------------------------------------------------------------
 
-    def start_publish(self, spec: PublishSpec, audit_id: str | None = None) -> str:
+    def start_publish(
+        self, spec: PublishSpec, audit_id: str | None = None, person: str = LOCAL.subject
+    ) -> str:
         """Make one release with operating-system entropy; returns an id for `get_publish`.
 
         audit_id  the audit that it is shown with and deleted with
+        person    who prepares it; what others than the local user prepare is to be signed
         """
         self.load_graph(spec.graph_hash)
-        return self.publishing.start(spec, audit_id)
+        return self.publishing.start(spec, audit_id, person)
+
+    def sign_publish(self, publish_id: str, person: str = LOCAL.subject) -> None:
+        """Let what another person prepared be handed out."""
+        self.publishing.sign(publish_id, person)
+
+    def hand_out(self, publish_id: str) -> PublishProgress:
+        """`get_publish` for whoever takes the release away; InputError where there is none."""
+        run = self.get_publish(publish_id)
+        if run.release is None:
+            rule = "must be done and signed to be handed out"
+            raise InputError("publishing run", rule, publish_id)
+        return run
 
     def get_publish(self, publish_id: str) -> PublishProgress:
-        """How far it is; with the release once it is done."""
+        """How far it is; with the release once it is done and signed."""
         run = self.publishing.get(publish_id)
-        if run.state is not State.DONE:
+        if run.state is not State.DONE or not run.signed_by:
             return run
         with self._lock:
             release = self._releases.get(publish_id)

@@ -156,6 +156,10 @@ class AuditSpec(BaseModel):
     releases_held: int | None = Field(
         None, ge=2, le=100, description="Releases of the same graph that an attacker holds at once."
     )
+    hold_every_defense: bool = Field(
+        False,
+        description="An attacker on links inside holds a release of each defense of the audit.",
+    )
     attacks: tuple[MethodChoice, ...] = ()
     defenses: tuple[MethodChoice, ...] = ()
     num_repeats: int = Field(
@@ -218,7 +222,7 @@ class AuditSpec(BaseModel):
     @property
     def has_included_threat(self) -> bool:
         """Whether the links inside the releases are attacked."""
-        return self.included_links or self.releases_held is not None
+        return self.included_links or self.releases_held is not None or self.hold_every_defense
 
     @property
     def has_link_threat(self) -> bool:

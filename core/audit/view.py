@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.audit.access.people import LOCAL
+from core.audit.decisions import Decision
 from core.audit.publishing import PublishSpec
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -102,7 +104,10 @@ class ReleaseSummary:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """One row of the history; `study` where it is a point of one (core.audit.studies)."""
+    """One row of the history; `study` where it is a point of one (core.audit.studies).
+
+    person  subject of whose it is (core.audit.access.people)
+    """
 
     id: str
     name: str
@@ -120,6 +125,7 @@ class AuditSummary:
     attacks: tuple[str, ...]
     defenses: tuple[str, ...]
     study: dict[str, Any] | None = None
+    person: str = LOCAL.subject
 
 
 @dataclass(frozen=True)
@@ -152,15 +158,18 @@ class ClaimRun(JobProgress):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishProgress(JobProgress):
-    """A publishing run; `release` and `provenance` are there once it is done.
+    """A publishing run; `provenance` is there once it is done, `release` once it is signed too.
 
     description  everything of the release but its graph
+    prepared_by, signed_by  subjects of two people, or twice the local user; "" not signed yet
     """
 
     spec: PublishSpec
     provenance: dict[str, Any]
     description: dict[str, Any]
     release: Release | None = None
+    prepared_by: str = LOCAL.subject
+    signed_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,6 +186,7 @@ class AuditView:
              class over hidden nodes and repeats, from raw probabilities
     claims   checks of what the releases promise, oldest first, whatever their state
     ledger   publishing runs of the graph, in any audit or none, oldest first
+    decisions  on releases of the graph, in any audit, oldest first
     """
 
     summary: AuditSummary
@@ -192,6 +202,7 @@ class AuditView:
     load_release: Callable[[str, int], Graph]
     claims: tuple[ClaimRun, ...] = ()
     ledger: tuple[Entry, ...] = ()
+    decisions: tuple[Decision, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 

@@ -38,7 +38,9 @@ def add_cluster(commands: Any, say: Say) -> None:
 
 def _add_tls(parser: argparse.ArgumentParser) -> None:
     for name, what in (("ca", "authority"), ("cert", "certificate"), ("key", "private key")):
-        parser.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=f"TLS: the {what}")
+        usual = os.environ.get(f"AUDIT_TLS_{name.upper()}") or None
+        about = f"TLS: the {what} (AUDIT_TLS_{name.upper()})"
+        parser.add_argument(f"--tls-{name}", type=Path, metavar="FILE", default=usual, help=about)
 
 
 def run_scheduler(options: argparse.Namespace, say: Say) -> int:
@@ -128,5 +130,5 @@ def _make_security(options: argparse.Namespace) -> Any:
     return make_security(*(_to_text(getattr(options, f"tls_{n}")) for n in ("ca", "cert", "key")))
 
 
-def _to_text(path: Path | None) -> str:
+def _to_text(path: Path | str | None) -> str:
     return "" if path is None else os.fspath(path)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from core.cli.team import check_administrator
+
 Say = Callable[[str], object]
 
 
@@ -27,6 +29,7 @@ def add_doctor(commands: Any, say: Say) -> None:
 
 def run_doctor(options: argparse.Namespace, say: Say) -> int:
     """Prints a line for each finding, then sizes; 1 where something is left to be done."""
+    from core.audit.access.team import Team
     from core.audit.store.backup import restore_backup, write_backup
     from core.audit.store.checkup import check_database, check_home, measure_home
     from core.audit.store.database import Store
@@ -42,6 +45,7 @@ def run_doctor(options: argparse.Namespace, say: Say) -> int:
     if not any(finding.kind == "database" for finding in findings):
         store = Store(home)
         try:
+            check_administrator(Team(store), "doctor")
             findings += check_home(store, options.repair)
         finally:
             store.close()

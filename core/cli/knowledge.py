@@ -10,8 +10,8 @@ from core.errors import InputError
 
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
-    """--aware, --evaluation, --included-links, --releases-held, --publisher-knows,
-    --attacker-known, --joint and --group."""
+    """--aware, --evaluation, --included-links, --releases-held, --hold-every-defense,
+    --publisher-knows, --attacker-known, --joint and --group."""
     parser.add_argument(
         "--publisher-knows",
         choices=("none", "public", "column"),
@@ -60,6 +60,11 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="links inside, attacked by one who holds K releases of the same graph as well",
     )
+    parser.add_argument(
+        "--hold-every-defense",
+        action="store_true",
+        help="links inside, attacked by one who holds a release of each defense as well",
+    )
 
 
 def read_knowledge(
@@ -89,7 +94,9 @@ def read_knowledge(
         fields["included_links"] = True
     if options.releases_held is not None:
         fields["releases_held"] = options.releases_held
-    if fields.get("included_links") or fields.get("releases_held"):
+    if options.hold_every_defense:
+        fields["hold_every_defense"] = True
+    if any(fields.get(name) for name in ("included_links", "releases_held", "hold_every_defense")):
         from core.audit.presets import list_included_attacks
         from core.audit.spec import MethodChoice
 

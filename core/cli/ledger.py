@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.cli.arguments import load_input
+from core.cli.team import open_person
 
 Say = Callable[[str], object]
 
@@ -26,6 +27,7 @@ def add_ledger(
 
 def run_ledger(options: argparse.Namespace, say: Say) -> int:
     """Print the entries and the totals of the graph's ledger."""
+    from core.audit.access.team import Team
     from core.audit.ledger import describe_ledger, list_entries
     from core.audit.store.database import Store
     from core.findings.ledger import describe_total, list_ledger_rows
@@ -34,6 +36,7 @@ def run_ledger(options: argparse.Namespace, say: Say) -> int:
     graph = load_input(options, lambda text: None if options.json else say(text)).graph
     store = Store()
     try:
+        open_person(Team(store))  # where people share a database, one must be one of them
         entries = list_entries(store, graph.content_hash)
     finally:
         store.close()

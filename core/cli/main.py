@@ -25,6 +25,7 @@ from core.cli.doctor import add_doctor
 from core.cli.identity import add_identity
 from core.cli.knowledge import add_knowledge, split_private
 from core.cli.ledger import add_ledger
+from core.cli.team import add_team, check_publisher, open_service
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import AuditError, InputError, RunCancelled
 from core.progress import Progress
@@ -210,6 +211,7 @@ def build_parser() -> Parser:
     )
     publish.set_defaults(run=run_publish)
     add_ledger(commands, _add_graph, say)
+    add_team(commands, say)
     return parser
 
 
@@ -270,12 +272,9 @@ def run_methods(options: argparse.Namespace) -> int:
 def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
     from core.audit.export import write_audit
-    from core.audit.service import AuditService
     from core.audit.states import State
 
-    service = AuditService()
-    try:
-        service.tell_trouble(say)
+    with open_service(say) as service:
         spec = build_spec(options, service, say)
         _check_folder(options.out)
         audit_id = service.find_same_audit(spec)
@@ -306,8 +305,6 @@ def run_audit(options: argparse.Namespace) -> int:
             say(text)
         say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
         return 1 if failed or refuted else code
-    finally:
-        service.close()
 
 
 def run_check_claim(options: argparse.Namespace) -> int:
@@ -341,7 +338,10 @@ def describe_risk(view: AuditView) -> list[str]:
 
 def run_publish(options: argparse.Namespace) -> int:
     """Draw and write a release with fresh noise."""
+    from core.audit.access.people import LOCAL
+    from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
+    from core.audit.ledger import new_run_id
     from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
     from core.audit.store.database import Store
@@ -360,14 +360,17 @@ def run_publish(options: argparse.Namespace) -> int:
     _check_folder(options.out.parent)
     fields |= read_columns(options)
     spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
-    release = publish_release(graph, spec)
-    shown = (options.utility,) if options.utility else ()
-    columns = [*release.graph.attributes, *release.graph.feature_names]
     store = Store()
     try:
-        provenance = enter_publishing(store, spec, release)
+        check_publisher(Team(store))
+        release = publish_release(graph, spec)
+        run = new_run_id()
+        provenance = enter_publishing(store, spec, release, run)
+        Team(store).record(LOCAL, "publish release", run)
     finally:
         store.close()
+    shown = (options.utility,) if options.utility else ()
+    columns = [*release.graph.attributes, *release.graph.feature_names]
     paths = write_release(
         release,
         options.out.parent,

@@ -50,6 +50,7 @@ class Blink(Defense):
             "even half the noise goes unnoticed here. The promise covers the reports themselves."
         ),
     )
+    is_reported_twice: ClassVar[bool] = True
     epsilon: float = Field(
         6.0,
         gt=0,

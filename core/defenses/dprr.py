@@ -31,6 +31,7 @@ class DegreePreservingRR(Defense):
         source="Hidano and Murakami, Degree-preserving randomized response, 2022",
         group="link-local DP",
     )
+    is_reported_twice: ClassVar[bool] = True
     epsilon: float = Field(
         6.0,
         gt=0,

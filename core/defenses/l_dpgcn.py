@@ -35,6 +35,7 @@ class LocalDpGcn(Defense):
         group="link-local DP",
         version=2,
     )
+    is_reported_twice: ClassVar[bool] = True
     epsilon: float = Field(
         6.0,
         gt=0,

@@ -36,6 +36,7 @@ class LdpGen(Defense):
         group="link-local DP",
         cost="seconds",
     )
+    is_reported_twice: ClassVar[bool] = True
     epsilon: float = Field(
         6.0,
         gt=0,

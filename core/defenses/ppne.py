@@ -6,13 +6,18 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
+from scipy import sparse
 
+from core.algorithms.neighborhood_changes import compute_effect, make_changes, make_room
 from core.context import Context
 from core.defenses.candidates import sample_candidates
-from core.graph import Graph
+from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
 from core.release import Release
 from core.threats import Threats
+
+CHANGES_AT_ONCE = 2048
+"""Between two reports of progress."""
 
 
 class Ppne(Defense):
@@ -60,21 +65,14 @@ class Ppne(Defense):
         exposed = _find_exposed(graph, threats.link.hidden)
         fresh = sample_candidates(graph, threats, max(4 * budget, half), rng)
         fresh = fresh[state.is_exposed[fresh].any(axis=1)]
-        for change in range(budget):
-            if change % 16 == 0:
-                context.progress.update(change, budget, "choosing changes")
-            best, best_ratio = None, 0.0
-            picked = [exposed[rng.integers(len(exposed), size=half)]] if len(exposed) else []
-            if len(fresh):
-                picked.append(fresh[rng.integers(len(fresh), size=half)])
-            for u, v in np.concatenate(picked).tolist() if picked else []:
-                gain, loss = state.compute_effect(u, v)
-                if gain > 0 and gain / (loss + 1e-3) > best_ratio:
-                    best, best_ratio = (u, v), gain / (loss + 1e-3)
-            if best is None:
-                continue
-            u, v = best
-            state.flip(u, v)
+        pools = [pool for pool in (exposed, fresh) if len(pool)]
+        for start in range(0, budget if pools else 0, CHANGES_AT_ONCE):
+            count = min(CHANGES_AT_ONCE, budget - start)
+            picked = [
+                [pool[rng.integers(len(pool), size=half)] for pool in pools] for _ in range(count)
+            ]
+            state.change(np.array(picked).reshape(count, -1, 2))
+            context.progress.update(start + count, budget, "choosing changes")
         return Release(state.to_graph(), self.info.key, self.config)
 
 
@@ -90,25 +88,25 @@ class _Neighborhoods:
     """Closed neighbourhoods that change, and what a change does to the similarities."""
 
     def __init__(self, graph: Graph, hidden: np.ndarray) -> None:
-        self.graph = graph
-        self.neighbors: list[set[int]] = [{i} for i in range(graph.num_nodes)]
-        for i, j in graph.edges.tolist():
-            self.neighbors[i].add(j)
-            self.neighbors[j].add(i)
-        self.sensitive: dict[int, list[int]] = {}
-        for i, j in hidden.tolist():
-            self.sensitive.setdefault(i, []).append(j)
-            self.sensitive.setdefault(j, []).append(i)
-        self.is_exposed = np.zeros(graph.num_nodes, bool)
+        self.graph, n = graph, graph.num_nodes
+        closed = sparse.csr_array(graph.adjacency != 0, dtype=np.int8)
+        closed = sparse.csr_array(closed + sparse.eye_array(n, format="csr", dtype=np.int8))
+        closed.sort_indices()
+        self._starts = closed.indptr.astype(np.int64)
+        self._columns = closed.indices.astype(np.int64)
+        self._sizes = np.diff(self._starts)
+        ends = np.concatenate([hidden, hidden[:, ::-1]]).astype(np.int64)
+        ends = ends[np.argsort(ends[:, 0], kind="stable")]
+        counts = np.bincount(ends[:, 0], minlength=n)
+        self._secrets = np.concatenate([[0], np.cumsum(counts)]), ends[:, 1].copy()
+        self.is_exposed = np.zeros(n, bool)
         self.is_exposed[hidden] = True
-        self._links = set(map(tuple, graph.edges.tolist()))
 
-    def is_link(self, u: int, v: int) -> bool:
-        return (min(u, v), max(u, v)) in self._links
-
-    def flip(self, u: int, v: int) -> None:
-        self.neighbors[u] ^= {v}
-        self.neighbors[v] ^= {u}
+    def change(self, candidates: np.ndarray) -> None:
+        """Flip the best pair of each row of (k, c, 2) candidates, one after the other."""
+        room = np.bincount(candidates.ravel(), minlength=self.graph.num_nodes)
+        self._starts, self._columns = make_room(self._starts, self._sizes, self._columns, room)
+        make_changes(self._starts, self._sizes, self._columns, *self._secrets, candidates)
 
     def compute_effect(self, u: int, v: int) -> tuple[float, float]:
         """(gain, loss) of removing (u, v) where it is a link, of adding it where not.
@@ -116,34 +114,28 @@ class _Neighborhoods:
         Links through which nothing but the flipped pair changes are the pairs at u and at v;
         the flipped pair itself counts for neither.
         """
-        gain = loss = 0.0
-        sign = -1 if v in self.neighbors[u] else 1
-        for a, b in ((u, v), (v, u)):
-            size = len(self.neighbors[a])
-            for x in self.sensitive.get(a, ()):
-                gain -= self._change(a, b, x, size, sign)
-            for x in self.neighbors[a]:
-                if x != a and x != b:
-                    loss += abs(self._change(a, b, x, size, sign))
-        return gain, loss
-
-    def _change(self, a: int, b: int, x: int, size: int, sign: int) -> float:
-        """Δ s_ax when b enters (sign 1) or leaves (−1) N[a]; x keeps its neighbourhood."""
-        if x == b:
-            return 0.0
-        common = len(self.neighbors[a] & self.neighbors[x])
-        other = len(self.neighbors[x])
-        after = common + sign * (b in self.neighbors[x])
-        return float(after / ((size + sign) * other) ** 0.5 - common / (size * other) ** 0.5)
+        mark = np.zeros(self.graph.num_nodes, bool)
+        effect: tuple[float, float] = compute_effect(
+            self._starts, self._sizes, self._columns, *self._secrets, u, v, mark
+        )
+        return effect
 
     def to_graph(self) -> Graph:
-        ends = [(i, j) for i, row in enumerate(self.neighbors) for j in row if i < j]
-        edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
+        """The graph of the neighbourhoods; links that were added have the median weight."""
+        rows = np.repeat(np.arange(self.graph.num_nodes), self._sizes)
+        offsets = np.cumsum(self._sizes) - self._sizes
+        places = np.arange(len(rows)) - offsets[rows] + self._starts[rows]
+        edges = np.stack([rows, self._columns[places]], axis=1)
+        edges = edges[edges[:, 0] < edges[:, 1]]
         if self.graph.weights is None:
             return self.graph.with_edges(edges)
-        known = dict(
-            zip(map(tuple, self.graph.edges.tolist()), self.graph.weights.tolist(), strict=True)
+        weights = np.full(
+            len(edges), np.median(self.graph.weights) if self.graph.num_edges else 1.0
         )
-        fill = float(np.median(self.graph.weights)) if self.graph.num_edges else 1.0
-        weights = np.array([known.get(pair, fill) for pair in map(tuple, edges.tolist())])
+        codes = pair_codes(edges, self.graph.num_nodes)
+        known = np.searchsorted(self.graph.edge_codes, codes)
+        known = np.minimum(known, max(self.graph.num_edges - 1, 0))
+        if self.graph.num_edges:
+            is_old = self.graph.edge_codes[known] == codes
+            weights[is_old] = self.graph.weights[known[is_old]]
         return self.graph.with_edges(edges, weights)

@@ -29,6 +29,7 @@ class RandomizedResponse(Defense):
         source="Warner, JASA 1965; baseline RR of Blink (Zhu et al., CCS 2023, §5.1)",
         group="link-local DP",
     )
+    is_reported_twice: ClassVar[bool] = True
     epsilon: float = Field(
         6.0,
         gt=0,

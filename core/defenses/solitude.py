@@ -36,6 +36,7 @@ class Solitude(Defense):
         cost="seconds",
         uses_gpu=True,
     )
+    is_reported_twice: ClassVar[bool] = True
     epsilon: float = Field(
         6.0,
         gt=0,

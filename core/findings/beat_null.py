@@ -7,12 +7,13 @@ Two attacks of equal AUC can differ tenfold in what they find while hardly ever 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.cases import Case, Threat
 from core.findings.differences import is_clear
-from core.findings.labels import method_title, metric_title
+from core.findings.labels import attack_threat, method_title, metric_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.tables import attack_rows, main_metric
 from core.findings.turned import explain_turned, name_strength, turn_round
@@ -47,7 +48,11 @@ class Comparison:
 def compare_with_null(
     results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
 ) -> list[Comparison]:
-    """One comparison a metric that was computed: low false alarms first, the headline last."""
+    """One comparison a metric that was computed: low false alarms first, the headline last.
+
+    Of several secrets, or of attackers who have more of the other columns, each is compared with
+    the null attackers of its own kind, and the one furthest ahead of them is taken.
+    """
     found = []
     headline = main_metric(results, threat)
     for metric in dict.fromkeys((*LOW_METRICS, headline)):
@@ -55,12 +60,34 @@ def compare_with_null(
             continue
         rows = attack_rows(results, metric, threat)
         rows = turn_round(rows[rows.release == release])
-        real, nulls = rows[~rows.is_null], rows[rows.is_null]
-        if real.empty:
-            continue
-        null = None if nulls.empty else nulls.loc[nulls.value.idxmax()]
-        found.append(Comparison(metric, real.loc[real.value.idxmax()], null))
+        stakes = rows.method.map(_find_stake)
+        own = [_compare(metric, part) for _, part in rows.groupby(stakes, sort=False)]
+        known = [comparison for comparison in own if comparison is not None]
+        if known:
+            found.append(max(known, key=_rank))
     return found
+
+
+def _compare(metric: str, rows: pd.DataFrame) -> Comparison | None:
+    real, nulls = rows[~rows.is_null], rows[rows.is_null]
+    if real.empty:
+        return None
+    null = None if nulls.empty else nulls.loc[nulls.value.idxmax()]
+    return Comparison(metric, real.loc[real.value.idxmax()], null)
+
+
+def _rank(found: Comparison) -> tuple[bool, float]:
+    """Those with a null attacker first, by how far they are ahead of it."""
+    return found.null is not None, float(found.best.value if found.null is None else found.gap)
+
+
+@lru_cache(maxsize=1024)
+def _find_stake(method: str) -> tuple[str, str]:
+    """The private column that an attack is after, and what it has of the others."""
+    if attack_threat(method) is None:
+        return "", ""
+    case = Case.parse(method)
+    return case.target, case.knowledge if case.knowledge.startswith("joint:") else ""
 
 
 def describe_comparisons(found: list[Comparison], aim: str) -> str:

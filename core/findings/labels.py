@@ -8,7 +8,7 @@ from typing import Any
 from core.audit.cases import Case, Threat, split_id
 from core.errors import InputError
 from core.measures.metrics import METRICS
-from core.methods import Method
+from core.methods import Defense, Method
 from core.registry import parse_method
 from core.release import ORIGINAL
 
@@ -86,7 +86,8 @@ def method_title(method_id: str) -> str:
     """Title of an attack or defense with its settings; the id if it is unknown.
 
     Settings at their defaults are left out, but for those that say how strong a defense is:
-    "EdgeRand (ε = 6)". What an attacker knows beyond the usual follows: "GPS, knowing the
+    "EdgeRand (ε = 6)"; ε is what the recipient of a release gets, "Blink (2ε = 12)" where both
+    ends of a link report it. What an attacker knows beyond the usual follows: "GPS, knowing the
     defense".
     """
     method = _parse(method_id)
@@ -120,7 +121,8 @@ def _describe_case(method_id: str) -> list[str]:
     elif name == "joint":
         words.append(f"{'knowing' if value == 'known' else 'inferring'} the other private columns")
     elif name == "held":
-        words.append(f"holding {value} releases")
+        held = " and ".join(map(release_title, case.held_defenses)) or f"{value} releases"
+        words.append(f"holding {held}")
     return words
 
 
@@ -129,6 +131,8 @@ def _describe_setting(method: Method, name: str, value: Any) -> str:
     if value is True:
         title = type(method).model_fields[name].title or name.replace("_", " ")
         return title[0].lower() + title[1:]
+    if name == "epsilon" and isinstance(method, Defense) and method.is_reported_twice:
+        return f"2ε = {2 * value:g}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{_SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
 

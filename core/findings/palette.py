@@ -21,6 +21,10 @@ RISK_SCALE = ("#fdf1e4", "#f9cfa9", "#ee9a7a", "#d45d62", "#a82a57", "#6d0f42")
 """Low to high; lightness falls steadily, so it reads without colour vision and in print."""
 
 
+AMOUNT_SCALE = ("#dce6f2", "#a9c4e2", "#6f9fd0", "#3d78b8", "#1f5596", "#0d3466")
+"""Low to high, for amounts that are no risk."""
+
+
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 
@@ -44,8 +48,17 @@ FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 def risk_colorscale() -> list[list[float | str]]:
     """The colours of a risk from 0 to 1 as Plotly wants them."""
-    steps = len(RISK_SCALE) - 1
-    return [[i / steps, color] for i, color in enumerate(RISK_SCALE)]
+    return _colorscale(RISK_SCALE)
+
+
+def amount_colorscale() -> list[list[float | str]]:
+    """The colours of an amount that is no risk as Plotly wants them."""
+    return _colorscale(AMOUNT_SCALE)
+
+
+def _colorscale(colors: tuple[str, ...]) -> list[list[float | str]]:
+    steps = len(colors) - 1
+    return [[i / steps, color] for i, color in enumerate(colors)]
 
 
 def risk_color(value: float) -> str:

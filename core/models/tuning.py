@@ -61,24 +61,25 @@ def fit_logistic(
     num_classes: int,
     context: Context,
     num_folds: int = 5,
-) -> tuple[np.ndarray, float]:
-    """Class probabilities (n, C) of a logistic regression, and the inverse penalty chosen.
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Class probabilities (n, C) of a logistic regression, the inverse penalty chosen, and (n, C)
+    what it says of known nodes from the rest of them, NaN in other rows.
 
     The penalty with the lowest cross-validated log-loss among the known nodes wins.
     """
     known = observed != MISSING
     folds = draw_folds(observed, num_folds, context.rng("folds"))
-    scores = {}
+    scores, held_out = {}, {}
     for index, penalty in enumerate(PENALTIES):
-        losses = [
-            compute_log_loss(_predict(features, rest, num_classes, penalty), observed, fold)
-            * len(fold)
-            for rest, fold in hold_out(observed, folds)
-        ]
-        scores[penalty] = sum(losses) / max(int(known.sum()), 1)
+        said = np.full((len(observed), num_classes), np.nan)
+        losses = []
+        for rest, fold in hold_out(observed, folds):
+            said[fold] = _predict(features, rest, num_classes, penalty)[fold]
+            losses.append(compute_log_loss(said, observed, fold) * len(fold))
+        scores[penalty], held_out[penalty] = sum(losses) / max(int(known.sum()), 1), said
         context.progress.update(index + 1, len(PENALTIES) + 1, "choosing the penalty")
     best = min(scores, key=lambda penalty: scores[penalty])
-    return _predict(features, observed, num_classes, best), best
+    return _predict(features, observed, num_classes, best), best, held_out[best]
 
 
 def learn_logistic(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.findings.decisions import COLUMNS as DECISION_COLUMNS
+from core.findings.decisions import list_decision_rows
 from core.findings.labels import (
     is_null,
     is_twin,
@@ -24,6 +26,7 @@ from core.report.verdict import find_review_date
 from core.results import RELEASE
 
 MAX_MISSING = 24
+MAX_DECISIONS = 8
 
 
 def build_limits(material: Material) -> list[Block]:
@@ -185,12 +188,44 @@ def build_signoff(material: Material) -> list[Block]:
         },
         blocks.facts(
             [
-                ("SHA-256 of the published file", "to be filled in after the publishing run"),
+                ("SHA-256 of the published file", _find_published(material)),
                 ("Conditions", "to be filled in"),
                 ("To be reviewed by", find_review_date(material.created)),
-            ]
+            ],
+            mono=("SHA-256 of the published file",) * bool(_list_handouts(material)),
+        ),
+        *_build_decisions(material),
+    ]
+
+
+def _build_decisions(material: Material) -> list[Block]:
+    """Who decided what so far; outside, the people's names are left out."""
+    rows = list_decision_rows(material.view.decisions)[:MAX_DECISIONS]
+    if not rows:
+        return []
+    shown = [c for c in DECISION_COLUMNS if not (material.is_external and c in ("Who", "Why"))]
+    more = len(material.view.decisions) - len(rows)
+    caption = "Decisions on this graph, the newest first; later ones supersede earlier ones."
+    return [
+        blocks.heading("Decisions so far"),
+        blocks.table(
+            shown,
+            [[row[column] for column in shown] for row in rows],
+            caption + (f" {more} more are kept." if more else ""),
+            widths=[{"What": 1.9, "Evidence": 2.4}.get(column, 1) for column in shown],
         ),
     ]
+
+
+def _list_handouts(material: Material) -> list[str]:
+    """Hashes of what was handed out of this audit, oldest first."""
+    audit_id = material.view.summary.id
+    return [d.file_hash for d in material.view.decisions if d.file_hash and d.audit_id == audit_id]
+
+
+def _find_published(material: Material) -> str:
+    found = _list_handouts(material)
+    return found[-1] if found else "to be filled in after the publishing run"
 
 
 def _list_choices(material: Material) -> list[str]:

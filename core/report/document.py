@@ -17,6 +17,7 @@ from core.report.blocks import Block
 from core.report.closing import build_limits, build_provenance, build_signoff, build_sources
 from core.report.editions import FILES, blur_counts, fit_options
 from core.report.findings import build_attacks, build_releases, build_risk, build_tradeoff
+from core.report.glossary import build_glossary
 from core.report.material import Material
 from core.report.mechanisms import build_mechanisms
 from core.report.opening import build_graph, build_summary, build_threats
@@ -42,6 +43,7 @@ BUILDERS: dict[Section, Callable[[Material], list[Block]]] = {
     "standards": build_standards,
     "limits": build_limits,
     "sources": build_sources,
+    "glossary": build_glossary,
     "provenance": build_provenance,
     "signoff": build_signoff,
 }

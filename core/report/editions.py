@@ -24,6 +24,7 @@ EXTERNAL_SECTIONS: tuple[Section, ...] = (
     "standards",
     "limits",
     "sources",
+    "glossary",
     "signoff",
 )
 FILES: dict[Edition, str] = {

@@ -10,6 +10,7 @@ from core.audit.cases import Threat
 from core.findings import answers
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import is_null, method_title, metric_title, release_title
+from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
@@ -289,6 +290,9 @@ def _build_exposed(material: Material) -> list[Block]:
             + [0.9] * len(extra),
         ),
     ]
+    prior = describe_report_prior(material.view)
+    if prior and (top.threat == "link").any():
+        result.append(blocks.paragraph(prior))
     if material.options.pseudonyms:
         result.append(
             blocks.note(

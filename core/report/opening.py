@@ -18,6 +18,7 @@ from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.leaving import describe_leaving, describe_people
 from core.report.material import MIN_CELL, SMALL, Material
+from core.report.picture import build_picture
 from core.report.text import clean_text
 from core.report.verdict import build_headline
 
@@ -142,7 +143,7 @@ def build_graph(material: Material) -> list[Block]:
         ),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
-    result = [blocks.facts(rows)]
+    result = [blocks.facts(rows), *build_picture(material)]
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not material.is_external:
         image = material.add_image("degrees", lambda: charts.draw_degrees(counts))

@@ -24,6 +24,7 @@ Section = Literal[
     "standards",
     "limits",
     "sources",
+    "glossary",
     "provenance",
     "signoff",
 ]
@@ -42,6 +43,7 @@ SECTION_TITLES: dict[Section, str] = {
     "standards": "What the rules ask for",
     "limits": "What is missing, and limits",
     "sources": "Methods and their sources",
+    "glossary": "Words used here",
     "provenance": "Provenance",
     "signoff": "Decision and sign-off",
 }

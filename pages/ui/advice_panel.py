@@ -13,7 +13,7 @@ from core.findings import advice as advice_figures
 from core.findings.labels import attack_threat, is_null, method_title
 from core.findings.risk import compute_worst_case
 from core.release import ORIGINAL
-from pages.ui import job, page, service
+from pages.ui import gate, job, page, service
 from pages.ui.text import escape
 
 START = "Look for links to hide"
@@ -40,7 +40,8 @@ def show_advice(view: AuditView, node: str) -> None:
         return
     if progress is not None:
         _show_result(progress, node)
-    _show_form(view, node, attacks, progress)
+    if gate.check_change(view.summary.id, view.summary.person, "they can ask for advice"):
+        _show_form(view, node, attacks, progress)
 
 
 def _show_form(

@@ -10,6 +10,7 @@ import streamlit as st
 from core.audit.presets import PRESETS, Preset, list_included_attacks
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
+from core.data.splits import Evaluation
 from core.findings.labels import is_null
 from core.methods import Method
 from core.registry import list_methods
@@ -39,6 +40,11 @@ GROUPS = (
         "",
     ),
 )
+EVALUATIONS: dict[Evaluation, str] = {
+    "uniform": "any other pairs",
+    "degree_matched": "pairs whose ends have as many links",
+    "distance_2": "pairs that share a contact",
+}
 START_REPEATS = 5
 
 
@@ -54,6 +60,8 @@ def show_attack_form(view: AuditView | None) -> None:
     st.session_state.setdefault(
         "num_repeats", view.spec.num_repeats if view is not None else START_REPEATS
     )
+    if view is not None:
+        st.session_state.setdefault("evaluation", view.spec.evaluation)
     with st.expander("Choose the attacks one by one", icon=":material/checklist:"):
         choices, knowledge = _show_methods(usable)
     with top:
@@ -160,7 +168,8 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
             if method not in inside:
                 choices += _show_attack(method, usable[kind])
     knowledge = _show_knowledge()
-    if choices and (knowledge["included_links"] or knowledge["releases_held"]):
+    asked = ("included_links", "releases_held", "hold_every_defense")
+    if choices and any(knowledge[name] for name in asked):
         choices += [MethodChoice(key=m.info.key) for m in inside]
     return choices, knowledge
 
@@ -190,10 +199,28 @@ def _show_knowledge() -> dict[str, Any]:
             persist_state="session",
             help="Links inside, for somebody who holds so many releases of the same graph.",
         )
+        every = st.checkbox(
+            "One of every defense",
+            key="hold_every_defense",
+            persist_state="session",
+            help="Links inside, for somebody who holds a release of each defense of the audit.",
+        )
+        evaluation = st.selectbox(
+            "Tell hidden links from",
+            list(EVALUATIONS),
+            format_func=EVALUATIONS.__getitem__,
+            key="evaluation",
+            persist_state="session",
+            help="Random pairs are easy to tell from links; people of as many links, or pairs "
+            "that share a contact, are harder. At distance two, hidden links are judged only "
+            "where their ends share a contact as well.",
+        )
     return {
         "aware": aware,
         "included_links": inside,
         "releases_held": int(held) if held > 1 else None,
+        "hold_every_defense": every,
+        "evaluation": evaluation,
     }
 
 
@@ -209,6 +236,7 @@ def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
     cost.caption(estimate_method(method, int(st.session_state["num_repeats"])))
     if not list_fields(method):
         return [MethodChoice(key=info.key)] if chosen and usable else []
-    with settings.popover("Settings", type="tertiary", disabled=not usable):
-        found = show_settings(method, f"attack.{info.key}")
-    return found if chosen and usable else []
+    with settings.popover("Settings", type="tertiary", disabled=not (chosen and usable)):
+        if not (chosen and usable):  # a hundred inputs that nobody opens take long to draw
+            return []
+        return show_settings(method, f"attack.{info.key}")

@@ -95,14 +95,19 @@ def tabulate_alone(_spec: AuditSpec, key: str, names: tuple[str, ...]) -> pd.Dat
     return tabulate_uniqueness(preview_leaving(_spec, key)[1], names)
 
 
+def _describe_state(view: AuditView) -> tuple[object, ...]:
+    """What changes whenever a result does: failed cells that are tried again count as well."""
+    return view.summary.id, view.summary.cells_done, view.summary.cells_failed
+
+
 def number_risks(view: AuditView, release: str, secret: Secret | None = None) -> dict[int, float]:
     """Node number → the headline attacker's risk on a release; on one secret, if given."""
-    return _number_risks(view.summary.id, view.summary.cells_done, release, secret, view)
+    return _number_risks(_describe_state(view), release, secret, view)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _number_risks(
-    audit_id: str, cells_done: int, release: str, secret: Secret | None, _view: AuditView
+    state: tuple[object, ...], release: str, secret: Secret | None, _view: AuditView
 ) -> dict[int, float]:
     numbers = number_nodes(_view)
     rows = _view.nodes[_view.nodes.release == release]
@@ -115,12 +120,13 @@ def remember(view: AuditView, make: Callable[..., T], *arguments: Any) -> T:
 
     Not for charts that are clicked: a remembered figure loses the first click.
     """
-    state = (view.summary.id, view.summary.cells_done)
-    name = f"{make.__module__}.{make.__qualname__}"
+    state = _describe_state(view)
+    code = getattr(make, "__code__", None)  # every page is the module __main__
+    name = f"{code.co_filename if code else make.__module__}:{make.__qualname__}"
     return _remember(name, state, arguments, make, view)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=256, show_spinner=False)
 def _remember(
     name: str,
     state: tuple[object, ...],

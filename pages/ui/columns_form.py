@@ -25,7 +25,7 @@ MAX_KNOWN = 4
 
 def show_columns(graph: Graph) -> None:
     """Widgets for what leaves; a choice that does not fit is told of and not taken over."""
-    st.subheader("What leaves with the links", anchor=False)
+    st.header("What leaves with the links", anchor=False)
     threats = session.current_threats()
     secret = {threats.private, *threats.more_private}
     names = [name for name in leaving.list_columns(graph) if name not in secret]

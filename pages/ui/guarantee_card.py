@@ -16,7 +16,7 @@ from core.findings.guarantees import (
 from core.findings.labels import is_twin, release_title
 from core.findings.numbers import format_number
 from core.release import ORIGINAL, Guarantee
-from pages.ui import job, page, service
+from pages.ui import gate, job, page, service
 from pages.ui.text import escape, show_seconds
 from pages.ui.theme import current_theme
 
@@ -95,7 +95,7 @@ def _show_check(view: AuditView, release: str) -> None:
     running = next((run for run in claims if run.is_active), None)
     if running is not None:
         _watch(view.summary.id, running.id)
-    else:
+    elif gate.check_change(view.summary.id, view.summary.person, "they can check its claims"):
         _show_start(view.summary.id, release)
     done = [run for run in claims if run.check is not None]
     if done:

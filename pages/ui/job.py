@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import streamlit as st
 
+from core.errors import AuditError
 from pages.ui.text import escape
 
 POLL_S = 0.7
@@ -57,7 +58,10 @@ def draw_job(fraction: float, text: str, stop: str, key: str, cancel: Callable[[
     """The bar and the button, once."""
     st.progress(min(fraction, 1.0), text=text)
     if st.button(stop, key=key, icon=":material/stop_circle:"):
-        cancel()
+        try:
+            cancel()
+        except AuditError as error:
+            st.error(escape(error, 300), icon=":material/lock:")
 
 
 def describe_message(message: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -40,15 +41,13 @@ class FieldForm:
         return self.kind == "number" and self.low in (0, 1e-6) and self.high in (1, 1 - 1e-6)
 
 
-def list_fields(method: type[Method]) -> list[FieldForm]:
+@cache
+def list_fields(method: type[Method]) -> tuple[FieldForm, ...]:
     """The settings of a method in the order in which it declares them."""
     schema = method.model_json_schema()
     shared = schema.get("$defs", {})
-    return (
-        [_read_field(name, part, shared) for name, part in schema["properties"].items()]
-        if "properties" in schema
-        else []
-    )
+    parts = schema.get("properties", {})
+    return tuple(_read_field(name, part, shared) for name, part in parts.items())
 
 
 def _read_field(name: str, part: dict[str, Any], shared: dict[str, Any]) -> FieldForm:

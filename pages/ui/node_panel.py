@@ -9,6 +9,7 @@ from core.figures import ego
 from core.findings import node_card
 from core.findings.ego import class_legend
 from core.findings.labels import release_title
+from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
 from core.findings.people import Secret, advise_release, list_secrets
 from core.findings.tables import list_releases
@@ -91,7 +92,8 @@ def _show_risk(view: AuditView, secret: Secret, node: str, number: int) -> None:
     st.markdown(node_card.describe_node_risk(nodes, node))
     reasons = explain_node(view, node, number, secret=secret)
     advice = advise_release(view.nodes, secret, node)
-    sentences = [*reasons, *([advice] if advice else [])]
+    prior = describe_link_prior(view, node, ORIGINAL) if secret.threat == "link" else ""
+    sentences = [*reasons, *filter(None, (prior, advice))]
     if sentences:
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     scale = st.session_state.get("risk-scale", "advantage")

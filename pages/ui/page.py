@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.audit.access.desk import may_change
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
@@ -108,8 +109,9 @@ def show_state(view: AuditView) -> None:
 
 
 def _offer_resume(audit_id: str, label: str) -> None:
-    if st.button(label, key="resume", icon=":material/play_arrow:"):
-        service.open_service().resume_audit(audit_id)
+    desk = service.open_service()
+    if may_change(desk, audit_id) and st.button(label, key="resume", icon=":material/play_arrow:"):
+        desk.resume_audit(audit_id)
         st.session_state["job"] = audit_id
         st.rerun()
 

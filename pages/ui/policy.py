@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.view import AuditView
+from core.audit.states import State
+from core.audit.view import AuditSummary, AuditView
 from core.findings.policy import Policy, check_policy, find_policy, list_policies
 from core.findings.verdict import Verdict, judge
-from pages.ui import cache
+from pages.ui import cache, service
+from pages.ui.text import escape
 
 DEFAULT = "public"
 
@@ -47,6 +49,32 @@ def judge_view(view: AuditView) -> Verdict:
 
 def _judge(view: AuditView, policy: str) -> Verdict:
     return judge(view, Policy.model_validate_json(policy))
+
+
+def judge_earlier(view: AuditView) -> tuple[AuditSummary, Verdict] | None:
+    """The last audit of the same graph that was finished before this one, under the same policy."""
+    for summary in service.open_service().list_audits():  # newest first
+        is_earlier = summary.created < view.summary.created and summary.id != view.summary.id
+        is_same = summary.graph_hash == view.summary.graph_hash and summary.study is None
+        if is_earlier and is_same and summary.state is State.DONE:
+            earlier = cache.load_view(summary.id)
+            policy = current_policy(view).model_dump_json()
+            return summary, cache.remember(earlier, _judge, policy)
+    return None
+
+
+def show_default_policy(view: AuditView) -> None:
+    """Say so where nobody chose by what is judged."""
+    if has_policy(view):
+        return
+    policy = current_policy(view)
+    st.info(
+        f"Nobody has said who receives the release, so it is judged for “{escape(policy.title)}”, "
+        "the strictest policy that is shipped. Its limits are a starting point, not law. Choose "
+        "another under “Judged for” on the Verdict page, answer the questions there, or audit "
+        "with limits of your own: `core audit --policy FILE`.",
+        icon=":material/policy:",
+    )
 
 
 def choose_release(view: AuditView, release: str | None) -> None:

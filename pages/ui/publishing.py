@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.audit.access.desk import find_person
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.publishing import PublishSpec
 from core.audit.spec import MethodChoice
@@ -16,7 +17,8 @@ from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import explain_release
 from core.release import Release
-from pages.ui import documents, job, page, service
+from pages.ui import documents, gate, job, page, service
+from pages.ui.decisions import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
 from pages.ui.text import escape
@@ -37,6 +39,15 @@ def show_publishing(view: AuditView) -> None:
         "publishing run makes the chosen one anew from the whole graph, with randomness of the "
         "operating system that nobody keeps."
     )
+    if gate.check_change(view.summary.id, view.summary.person, "they prepare its releases"):
+        _show_form(view)
+    show_ledger(view)
+    runs = service.open_service().publishing.list(view.summary.id)
+    if runs:
+        _show_run(view, runs[-1])
+
+
+def _show_form(view: AuditView) -> None:
     left, middle, right = st.columns([3, 1.6, 1.9], vertical_alignment="bottom")
     budget = middle.number_input(
         "Budget of the graph",
@@ -66,10 +77,6 @@ def show_publishing(view: AuditView) -> None:
     ):
         assert choice is not None
         _start(view, choice, budget)
-    show_ledger(view)
-    runs = service.open_service().publishing.list(view.summary.id)
-    if runs:
-        _show_run(view, runs[-1])
 
 
 def _check_policy(view: AuditView, release: str) -> bool:
@@ -127,22 +134,64 @@ def _show_run(view: AuditView, run: PublishProgress) -> None:
         return
     if run.state is State.DONE:
         try:
-            _show_release(view, service.open_service().get_publish(run.id))
+            if run.signed_by:
+                _show_release(view, service.open_service().get_publish(run.id))
+            else:
+                _show_unsigned(run)
         except AuditError as error:
             page.show_error(error)
         return
     st.error(f"{title} was not made: {escape(run.reason or run.state, 300)}")
 
 
+def _show_unsigned(run: PublishProgress) -> None:
+    """What waits for a second person; the core says who may sign."""
+    desk = service.open_service()
+    title, who = release_title(run.spec.defense.id), gate.name_person(run.prepared_by)
+    with st.container(border=True):
+        st.markdown(
+            f"**{title}** was prepared by {who} and waits for the signature of an approver. "
+            "It counts in the ledger, and nobody can download it yet."
+        )
+        with st.expander("Provenance"):
+            st.json(run.provenance)
+        person = find_person(desk)
+        if not person.has("approver"):
+            st.caption(":material/lock: Only an approver may sign it.")
+        elif run.prepared_by == person.subject:
+            st.caption(":material/lock: Another approver must sign what you prepared.")
+        elif st.button("Sign the release", key="publish-sign", icon=":material/verified:"):
+            desk.sign_publish(run.id)
+            st.rerun()
+
+
 def _show_release(view: AuditView, progress: PublishProgress) -> None:
     choice = progress.spec.defense
     release, title = progress.release, release_title(choice.id)
     assert release is not None
+    desk = service.open_service()  # here: the download has no session to find the person in
+
+    def hand_out() -> bytes:
+        run = desk.hand_out(progress.id)
+        assert run.release is not None
+        return documents.make_archive(
+            run.release,
+            f"{view.spec.graph_name}-{run.release.defense}",
+            run.provenance,
+            formats,
+            attributes,
+            pseudonyms,
+            columns,
+        )
+
     with st.container(border=True):
         st.markdown(
             f"**{title}** is ready: {release.graph.num_edges:,} links, {release.guarantee.label}. "
             f"It is kept for {RETENTION_DAYS} days, or until this audit is deleted."
         )
+        if not find_person(desk).is_local:
+            prepared, signed = map(gate.name_person, (progress.prepared_by, progress.signed_by))
+            st.caption(f":material/verified: Prepared by {prepared}, signed by {signed}.")
         show_card(release.guarantee, view)
         if release.guarantee.is_private:
             st.caption(describe_checks(view, choice.id))
@@ -167,15 +216,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         st.download_button(
             "Download the release",
-            lambda: documents.make_archive(
-                release,
-                f"{view.spec.graph_name}-{release.defense}",
-                progress.provenance,
-                formats,
-                attributes,
-                pseudonyms,
-                columns,
-            ),
+            record_handout(view, choice.id, hand_out),
             f"release-{release.defense}.zip",
             "application/zip",
             key="publish-download",

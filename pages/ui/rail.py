@@ -31,6 +31,7 @@ def find_icons() -> dict[str, str]:
     """Page → mark: done, running, needs attention, or still to do."""
     marks = dict.fromkeys(("attack", "defend", *RESULT_PAGES), TODO)
     marks["data"] = ATTENTION if session.current_threats().is_empty else DONE
+    marks["map"] = _find_map_icon()
     audit_id = session.current_audit()
     if audit_id is None:
         return marks
@@ -50,6 +51,13 @@ def find_icons() -> dict[str, str]:
         if not view.spec.defenses and mark == DONE:
             marks["tradeoff"] = TODO
     return marks
+
+
+def _find_map_icon() -> str:
+    run = service.open_service().layouts.find(st.session_state["graph"])
+    if run is None:
+        return TODO
+    return RUNNING if run.is_active else DONE if run.state is State.DONE else ATTENTION
 
 
 def show_rail() -> None:

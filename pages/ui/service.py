@@ -1,9 +1,11 @@
-"""The one audit service of this process; every browser session shares it."""
+"""The one audit service of this process; every browser session reaches it as its own person."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
+
+from pages.ui import sign_in
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
@@ -13,11 +15,11 @@ EXAMPLE = "social"
 
 _lock = threading.Lock()
 _service: AuditService | None = None
-_example_hash: str | None = None
+_examples: dict[str, str] = {}
 
 
-def open_service() -> AuditService:
-    """The service, started on first use; app.py calls this when the server starts."""
+def start_service() -> AuditService:
+    """The bare service, for the program itself; app.py calls this when the server starts."""
     global _service
     with _lock:
         if _service is None:
@@ -27,28 +29,38 @@ def open_service() -> AuditService:
         return _service
 
 
+def open_service() -> AuditService:
+    """The service as who uses this page may use it; the core checks each of its verbs."""
+    from core.audit.access.desk import enter
+
+    service = start_service()
+    return enter(service, sign_in.find_person(service.home))
+
+
 def use_service(service: AuditService | None) -> None:
     """Make the pages use a service that somebody else owns: tests do."""
-    global _service, _example_hash
+    global _service
     with _lock:
-        _service, _example_hash = service, None
+        _service = service
+        _examples.clear()
 
 
 def close_service() -> None:
-    global _service, _example_hash
+    global _service
     with _lock:
         if _service is not None:
             _service.close()
-        _service, _example_hash = None, None
+        _service = None
+        _examples.clear()
 
 
 def find_example() -> str:
-    """Content hash of the generated network, stored on first use."""
-    global _example_hash
+    """Content hash of the generated network, stored on a person's first use."""
     service = open_service()
+    subject = sign_in.find_person(start_service().home).subject
     with _lock:
-        if _example_hash is None:
+        if subject not in _examples:
             from core.data.catalogue import load_dataset
 
-            _example_hash = service.save_graph(load_dataset(EXAMPLE).graph)
-        return _example_hash
+            _examples[subject] = service.save_graph(load_dataset(EXAMPLE).graph)
+        return _examples[subject]

@@ -7,17 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
-from core.audit.export import describe_audit
 from core.audit.jobs import versions
 from core.audit.jobs.engine import Engine
-from core.audit.run import run_inline
-from core.audit.service import AuditService
 from core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -41,56 +36,6 @@ def start(folder: Path, name: str, *arguments: str) -> tuple[subprocess.Popen[by
                 return process, line.rpartition(" ")[2]
         time.sleep(0.05)
     raise AssertionError(log.read_text())
-
-
-@pytest.fixture
-def scheduler(tmp_path, monkeypatch) -> Iterator[str]:
-    """Address of a scheduler with two workers, all started by the commands."""
-    process, address = start(tmp_path, "scheduler", "scheduler", "--port", "0")
-    started = [process]
-    try:
-        started += [start(tmp_path, f"worker{i}", "worker", address)[0] for i in range(2)]
-        monkeypatch.setenv("AUDIT_SCHEDULER", address)
-        yield address
-    finally:
-        for process in reversed(started):
-            process.send_signal(signal.SIGTERM)
-        for process in started:
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-@pytest.mark.xdist_group("audit cluster")
-def test_a_cluster_of_commands_computes_what_one_process_computes(
-    scheduler, tmp_path, graph, make_spec
-):
-    attacks = [{"key": "common_neighbors"}, {"key": "gae_cosine", "config": {"epochs": 150}}]
-    spec = make_spec(seeds=2, attacks=attacks, defenses=[])
-    service = AuditService(tmp_path / "home")
-    try:
-        service.save_graph(graph)
-        audit_id = service.start_audit(spec)
-        end = time.monotonic() + PATIENCE_S
-        while not any(c.method.startswith("gae") for c in service.get_progress(audit_id).running):
-            assert time.monotonic() < end
-            time.sleep(0.02)
-        commands = [
-            process
-            for process in psutil.Process().children(recursive=True)
-            if "spawn_main" in " ".join(process.cmdline())
-        ]
-        assert len(commands) == 2  # the processes that compute
-        commands[0].kill()
-        assert service.wait(audit_id, PATIENCE_S)
-        view = service.get_view(audit_id)
-        assert (view.summary.state, view.summary.cells_failed) == ("done", 0)
-        inline = run_inline(spec, graph, tmp_path / "inline")
-        assert describe_audit(view)["results"] == describe_audit(inline)["results"]
-    finally:
-        service.close()
 
 
 @pytest.mark.xdist_group("audit cluster")

@@ -12,15 +12,9 @@ import pytest
 import core.cli.main as command
 from core.algorithms.fingerprints import DEPTHS
 from core.audit.plan import plan_audit
-from core.audit.run import run_inline
-from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
-from core.audit.store.files import graph_path
 from core.data.catalogue import load_dataset
-from core.data.second_graph import sample_second_graph
-from core.errors import InputError
 from core.registry import list_methods
-from core.seeding import Seed
 
 MATCHERS = ("seeded_percolation", "narayanan_shmatikov", "structural_alignment")
 
@@ -160,34 +154,3 @@ def test_what_the_attacker_holds_renews_these_cells_only():
 def test_every_method_of_the_kind_has_a_threat():
     assert {m.kind for m in list_methods("identity_attack")} == {"identity_attack"}
     assert len(list_methods("identity_attack")) >= 10
-
-
-def test_a_second_graph_is_deleted_with_the_last_audit_that_needs_it(tmp_path):
-    graph = load_dataset("karate").graph
-    second = sample_second_graph(graph, Seed(0), 0.8, 0.0)
-    service = AuditService(tmp_path)
-    known, path = service.save_graph(second), lambda h: graph_path(tmp_path, h)
-    fields = {
-        "graph_hash": graph.content_hash,
-        "identity": {"known_graph": known, "seeds_known": 3},
-        "attacks": [{"key": "degree_match"}],
-        "num_repeats": 1,
-    }
-    ids = [
-        run_inline(AuditSpec.check_spec({**fields, "root_seed": seed}), graph, tmp_path).summary.id
-        for seed in (0, 1)
-    ]
-    # The second graph is audited too: it stays as long as anybody needs it, and goes then.
-    plain = {"graph_hash": known, "hide_links": 0.1, "attacks": [{"key": "adamic_adar"}]}
-    own = run_inline(AuditSpec.check_spec({**plain, "num_repeats": 1}), second, tmp_path)
-    service.delete_audit(ids[0])
-    assert path(known).exists()
-    service.delete_audit(own.summary.id)
-    assert path(known).exists()
-    assert path(graph.content_hash).exists()
-    service.delete_audit(ids[1])
-    assert not path(known).exists()
-    assert not path(graph.content_hash).exists()
-    with pytest.raises(InputError, match="must be stored"):
-        service.load_graph(known)
-    service.close()

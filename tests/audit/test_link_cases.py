@@ -6,13 +6,14 @@ import argparse
 
 import pytest
 
-from core.audit.cases import list_cases
+from core.audit.cases import Case, list_cases
 from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
 from core.cli.knowledge import add_knowledge, needs_hidden_links, read_knowledge
 from core.errors import InputError
+from core.findings.labels import method_title
 from tests.oracles.graphs import two_communities
 
 MORE = {"aware": True, "included_links": True, "releases_held": 3}
@@ -79,6 +80,25 @@ def test_rows_say_what_was_attacked_by_whom(tmp_path):
     assert set(inside.release) == {"original", "edge_rand:epsilon=2.0"}
     original = inside[inside.release == "original"]
     assert original.risk.mean() > 0.9  # an undefended release is what it says
+
+
+def test_one_release_of_every_defense_tells_more_than_each_alone(tmp_path):
+    graph = two_communities(60)
+    texts = ("edge_rand:epsilon=2", "edge_rand:epsilon=1")
+    spec = make_spec(graph, ("mechanism_posterior",), hold_every_defense=True).model_copy(
+        update={"defenses": tuple(MethodChoice.parse(text, "defense") for text in texts)}
+    )
+    (case,) = [case for _, _, case in list_cases(spec) if case.held_defenses]
+    assert Case.parse(case.id) == case
+    assert case.held_defenses == ("edge_rand:epsilon=2.0", "edge_rand:epsilon=1.0")
+    view = run_inline(spec, graph, tmp_path)
+    for release in case.held_defenses:
+        aucs = [
+            view.estimate(release, method, "included_auc").value
+            for method in ("mechanism_posterior@included", case.id)
+        ]
+        assert aucs[1] > aucs[0]
+    assert "holding EdgeRand (ε = 2) and EdgeRand (ε = 1)" in method_title(case.id)
 
 
 def test_links_inside_need_no_links_that_are_withheld(tmp_path):

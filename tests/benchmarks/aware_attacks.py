@@ -7,7 +7,7 @@
 draws both anew. Per release: the strongest of the attackers who do not know the defense, and of
 the same attackers who replay it on the release, each by AUC with the TPR at 1 % false alarms of
 that attacker; link prediction, F1 and CPU seconds. Means over the splits, with the standard
-deviation of the AUC. Finished rows are kept in --out (JSON lines).
+deviation of the AUC. Rows are printed as they come and kept in --out (JSON lines).
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from core.errors import AuditError
 from core.graph import Graph
 from core.measures.ranking import compute_auc, compute_roc
 from core.measures.utility import measure_utility
-from core.registry import make_method
+from core.registry import make_method, parse_method
 from core.release import Release
 from core.results import PairScores
 from core.seeding import Seed
 from core.threats import Threats
 
 ATTACKS = (
-    "pair_classifier",
+    "ncn",
+    "pair_classifier:embedding=False",  # one that trains on embeddings stands above
     "feature_neighbourhood",
     "feature_cosine",
     "gae_cosine",
@@ -46,6 +47,7 @@ ATTACKS = (
     "personalized_pagerank",
 )
 ALPHAS = (0.04, 0.025, 0.02, 0.015, 0.0125)
+DEFAULT = 0.015
 OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("edge_rand", {"epsilon": 6.0}),
     ("blink", {"epsilon": 6.0}),
@@ -58,12 +60,13 @@ OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def list_releases() -> Iterator[tuple[str, dict[str, Any]]]:
-    """(defense, settings) in the order of the table."""
+    """(defense, settings), what a cut run must have first: PPGSL's default α, other defenses."""
     yield "original", {}
-    for withheld in (False, True):
-        for alpha in ALPHAS:
+    for alpha in sorted(ALPHAS, key=lambda value: value != DEFAULT):
+        for withheld in (False, True):
             yield "ppgsl", {"alpha": alpha, **({"withhold_features": True} if withheld else {})}
-    yield from OTHERS
+        if alpha == DEFAULT:
+            yield from OTHERS
 
 
 def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], split: int) -> dict:
@@ -86,7 +89,7 @@ def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], sp
         ]
 
     for name in ATTACKS:
-        attack: Any = make_method(name)
+        attack: Any = parse_method(name, "link_attack")
         if attack.supports(release, link) is not None:
             continue
         context = Context(seed.child(name), shared_seed=seed, shared=shared)
@@ -110,6 +113,17 @@ def find_worst(row: dict[str, Any], is_aware: bool) -> tuple[str, float, float]:
         if isinstance(value, list) and name.endswith("@aware") == is_aware
     ]
     return max(found, key=lambda item: item[1]) if found else ("-", float("nan"), float("nan"))
+
+
+def describe_row(row: dict[str, Any]) -> str:
+    """One line with all that the table averages, so that a run that is cut still tells it."""
+    said = []
+    for is_aware, word in ((False, "unaware"), (True, "aware")):
+        attack, auc, tpr = find_worst(row, is_aware)
+        said.append(f"{word} {auc:.3f} / {tpr:.2f} ({attack})")
+    for metric, word in (("link_prediction_auc", "LP"), ("node_classification_f1", "F1")):
+        said.append(f"{word} {row.get(metric, float('nan')):.3f}")
+    return ", ".join(said) + f", CPU {row['all_seconds']:.0f} s"
 
 
 def print_table(rows: dict[str, list[dict]]) -> None:
@@ -186,8 +200,7 @@ def main() -> None:
                         entry = {"release": name, "split": split, "row": row}
                         file.write(json.dumps(entry) + "\n")
             rows.setdefault(name, []).append(row)
-            auc = [f"{find_worst(row, is_aware)[1]:.3f}" for is_aware in (False, True)]
-            print(f"split {split}: {name}: {auc[0]} unaware, {auc[1]} aware", file=sys.stderr)
+            print(f"split {split}: {name}: {describe_row(row)}", flush=True)
     print_table(rows)
 
 

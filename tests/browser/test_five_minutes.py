@@ -6,6 +6,7 @@ has computed.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import time
@@ -28,25 +29,27 @@ MAX_CLICKS = 15
 MAX_CPU_S = 300
 """Two cores that do nothing else have done that within five minutes in any case."""
 NUM_PEOPLE = 3
-MAX_TABS = 400
+MAX_TABS, MAX_ROUNDS = 100, 10
+ASKED = "I decide that it is published"
 
 
 @dataclass(frozen=True)
 class Files:
-    """What is uploaded, the private column, and how many people the profile must count."""
+    """What is uploaded, and how many people the profile must count."""
 
     paths: tuple[Path, Path]
-    private: str
     people: int
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    """NBA where the raw files are; the generated network as files elsewhere."""
-    root = find_data_root()
-    if root is not None and (root / "nba" / "nba.csv").exists():
+    """The generated network as files, or NBA where AUDIT_TASK is "nba": that takes minutes."""
+    if os.environ.get("AUDIT_TASK") == "nba":
+        root = find_data_root()
+        if root is None or not (root / "nba" / "nba.csv").exists():
+            pytest.skip("no raw files of NBA: set AUDIT_DATA to their folder")
         folder = root / "nba"
-        return Files((folder / "nba_relationship.txt", folder / "nba.csv"), "country", 403)
+        return Files((folder / "nba_relationship.txt", folder / "nba.csv"), 403)
     graph = generate_social(200, seed=1)
     folder = tmp_path_factory.mktemp("files")
     links, people = folder / "links.txt", folder / "people.csv"
@@ -54,7 +57,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     attribute = graph.attribute("affiliation")
     rows = [f"{i + 1000},{attribute.classes[c]}" for i, c in enumerate(attribute.codes)]
     people.write_text("\n".join(["person_id,affiliation", *rows]) + "\n")
-    return Files((links, people), "affiliation", 200)
+    return Files((links, people), 200)
 
 
 def test_at_most_fifteen_clicks(page: Page, files: Files, tmp_path: Path) -> None:
@@ -81,7 +84,7 @@ def test_at_most_fifteen_clicks(page: Page, files: Files, tmp_path: Path) -> Non
         )
     chooser.value.set_files(list(files.paths))
     expect(page.get_by_role("combobox", name="Id column")).to_be_visible()
-    choose("Private column", files.private)
+    driver.settle(page)
     click(page.get_by_role("button", name="Load the graph"))
     expect(page.locator(".st-key-answer")).to_contain_text(f"{files.people:,} people")
     expect(page.get_by_test_id("stAlert").first).to_contain_text("is loaded")
@@ -92,9 +95,9 @@ def test_at_most_fifteen_clicks(page: Page, files: Files, tmp_path: Path) -> Non
     click(page.get_by_test_id("stRadio").get_by_text("Quick look", exact=False).first)
     driver.settle(page)
     click(page.get_by_role("button", name="Run the audit"))
-    driver.wait_for_audit(page)
+    _wait_for_verdict(page)
     assert re.search(r"publish|refer", driver.read_answer(page))
-    choose("Choose this release", "Random")
+    choose("Choose this release", _find_release(page))
 
     click(_rail(page, "Risk"))
     driver.settle(page, "Risk")
@@ -103,10 +106,10 @@ def test_at_most_fifteen_clicks(page: Page, files: Files, tmp_path: Path) -> Non
     driver.settle(page, "Report")
     _download(page, lambda: click(_find_button(page, "Download the PDF")), tmp_path)
     _download(page, lambda: click(_find_button(page, "External edition")), tmp_path)
-    box = page.get_by_test_id("stCheckbox").filter(has_text="I decide that it is published")
-    box.first.wait_for()
-    click(box.locator("label").first)
+    if _is_asked(page):
+        click(page.get_by_test_id("stCheckbox").filter(has_text=ASKED).locator("label").first)
     expect(_find_button(page, "Make the release")).to_be_enabled()
+    driver.settle(page)
     click(_find_button(page, "Make the release"))
     expect(_find_button(page, "Download the release")).to_be_visible(timeout=driver.RUN_MS)
     assert clicks <= MAX_CLICKS
@@ -120,7 +123,6 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     chooser.value.set_files(list(files.paths))
     expect(page.get_by_role("combobox", name="Id column")).to_be_visible()
     driver.settle(page)
-    _type(page, "Private column", files.private)
     _go(page, "Load the graph").press("Enter")
     expect(page.locator(".st-key-answer")).to_contain_text(f"{files.people:,} people")
     driver.settle(page)
@@ -134,14 +136,8 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     _go(page, "Standard").press("ArrowUp")
     driver.settle(page)
     _go(page, "Run the audit").press("Enter")
-    expect(page.get_by_role("combobox", name="Choose this release")).to_be_visible(
-        timeout=driver.RUN_MS
-    )
-    expect(page.get_by_role("button", name="Cancel the audit")).to_have_count(
-        0, timeout=driver.RUN_MS
-    )
-    driver.settle(page)
-    _type(page, "Choose this release", "Random")
+    _wait_for_verdict(page)
+    _type(page, "Choose this release", _find_release(page))
 
     _go(page, "Risk").press("Enter")
     driver.settle(page, "Risk")
@@ -149,7 +145,7 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     panel = page.locator(".st-key-node-panel")
     seen = []
     for number in range(NUM_PEOPLE):
-        expect(panel).to_contain_text(f"{number + 1} of ")
+        expect(panel).to_contain_text(re.compile(rf": {number + 1} of \d"))
         driver.settle(page)
         seen.append(panel.get_by_role("heading").first.inner_text())
         _go(page, "Next").press("Enter")
@@ -161,11 +157,44 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     driver.settle(page, "Report")
     _download(page, lambda: _go(page, "Download the PDF").press("Enter"), tmp_path)
     _download(page, lambda: _go(page, "External edition").press("Enter"), tmp_path)
-    _go(page, "I decide that it is published").press(" ")
+    if _is_asked(page):
+        _go(page, ASKED).press(" ")
     expect(_find_button(page, "Make the release")).to_be_enabled()
     driver.settle(page)
     _go(page, "Make the release").press("Enter")
     expect(_find_button(page, "Download the release")).to_be_visible(timeout=driver.RUN_MS)
+
+
+def _wait_for_verdict(page: Page) -> None:
+    """Until all is tried; an audit that was made before is there at once."""
+    expect(page.get_by_role("combobox", name="Choose this release")).to_be_visible(
+        timeout=driver.RUN_MS
+    )
+    cancel = page.get_by_role("button", name="Cancel the audit")
+    for _ in range(driver.MAX_REDRAWS):
+        expect(cancel).to_have_count(0, timeout=driver.RUN_MS)
+        driver.settle(page)
+        page.wait_for_timeout(1000)
+        if cancel.count() == 0:
+            return
+    raise AssertionError("the audit did not end")
+
+
+def _find_release(page: Page) -> str:
+    """The first release that the verdict does not refuse."""
+    titles = page.get_by_test_id("stMain").locator("summary").all_inner_texts()
+    found = [title for title in titles if re.search(r": (publish|refer)", title)]
+    assert found, titles
+    return found[0].rpartition(":")[0].split("\n")[-1].strip()
+
+
+def _is_asked(page: Page) -> bool:
+    """Whether the policy leaves the decision to a person."""
+    make = _find_button(page, "Make the release")
+    box = page.get_by_test_id("stCheckbox").filter(has_text=ASKED).first
+    expect(make).to_be_visible()
+    driver.settle(page)
+    return not make.is_enabled() or box.is_visible()
 
 
 def _rail(page: Page, title: str) -> Locator:
@@ -179,11 +208,12 @@ def _find_button(page: Page, name: str) -> Locator:
 def _read_people(page: Page) -> None:
     """The first rows of the table, as a screen reader finds them: who, how much, why."""
     grid = page.get_by_test_id("stDataFrame").first.locator("table[role=grid]")
-    expect(grid.get_by_role("gridcell").first).to_be_attached()
+    expect(grid.get_by_test_id(f"glide-cell-3-{NUM_PEOPLE - 1}")).to_be_attached()
     names, gains = set(), []
     for row in range(NUM_PEOPLE):
         cells = [
-            grid.get_by_test_id(f"glide-cell-{column}-{row}").inner_text() for column in range(4)
+            str(grid.get_by_test_id(f"glide-cell-{column}-{row}").text_content())
+            for column in range(4)
         ]
         rank, name, gain, why = cells
         assert rank == str(row + 1)
@@ -205,7 +235,7 @@ def _download(page: Page, press: Callable[[], None], folder: Path) -> None:
 
 _NAME = """() => {
   const e = document.activeElement;
-  if (!e) return '';
+  if (!e || (e.getAttribute('aria-label') || '').startsWith('Help for')) return '';
   const by = (e.getAttribute('aria-labelledby') || '').split(' ')
     .map(id => document.getElementById(id)?.innerText || '').join(' ');
   const label = e.labels && e.labels.length ? e.labels[0].innerText : '';
@@ -215,11 +245,14 @@ _NAME = """() => {
 
 def _go(page: Page, name: str) -> Locator:
     """Press Tab until what has the focus is called so; it must be reached that way."""
-    for _ in range(MAX_TABS):
-        found = " ".join(str(page.evaluate(_NAME)).split())
-        if name.lower() in found.lower() and len(found) < 200:
-            return page.locator(":focus")
-        page.keyboard.press("Tab")
+    for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_TABS):
+            found = " ".join(str(page.evaluate(_NAME)).split())
+            if name.lower() in found.lower() and len(found) < 200:
+                return page.locator(":focus")
+            page.keyboard.press("Tab")
+        page.wait_for_timeout(2000)  # not all of the page may have been there yet
+        driver.settle(page)
     raise AssertionError(f"Tab does not reach {name}")
 
 

@@ -77,6 +77,7 @@ def measure(method, config):
 def test_what_is_promised_is_what_the_noise_costs(method, config):
     promise, promised, delta, transcripts = measure(method, config)
     assert promise.epsilon == method.model_validate(config).epsilon
+    assert method.is_reported_twice == (promise.epsilon_transcript is not None)
     assert promise.delta == getattr(method.model_validate(config), "delta", 0.0) or not any(
         t.squares for t in transcripts
     )

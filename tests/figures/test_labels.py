@@ -23,6 +23,8 @@ from core.findings.labels import (
         ("original", "Original"),
         ("edge_rand", "EdgeRand (ε = 6)"),
         ("edge_rand:epsilon=4.0", "EdgeRand (ε = 4)"),
+        ("blink", "Blink (2ε = 12)"),
+        ("randomized_response:epsilon=1.5", "Randomised response (2ε = 3)"),
         ("random_deletion:strength=0.5", "Random deletion (strength = 0.5)"),
         ("a_method_of_tomorrow:x=1", "a_method_of_tomorrow:x=1"),
     ],

@@ -143,3 +143,12 @@ def test_homophily_that_is_not_measured_yet_is_no_missing_column(state, words):
     assert "no private column" not in explain_missing_ratios(view)
     spec = view.spec.model_copy(update={"private": None})
     assert "no private column" in explain_missing_ratios(replace(view, spec=spec))
+
+
+def test_who_knows_another_column_is_no_yardstick_for_who_does_not():
+    attacks = ("label_propagation", "class_prior")
+    attacks += tuple(f"{attack}@joint:known" for attack in attacks)
+    values = dict(zip(attacks, (0.8, 0.5, 0.96, 0.95), strict=True))
+    scores = {(ORIGINAL, attack, "auc"): value for attack, value in values.items()}
+    text = answers.answer_attack(make_audit(scores, attacks).results, "attribute")
+    assert "0.30 above the best null attacker, Class prior (0.50" in text

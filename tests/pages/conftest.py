@@ -23,6 +23,7 @@ PAGES = {
     "attack": "Attack",
     "defend": "Defend",
     "risk": "Risk",
+    "map": "Map",
     "homophily": "Homophily",
     "tradeoff": "Trade-off",
     "report": "Report",

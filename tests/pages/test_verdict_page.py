@@ -86,3 +86,69 @@ def test_report_never_preselects_what_was_not_chosen(open_app: OpenApp, audit_id
     assert box.value is None
     assert app.button(key="publish").disabled
     assert not any("original" in option.lower() for option in box.options)
+
+
+def test_a_decision_is_recorded_with_its_evidence(
+    open_app: OpenApp, audit_id: str, audited
+) -> None:
+    app = open_app("verdict", audit=audit_id)
+    choose(app, audit_id, "partner")
+    record = next(b for b in app.button if b.label == "Record the decision")
+    record.click().run()
+    assert any("who decides" in item.value for item in app.error)  # nobody was named
+    app.text_input(key="decision-person").set_value("Ada *Lovelace*")
+    app.text_input(key="decision-reason").set_value("the board agreed")
+    next(b for b in app.button if b.label == "Record the decision").click().run()
+    assert not app.exception
+    view = audited[0].get_view(audit_id)
+    (decision,) = view.decisions
+    assert (decision.kind, decision.release, decision.reason) == (
+        "chosen", RELEASE, "the board agreed",
+    )  # fmt: skip
+    assert decision.evidence["policy"] == "partner"
+    expected = judge(view, find_policy("partner")).find(RELEASE)
+    assert decision.evidence["decision"] == expected.decision
+    assert "On record: Random deletion" in texts(app).replace("\\", "")
+    assert "*Lovelace*" in texts(app).replace("\\", "")
+    assert "Record the decision" not in [b.label for b in app.button]
+    app.selectbox(key=f"choose-{audit_id}-partner").select_index(0).run()
+    app.text_input(key="decision-person").set_value("Ada *Lovelace*")
+    next(b for b in app.button if b.label == "Withdraw the decision").click().run()
+    kinds = [d.kind for d in audited[0].get_view(audit_id).decisions]
+    assert kinds == ["chosen", "withdrawn"]
+    app.switch_page("../report.py").run()
+    assert any("Decisions on this graph: 2" in e.label for e in app.expander)
+
+
+def test_what_is_handed_out_is_recorded_with_its_hash(audited, audit_id: str, monkeypatch) -> None:
+    from pages.ui import decisions, service
+
+    monkeypatch.setattr(decisions, "judge_view", lambda v: judge(v, find_policy("public")))
+    service.use_service(audited[0])
+    view = audited[0].get_view(audit_id)
+    make = decisions.record_handout(view, RELEASE, lambda: b"a release")
+    count = len(view.decisions)
+    assert len(audited[0].get_view(audit_id).decisions) == count  # not before it is handed out
+    assert make() == b"a release"
+    last = audited[0].get_view(audit_id).decisions[-1]
+    service.use_service(None)
+    assert last.kind == "published"
+    # printf 'a release' | sha256sum
+    assert last.file_hash == "e9edfb8e46f891370bda2772760ae14bc1572a2ce9263368cd5282dac3241eb8"
+    assert last.evidence["policy"] == "public"
+
+
+def test_a_page_without_a_policy_says_by_what_it_judges(open_app: OpenApp, audit_id: str) -> None:
+    for page in ("verdict", "tradeoff", "report"):
+        app = open_app(page, audit=audit_id)
+        assert "Nobody has said who receives the release" in texts(app)
+        assert "starting point, not law" in texts(app)
+    app = open_app("verdict", audit=audit_id)
+    app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
+    assert "Nobody has said who receives" not in texts(app)
+
+
+def test_all_releases_are_compared_limit_by_limit(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("verdict", audit=audit_id)
+    assert "All releases, limit by limit" in [item.value for item in app.header]
+    assert any(set(d.value.columns) >= {"Release"} and len(d.value) == 2 for d in app.dataframe)

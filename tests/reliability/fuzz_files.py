@@ -2,6 +2,9 @@
 
     python -m tests.reliability.fuzz_files [--count 1000] [--seed 0] [--keep FOLDER]
 
+After them come the files of tests/data that are named there: small ones that ask for much memory,
+odd arrays and tensors, and things that are no graph.
+
 Each file is read in a process of its own under the limits of the app. A file fails if reading it
 ends in an error that no rule foresaw, kills the process, takes over 2 GB or 60 CPU seconds, or
 gives another graph without a word: formats with checksums must give the same graph or none; the
@@ -245,6 +248,52 @@ def fuzz(count: int, seed: int, keep: Path | None = None) -> tuple[Counter[str],
     return kinds, failures, peak
 
 
+def list_classes() -> Iterator[tuple[str, bytes, bytes | None]]:
+    """(file name, content, node table) of the hand-made files of tests/data."""
+    from tests.data import test_hostile, test_malformed
+
+    for name, content, *_ in test_hostile.HUNGRY.values():
+        yield name, _encode(content), None
+    for content, _ in test_hostile.ODD_ARRAYS.values():
+        yield "e.npz", content, None
+    for content in test_hostile.FOREIGN.values():
+        yield "e.csv", _encode(content), None
+        yield "l.csv", b"a,b\nb,c\n", _encode(content)
+    for name, content in test_hostile.UNDECLARED.items():
+        yield name, _encode(content), None
+    for name, content, *_ in test_malformed.CASES.values():
+        yield name, _encode(content), None
+
+
+def _encode(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+def try_classes() -> tuple[Counter[str], list[str], float]:
+    """As `fuzz`, of the hand-made files."""
+    kinds: Counter[str] = Counter()
+    failures: list[str] = []
+    peak = 0.0
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
+        for file, content, table in list_classes():
+            path, nodes = Path(name) / file, Path(name) / "n.csv"
+            path.write_bytes(content)
+            if table is not None:
+                nodes.write_bytes(table)
+            options = {} if table is None else {"nodes_path": nodes}
+            outcome = run_guarded(lambda p=path, o=options: _load(p, o))
+            kinds[outcome.kind] += 1
+            peak = max(peak, outcome.peak_mb)
+            if outcome.kind not in ("loaded", "refused", "limit"):
+                failures.append(f"{file}: {outcome.kind} {outcome.text}")
+    return kinds, failures, peak
+
+
+def _load(path: Path, options: dict[str, Path]) -> str:
+    load_graph(path, **options)
+    return "loaded"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
@@ -252,6 +301,8 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="folder for the files that failed")
     options = parser.parse_args()
     kinds, failures, peak = fuzz(options.count, options.seed, options.keep)
+    more, failed, most = try_classes()
+    kinds, failures, peak = kinds + more, failures + failed, max(peak, most)
     cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
     print("\n".join(failures))
     print(

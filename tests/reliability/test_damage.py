@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from core.audit.export import describe_audit
 from core.audit.jobs import coordinate
+from core.audit.jobs.engine import Engine, UnreachableError
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.service import AuditService
@@ -216,3 +217,53 @@ def test_a_heartbeat_that_cannot_be_stored_holds_nothing_up(store, monkeypatch):
         run._beaten = 0.0
         run._beat()
     assert told == ["paused: the database: database is locked; trying again"]
+
+
+class LostEngine:
+    """A scheduler that does not answer for a while."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+
+    def connect(self) -> None:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise UnreachableError("AUDIT_SCHEDULER", "must be reachable", "tcp://there")
+
+
+def test_a_scheduler_that_was_there_is_waited_for(store, monkeypatch):
+    told = []
+    store.tell = told.append
+    spec = AuditSpec(graph_hash="0" * 64)
+
+    def make_run(failures: int) -> coordinate.AuditRun:
+        engine = LostEngine(failures)
+        return coordinate.AuditRun(store, engine, coordinate.InFlight(), "a", spec, [], 0.0)
+
+    run = make_run(0)
+    run._connect()
+    run._engine.failures = 3
+    run._connect()
+    assert told == ["paused: the scheduler cannot be reached; trying again"]
+    with pytest.raises(UnreachableError):  # an address where nobody ever was
+        make_run(1)._connect()
+    monkeypatch.setenv("AUDIT_PATIENCE_S", "0")
+    run._engine.failures = 1
+    with pytest.raises(UnreachableError):
+        run._connect()
+    monkeypatch.setenv("AUDIT_PATIENCE_S", "60")
+    run._engine.failures = 99
+    run.stop()
+    with pytest.raises(UnreachableError):
+        run._connect()
+
+
+def test_a_client_that_cannot_be_closed_is_given_up(tmp_path):
+    class Broken:
+        def close(self, timeout: float) -> None:
+            raise ValueError("IOStream is not idle")
+
+    engine = Engine(tmp_path)
+    engine._client = Broken()
+    engine.close()
+    assert engine._client is None

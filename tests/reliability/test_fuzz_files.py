@@ -19,6 +19,15 @@ def test_damaged_files_are_refused_or_read_right() -> None:
     assert peak < 2048
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="files are read in forked processes")
+def test_files_that_once_did_harm_are_refused_within_the_limits() -> None:
+    kinds, failures, peak = fuzz_files.try_classes()
+    assert failures == []
+    assert kinds["refused"] > 60
+    assert peak < 2048
+
+
 def test_failures_are_seen(tmp_path) -> None:
     """The net has no hole: a crash, an error of two lines, a wrong graph and a hog are caught."""
 

@@ -1,4 +1,4 @@
-"""The app answers to this machine's own names: a rebound name and a foreign origin are refused."""
+"""The app answers to this machine's own names, asks nobody outside, and sweeps at its start."""
 
 from __future__ import annotations
 
@@ -18,13 +18,33 @@ KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory) -> Iterator[int]:
+def outside() -> Iterator[socket.socket]:
+    """What stands for the world: whoever asks for a page of it is connected here."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        proxy.setblocking(False)
+        yield proxy
+
+
+@pytest.fixture(scope="module")
+def left_over(tmp_path_factory) -> Path:
+    """An upload of a server that was killed: no process has such a number."""
+    folder: Path = tmp_path_factory.mktemp("temporary") / "audit-upload-4194305-abc"
+    folder.mkdir()
+    (folder / "links.csv").write_text("a,b\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory, outside, left_over) -> Iterator[int]:
     """Of a running app without a browser."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = free.getsockname()[1]
     home = tmp_path_factory.mktemp("hosts") / "home"
     environment = {**os.environ, "AUDIT_HOME": str(home), "AUDIT_DEVICE": "cpu"}
+    environment["TMPDIR"] = str(left_over.parent)
+    proxy = f"http://127.0.0.1:{outside.getsockname()[1]}"
+    environment |= dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), proxy)
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(number)]
     with (home.parent / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
@@ -79,6 +99,13 @@ def test_a_rebound_name_is_refused(port):
     assert refused[:3] in ("400", "403"), refused
 
 
-def test_a_foreign_origin_is_refused(port):
+def test_a_foreign_origin_makes_it_ask_nobody_outside(port, outside):
     refused = open_socket(port, f"127.0.0.1:{port}", "http://evil.test")
     assert refused[:3] in ("400", "403"), refused
+    with pytest.raises(BlockingIOError):
+        outside.accept()
+
+
+def test_uploads_of_a_killed_server_are_gone(port, left_over):
+    assert left_over.parent.is_dir()
+    assert not left_over.exists()

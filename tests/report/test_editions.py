@@ -136,3 +136,27 @@ def test_only_chosen_releases_are_in_the_table_of_decisions(view):
     options = ReportOptions(sections=("verdict",), releases=(RELEASES[1],))
     rows = build_content(view, options)[0]["sections"][0]["blocks"][1]["rows"]
     assert [row[1] for row in rows] == ["Do not publish", "Do not publish"]
+
+
+def test_the_graphs_picture_is_internal_only_and_has_words(view):
+    inside, images = build_content(view, ReportOptions(sections=("graph",)))
+    figure = next(b for b in inside["sections"][0]["blocks"] if b.get("name") == "people.svg")
+    assert "40 people" in figure["alt"] or "something at stake" in figure["alt"]
+    assert images["people.svg"].startswith("<?xml")
+    options = ReportOptions(sections=("graph",), edition="external")
+    outside, images = build_content(view, options)
+    assert "people.svg" not in images
+    assert "Map of the graph" not in str(outside)
+
+
+def test_the_glossary_has_the_words_of_this_audit(view):
+    def list_terms(of) -> list[str]:
+        content = build_content(of, ReportOptions(sections=("glossary",)))[0]
+        return [row["name"] for row in content["sections"][0]["blocks"][0]["rows"]]
+
+    terms = list_terms(view)
+    assert terms == sorted(terms, key=str.casefold)
+    assert {"Null attacker", "Advantage", "Hidden link", "Homophily"} <= set(terms)
+    assert "ε (epsilon)" not in terms
+    no_links = view.spec.model_copy(update={"hide_links": None})
+    assert "Hidden link" not in list_terms(replace(view, spec=no_links))

@@ -35,6 +35,7 @@ class AttriInfer(AttributeAttack):
         cost="seconds",
         version=2,
     )
+    holds_out = True
     coupling: float | None = Field(
         None,
         ge=-10,
@@ -59,18 +60,20 @@ class AttriInfer(AttributeAttack):
             weighted /= weighted.sum(axis=1, keepdims=True)
             return weighted
 
-        observed, coupling = threat.observed, self.coupling
+        observed, coupling, held_out = threat.observed, self.coupling, None
         if coupling is None:
             folds = draw_folds(observed, 3, context.rng("folds"))
-            losses = [
-                sum(
-                    compute_log_loss(run(rest, value), observed, fold) * len(fold)
-                    for rest, fold in hold_out(observed, folds)
-                )
-                for value in COUPLINGS
-            ]
-            coupling = COUPLINGS[int(np.argmin(losses))]
-        return ClassProbabilities(run(observed, coupling), {"coupling": coupling})
+            losses, said = [], []
+            for value in COUPLINGS:
+                guessed, loss = np.full((len(observed), threat.num_classes), np.nan), 0.0
+                for rest, fold in hold_out(observed, folds):
+                    guessed[fold] = run(rest, value)[fold]
+                    loss += compute_log_loss(guessed, observed, fold) * len(fold)
+                losses.append(loss)
+                said.append(guessed)
+            best = int(np.argmin(losses))
+            coupling, held_out = COUPLINGS[best], said[best]
+        return ClassProbabilities(run(observed, coupling), {"coupling": coupling}, held_out)
 
 
 def make_log_prior(observed: np.ndarray, num_classes: int) -> np.ndarray:

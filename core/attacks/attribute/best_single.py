@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.attacks.attribute.committee import FLOOR, Committee
+from core.attacks.attribute.committee import FLOOR, Committee, select_judged
 from core.context import Context
 from core.methods import MethodInfo
 from core.models.tuning import compute_log_loss
@@ -30,24 +30,28 @@ class BestSingle(Committee):
         group="combined",
         cost="minutes",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         members = self._make_members(release, threat)
-        total = len(members) * self.folds + 1
-        held_out, truth = self._hold_out(members, release, threat, context, total)
-        losses = compute_losses(held_out, truth)
-        chosen = members[int(np.argmin(losses))]
-        found = self._run(chosen, release, threat, context, total - 1, total)
-        facts: dict[str, float | str] = {"chosen": chosen.info.key}
+        values, untold = zip(
+            *(
+                self._ask(member, release, threat, context, number)
+                for number, member in enumerate(members)
+            ),
+            strict=True,
+        )
+        losses = compute_losses(*select_judged(untold, threat.observed))
+        chosen = int(np.argmin(losses))
+        facts: dict[str, float | str] = {"chosen": members[chosen].info.key}
         facts |= {
             f"log-loss of {member.info.key}": round(float(loss), 4)
             for member, loss in zip(members, losses, strict=True)
         }
-        return ClassProbabilities(found.probabilities, facts)
+        return ClassProbabilities(values[chosen], facts)
 
 
 def compute_losses(held_out: np.ndarray, truth: np.ndarray) -> np.ndarray:

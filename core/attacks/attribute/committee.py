@@ -1,15 +1,21 @@
-"""What attackers made of other attacks share: their members, run on known values held out."""
+"""What attackers made of other attacks share: members, and how good they proved to be.
+
+In an audit the members' own cells come first and what they left is used; a member that is not in
+the audit is run with the seeds that its cell would have had, so that it makes no difference.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from pydantic import Field, field_validator
 
 from core.attacks.attribute.singles import NULL_ATTACKS, SINGLE_ATTACKS
-from core.context import Context
+from core.context import Context, Peer
 from core.graph import MISSING
 from core.methods import AttributeAttack
 from core.models.tuning import draw_folds, hold_out
@@ -28,7 +34,7 @@ FLOOR = 1e-3
 
 
 class Committee(AttributeAttack):
-    """Runs each member on parts of the known nodes, where the rest shows how good it is."""
+    """Judges each member by known nodes of which it was not told."""
 
     members: str = Field(
         "label_propagation+attri_infer+gcn+gps+ai_deepwalk",
@@ -59,44 +65,93 @@ class Committee(AttributeAttack):
     ) -> ClassProbabilities: ...
 
     def _make_members(self, release: Release, threat: AttributeThreat) -> list[AttributeAttack]:
-        made = [MEMBERS[key]() for key in self.members.split("+")]
-        return [member for member in made if member.supports(release, threat) is None]
+        return [
+            member for member in self.list_members() if member.supports(release, threat) is None
+        ]
 
-    def _hold_out(
-        self,
-        members: list[AttributeAttack],
-        release: Release,
-        threat: AttributeThreat,
-        context: Context,
-        total: int,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(K, h, C) what each member says of h known nodes that it had not seen, and their (h,)
-        classes. `total` runs of members make up the progress; these are the first of them."""
-        observed = threat.observed
-        parts = list(hold_out(observed, draw_folds(observed, self.folds, context.rng("folds"))))
-        said = np.full((len(members), len(observed), threat.num_classes), np.nan)
-        for row, member in enumerate(members):
-            for number, (rest, fold) in enumerate(parts):
-                part = replace(threat, known=rest != MISSING)
-                inner = _narrow(
-                    context.child(member.info.key, number), row * len(parts) + number, total
-                )
-                said[row, fold] = member.infer(release, part, inner).probabilities[fold]
-        nodes = np.concatenate([fold for _, fold in parts]) if parts else np.zeros(0, int)
-        return said[:, nodes], observed[nodes]
+    def list_members(self) -> tuple[AttributeAttack, ...]:
+        return tuple(MEMBERS[key]() for key in self.members.split("+"))
 
-    def _run(
+    def _ask(
         self,
         member: AttributeAttack,
         release: Release,
         threat: AttributeThreat,
         context: Context,
         step: int,
-        total: int,
-    ) -> ClassProbabilities:
-        """A member on all known nodes, as run number `step` of `total`."""
-        return member.infer(release, threat, _narrow(context.child(member.info.key), step, total))
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(n, C) what a member says, and (n, C) what it says of known nodes of which it was not
+        told, NaN in other rows: as its own cell of the audit says, or would.
+
+        Members that choose settings on known nodes held out have the latter from that search;
+        others are run on parts of the known nodes.
+        """
+        peer = context.peers.get(member.info.key)
+        whole = PartProgress(context.progress, step, self._num_members)
+        count = 1 if member.holds_out else self.folds + 1
+        inner = replace(
+            context,
+            seed=context.child(member.info.key).seed if peer is None else peer.seed,
+            peers={},
+            progress=PartProgress(whole, 0, count),
+        )
+        found = _recall(member, threat, peer) or member.infer(release, threat, inner)
+        held_out = found.held_out
+        if held_out is None:
+            outer = replace(inner, progress=whole)
+            held_out = self._run_parts(member, release, threat, outer)
+        return found.probabilities, held_out
+
+    def _run_parts(
+        self,
+        member: AttributeAttack,
+        release: Release,
+        threat: AttributeThreat,
+        context: Context,
+    ) -> np.ndarray:
+        """(n, C) what a member says of each known node when run on the other parts; shared by
+        all that ask the same of this release."""
+        observed = threat.observed
+        digest = hashlib.sha256(observed.tobytes()).hexdigest()
+
+        def run(shared: Context) -> np.ndarray:
+            said = np.full((len(observed), threat.num_classes), np.nan)
+            parts = draw_folds(observed, self.folds, shared.rng("folds"))
+            for number, (rest, fold) in enumerate(hold_out(observed, parts)):
+                progress = PartProgress(context.progress, number + 1, len(parts) + 1)
+                inner = replace(shared.child(number), progress=progress)
+                part = replace(threat, known=rest != MISSING)
+                said[fold] = member.infer(release, part, inner).probabilities[fold]
+            return said
+
+        key = (member.info.key, member.info.version, release.graph.content_hash, digest)
+        return context.share(("held_out", *key, self.folds), run)
+
+    @property
+    def _num_members(self) -> int:
+        return len(self.members.split("+"))
 
 
-def _narrow(context: Context, step: int, total: int) -> Context:
-    return replace(context, progress=PartProgress(context.progress, step, total))
+def _recall(
+    member: AttributeAttack, threat: AttributeThreat, peer: Peer | None
+) -> ClassProbabilities | None:
+    """What the member's own cell left; None where it is not computed, or by a version that did
+    not keep what was said of nodes held out."""
+    arrays = None if peer is None else peer.arrays
+    if arrays is None or (member.holds_out and "held_out" not in arrays):
+        return None
+    held_out = None
+    if "held_out" in arrays:
+        held_out = np.full_like(arrays["scores"], np.nan)
+        held_out[threat.known] = arrays["held_out"]
+    return ClassProbabilities(arrays["scores"], held_out=held_out)
+
+
+def select_judged(
+    held_out: Sequence[np.ndarray], observed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(K, h, C) of K members' (n, C) at the h known nodes that all were asked about untold, and
+    (h,) their classes."""
+    told = np.isnan(np.array([said[:, 0] for said in held_out])).any(axis=0)
+    nodes = np.flatnonzero((observed != MISSING) & ~told)
+    return np.array([said[nodes] for said in held_out]), observed[nodes]

@@ -16,6 +16,7 @@ from core.threats import AttributeThreat
 class EmbeddingAttack(AttributeAttack):
     """Logistic regression on node2vec vectors, its penalty chosen on the known nodes."""
 
+    holds_out = True
     dimensions: int = Field(64, ge=1, le=1024, description="Length of a node's vector.")
     walk_length: int = Field(40, ge=2, le=1000, description="Steps of a random walk.")
     walks_per_node: int = Field(10, ge=1, le=1000, description="Walks from each node.")
@@ -37,5 +38,7 @@ class EmbeddingAttack(AttributeAttack):
         )
         scale = float(vectors.std())
         scaled = np.asarray(vectors, np.float64) / (scale if scale > 0 else 1.0)
-        probabilities, penalty = fit_logistic(scaled, threat.observed, threat.num_classes, context)
-        return ClassProbabilities(probabilities, {"inverse_penalty": penalty})
+        probabilities, penalty, held_out = fit_logistic(
+            scaled, threat.observed, threat.num_classes, context
+        )
+        return ClassProbabilities(probabilities, {"inverse_penalty": penalty}, held_out)

@@ -9,7 +9,7 @@ from pydantic import Field
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from core.attacks.attribute.committee import FLOOR, Committee
+from core.attacks.attribute.committee import FLOOR, Committee, select_judged
 from core.context import Context
 from core.methods import MethodInfo
 from core.release import Release
@@ -20,8 +20,8 @@ from core.threats import AttributeThreat
 class Ensemble(Committee):
     """Π_k p_k^w_k, normalised: a logarithmic pool of the members.
 
-    Each member is run on parts of the known nodes; the weights are those under which the pool
-    predicts the rest best, drawn to an even share. A member that is too sure of itself gets a
+    The weights are those under which the pool predicts known nodes best of which the members were
+    not told, drawn to an even share. A member that is too sure of itself gets a
     small exponent, so that no calibration is needed before; one that is wrong a negative one,
     so that a defense which turns homophily round is found out.
     """
@@ -34,7 +34,7 @@ class Ensemble(Committee):
         group="combined",
         cost="minutes",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
     evenness: float = Field(
         10.0,
@@ -47,14 +47,14 @@ class Ensemble(Committee):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         members = self._make_members(release, threat)
-        total = len(members) * (self.folds + 1)
-        held_out, truth = self._hold_out(members, release, threat, context, total)
-        values = [
-            self._run(
-                member, release, threat, context, total - len(members) + number, total
-            ).probabilities
-            for number, member in enumerate(members)
-        ]
+        values, untold = zip(
+            *(
+                self._ask(member, release, threat, context, number)
+                for number, member in enumerate(members)
+            ),
+            strict=True,
+        )
+        held_out, truth = select_judged(untold, threat.observed)
         probabilities, weights = combine(np.array(values), held_out, truth, self.evenness)
         facts: dict[str, float | str] = {
             f"weight of {member.info.key}": round(float(weight), 3)

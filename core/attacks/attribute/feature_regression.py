@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import fit_logistic, scale_features
@@ -26,6 +24,8 @@ class FeatureRegression(AttributeAttack):
         is_null=True,
     )
 
+    holds_out = True
+
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         return "the graph has no features" if release.graph.features is None else None
 
@@ -33,7 +33,7 @@ class FeatureRegression(AttributeAttack):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         features = scale_features(release.graph)
-        probabilities, penalty = fit_logistic(
+        probabilities, penalty, held_out = fit_logistic(
             features, threat.observed, threat.num_classes, context
         )
-        return ClassProbabilities(np.asarray(probabilities), {"inverse_penalty": penalty})
+        return ClassProbabilities(probabilities, {"inverse_penalty": penalty}, held_out)

@@ -40,6 +40,7 @@ class LabelPropagation(AttributeAttack):
         group="propagation",
         version=2,
     )
+    holds_out = True
     neighbor_share: float = Field(
         0.99,
         ge=0,
@@ -78,7 +79,10 @@ class LabelPropagation(AttributeAttack):
         power = choose_power(held_out, prior)
         sure = sharpen(normalize_class_mass(values, ~threat.known), prior, power)
         sure[threat.known] = values[threat.known]
-        return ClassProbabilities(sure, {"power": power})
+        said = np.full_like(sure, np.nan)
+        for fold, (logits, _) in zip(folds, held_out, strict=False):
+            said[fold] = sharpen(logits, prior, power)
+        return ClassProbabilities(sure, {"power": power}, said)
 
 
 def choose_power(held_out: list[tuple[np.ndarray, np.ndarray]], prior: np.ndarray) -> float:

@@ -37,6 +37,7 @@ class NeuralAttack(AttributeAttack):
     CHOICES: ClassVar[tuple[tuple[float, bool], ...]] = ((0.5, True), (0.1, True), (0.8, True))
     """Dropout and use of own features that are tried, the usual ones first."""
 
+    holds_out = True
     hidden: int = Field(64, ge=1, le=1024, description="Width of the hidden layer.")
     epochs: int = Field(200, ge=1, le=10_000, description="Training epochs at most.")
     lr: float = Field(0.01, gt=0, le=1, description="Learning rate of AdamW.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from core.audit.plan import (
     list_seen,
     load_known_graph,
     make_cell_seed,
+    make_member_seeds,
     make_shared_seed,
     prepare_graph,
 )
@@ -31,7 +33,7 @@ from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
 from core.audit.store.patience import keep_trying
-from core.context import Context, SharedWork
+from core.context import Context, Peer, SharedWork
 from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.graph import Graph
@@ -65,10 +67,11 @@ class Outcome:
     curves: dict[str, list[tuple[float, float]]] | None = None
 
 
-def execute_cell(job: Job, upstream: str = "") -> State:
+def execute_cell(job: Job, upstream: str = "", members: Sequence[str] = ()) -> State:
     """Compute and store a cell; returns its final state and never raises for a method's fault.
 
-    `upstream` is the state of the release's cell: the engine passes it to order the work.
+    `upstream` is the state of the release's cell, `members` those of the attacks that this one
+    is made of: the engine passes them to order the work.
     """
     store = open_store(job.home, job.database)
     cell = job.cell
@@ -161,6 +164,7 @@ def _compute_with_retries(
             progress=progress,
             memory_budget=size,
             shared=_shared,
+            peers=_meet_members(store, spec, cell),
         )
         try:
             return compute_cell(store, spec, cell, context), chosen, note
@@ -171,6 +175,17 @@ def _compute_with_retries(
         _free_memory()
         progress.restart()
     raise AssertionError("the last attempt returns or raises")
+
+
+def _meet_members(store: Store, spec: AuditSpec, cell: Cell) -> dict[str, Peer]:
+    """What an attack is made of, with what their own cells left, where they are done."""
+    seeds = make_member_seeds(spec, cell)
+    met = {}
+    for name, key in zip(seeds, cell.members, strict=True):
+        row = store.find_job(key)
+        is_there = row is not None and row.state is State.DONE and files.is_whole(store.home, key)
+        met[name] = Peer(seeds[name], files.load_cell(store.home, key) if is_there else None)
+    return met
 
 
 def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from core.audit.jobs.cells import Job, execute_cell
-from core.audit.jobs.engine import Engine
+from core.audit.jobs.engine import Engine, UnreachableError
 from core.audit.plan import Cell
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.owner import HEARTBEAT_S
-from core.audit.store.patience import StoreError, describe_trouble
+from core.audit.store.patience import StoreError, describe_trouble, find_patience
 from core.errors import describe_unexpected
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class AuditRun(threading.Thread):
         """State and note once the thread is over, whether or not they could be stored."""
         self._trouble = ""
         self._stragglers: list[Future[Any]] = []
+        self._was_connected = False
 
     def run(self) -> None:
         """Submit what is missing until nothing is, or until stopped; runs in its own thread."""
@@ -75,7 +76,8 @@ class AuditRun(threading.Thread):
             self.ended = State.INTERRUPTED, str(error)
         except Exception as error:
             log.exception("audit %s", self._audit_id)
-            self.ended = State.FAILED, describe_unexpected(error)
+            is_lost = isinstance(error, UnreachableError) and self._was_connected
+            self.ended = State.INTERRUPTED if is_lost else State.FAILED, describe_unexpected(error)
             if self._flag.exists():  # the engine was going down already
                 self.ended = State.CANCELLED, "cancelled by the user"
             elif self._stop_asked.is_set():
@@ -133,8 +135,21 @@ class AuditRun(threading.Thread):
     def _list_states(self) -> list[Row[Any]]:
         return self._store.list_cells(self._audit_id, "key", "state")
 
+    def _connect(self) -> None:
+        """A scheduler that was there and is gone is waited for, as the store is."""
+        end = time.monotonic() + (find_patience() if self._was_connected else 0)
+        while True:
+            try:
+                self._engine.connect()
+                self._was_connected = True
+                return
+            except UnreachableError:
+                if self._flag.exists() or self._stop_asked.is_set() or time.monotonic() >= end:
+                    raise
+                self._tell("the scheduler cannot be reached")
+
     def _submit(self, cells: list[Cell]) -> dict[str, Future[Any]]:
-        self._engine.connect()
+        self._connect()
         futures: dict[str, Future[Any]] = {}
         home, url = str(self._store.home), self._store.url
         for position, cell in enumerate(cells):
@@ -146,6 +161,7 @@ class AuditRun(threading.Thread):
                         execute_cell,
                         job,
                         futures.get(cell.upstream, ""),
+                        [futures[key] for key in cell.members if key in futures],
                         key=f"{cell.key}-{time.monotonic_ns()}",
                         uses_gpu=cell.uses_gpu,
                         priority=-position,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -16,9 +17,14 @@ from core.errors import InputError
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+log = logging.getLogger(__name__)
 
 CONNECT_S = 20
 """How long a scheduler may take to answer."""
+
+
+class UnreachableError(InputError):
+    """Nobody answers at AUDIT_SCHEDULER."""
 
 
 class Engine:
@@ -63,7 +69,8 @@ class Engine:
             client = Client(address, security=security, set_as_default=False, timeout=CONNECT_S)
         except (OSError, ValueError, TypeError) as error:
             reason = str(error).splitlines()[0]
-            raise InputError("AUDIT_SCHEDULER", "must be reachable", address, reason) from None
+            what = "AUDIT_SCHEDULER"
+            raise UnreachableError(what, "must be reachable", address, reason) from None
         try:
             client.sync(check_scheduler, client, address)
         except InputError:
@@ -122,7 +129,10 @@ class Engine:
 
     def _disconnect(self) -> None:
         if self._client is not None:
-            self._client.close(timeout=2)
+            try:
+                self._client.close(timeout=2)
+            except Exception as error:  # whatever broke the connection is raised here again
+                log.info("closing the connection: %s", error)
         if self._cluster is not None:
             self._cluster.close()
         self._client = self._cluster = None

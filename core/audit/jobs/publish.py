@@ -10,9 +10,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
+import sqlalchemy as sa
 from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
+from core.audit.access.people import LOCAL
 from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
 from core.audit.jobs.kind import Jobs, Workplace
 from core.audit.knowledge import tell_publisher
@@ -24,13 +26,13 @@ from core.audit.spec import AuditSpec
 from core.audit.states import ACTIVE, State
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.store.schema import JobRow
+from core.audit.store.schema import JobRow, LedgerRow
 from core.audit.view import PublishProgress
 from core.context import Context
 from core.data.release_columns import leave_out_people
 from core.data.splits import draw_threats
 from core.device import compute_memory_budget, cpu_device, find_device
-from core.errors import UnsupportedError
+from core.errors import InputError, UnsupportedError
 from core.graph import Graph
 from core.privacy.ledger import NOT_COVERED, Total
 from core.progress import Progress
@@ -48,10 +50,35 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
     name: ClassVar[str] = "publishing"
     request: ClassVar[type[BaseModel]] = PublishSpec
 
-    def start(self, spec: PublishSpec, audit_id: str | None = None) -> str:
-        """Make one release in the background; returns the run's id."""
+    def start(
+        self, spec: PublishSpec, audit_id: str | None = None, person: str = LOCAL.subject
+    ) -> str:
+        """Make one release in the background; returns the run's id.
+
+        What the local user prepares is signed by that; what anybody else does is not yet.
+        """
         self.sweep()
-        return self.submit(spec, audit_id, release=spec.defense.id)
+        signed_by = LOCAL.subject if person == LOCAL.subject else ""
+        return self.submit(
+            spec, audit_id, release=spec.defense.id, person=person, signed_by=signed_by
+        )
+
+    def sign(self, key: str, person: str) -> None:
+        """Let a finished run be handed out, in the run and in the ledger; its first name stays.
+
+        InputError where it is not done, or was prepared by the same person.
+        """
+        run = self.get(key)
+        if run.state is not State.DONE:
+            raise InputError("publishing run", "must be done to be signed", run.state)
+        if run.prepared_by == person != LOCAL.subject:
+            rule = "must be signed by another person than who prepared it"
+            raise InputError("publishing run", rule, remedy="ask an approver")
+        with self._store.write(is_durable=True) as connection:
+            job = (JobRow.key == key) & (JobRow.signed_by == "")
+            if connection.execute(sa.update(JobRow).where(job).values(signed_by=person)).rowcount:
+                entry = sa.update(LedgerRow).where(LedgerRow.run == key)
+                connection.execute(entry.values(signed_by=person))
 
     def load_release(self, key: str) -> Release:
         """What a finished run made; InputError where it is not stored (any more)."""
@@ -83,7 +110,9 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
     def compute(cls, request: PublishSpec, place: Workplace) -> dict[str, Any]:
         graph = place.load_graph(request.graph_hash)
         release = publish_release(graph, request, place.progress)
-        provenance = enter_publishing(place.store, request, release, place.key)
+        row = place.store.find_job(place.key)
+        people = () if row is None else (row.person, row.signed_by)
+        provenance = enter_publishing(place.store, request, release, place.key, *people)
         # What a defense learned of the original's links stays with nobody.
         record, arrays = pack_release(replace(release, link_scores=None), graph)
         place.save_arrays(arrays)
@@ -102,6 +131,8 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
             spec=PublishSpec.model_validate(row.request),
             provenance=result.get("provenance", {}),
             description=result.get("release", {}),
+            prepared_by=row.person,
+            signed_by=row.signed_by,
         )
 
 
@@ -135,15 +166,24 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
 
 
 def enter_publishing(
-    store: Store, spec: PublishSpec, release: Release, run: str = ""
+    store: Store,
+    spec: PublishSpec,
+    release: Release,
+    run: str = "",
+    person: str = LOCAL.subject,
+    signed_by: str = LOCAL.subject,
 ) -> dict[str, Any]:
     """Enter a release in the ledger of its graph, before anybody gets it; its provenance.
 
     run  id of the publishing run, by default a new one. InputError where it would exceed the
-         spec's budget: such a release must not be handed out.
+         spec's budget: such a release must not be handed out. A run that nobody signs stays
+         entered: who prepared it has seen what was drawn.
     """
     made = datetime.now(UTC).isoformat(timespec="seconds")
-    totals = enter_release(store, spec.graph_hash, run or new_run_id(), made, release, spec.budget)
+    run = run or new_run_id()
+    totals = enter_release(
+        store, spec.graph_hash, run, made, release, spec.budget, person, signed_by
+    )
     return describe_publishing(release, made, totals)
 
 

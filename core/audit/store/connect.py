@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ from sqlalchemy.engine import Connection, Engine
 from core.audit.store.patience import DAMAGE
 from core.errors import InputError
 
-VERSIONS = ("0001", "0002", "0003", "0004")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 HEAD = VERSIONS[-1]
 """Latest migration."""
+
+MIGRATION_S = 30.0
+"""How long a process waits for another that brings the tables to this version."""
 
 BUSY_MS = 5000
 """How long SQLite itself waits for a lock, before the user is told."""
@@ -62,29 +66,50 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _migrate(engine: Engine, home: Path | None) -> None:
-    """Bring the tables to HEAD; a database that is there already is only asked."""
-    try:
-        with engine.connect() as connection:
-            version = _read_version(connection)
-            if version == HEAD:
-                return
-            if version is not None and version not in VERSIONS:
-                raise InputError(
-                    "database", f"must be of version {HEAD} or older", version, "update the program"
-                )
-        with engine.connect() as connection:
-            connection = connection.execution_options(is_writing=True)
-            with connection.begin():
-                if connection.dialect.name == "postgresql":
-                    connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-                upgrade(connection, _read_version(connection), home)
-    except sa.exc.DBAPIError as error:
-        reason = " ".join(str(error.orig).split())[:200]
-        if any(word in reason for word in DAMAGE):
-            reason += "; python -m core doctor says what can be saved"
+    """Bring the tables to HEAD; a database that is there already is only asked.
+
+    Of the processes that start at once on one SQLite, one migrates: it is waited for.
+    """
+    deadline = time.monotonic() + MIGRATION_S
+    while True:
+        try:
+            _bring_to_head(engine, home)
+            return
+        except sa.exc.OperationalError as error:
+            if "locked" in str(error.orig) and time.monotonic() < deadline:
+                time.sleep(0.2)
+                continue
+            raise _describe(engine, error) from None
+        except sa.exc.DBAPIError as error:
+            raise _describe(engine, error) from None
+
+
+def _bring_to_head(engine: Engine, home: Path | None) -> None:
+    with engine.connect() as connection:
+        version = _read_version(connection)
+    if version == HEAD:
+        return
+    if version is not None and version not in VERSIONS:
         raise InputError(
-            "database", "must be reachable, writable and whole", engine.url.database, reason
-        ) from None
+            "database", f"must be of version {HEAD} or older", version, "update the program"
+        )
+    import alembic.command  # noqa: F401  # takes a second, for which nobody should wait
+
+    with engine.connect() as connection:
+        connection = connection.execution_options(is_writing=True)
+        with connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            upgrade(connection, _read_version(connection), home)
+
+
+def _describe(engine: Engine, error: sa.exc.DBAPIError) -> InputError:
+    reason = " ".join(str(error.orig).split())[:200]
+    if any(word in reason for word in DAMAGE):
+        reason += "; python -m core doctor says what can be saved"
+    return InputError(
+        "database", "must be reachable, writable and whole", engine.url.database, reason
+    )
 
 
 def upgrade(connection: Connection, version: str | None, home: Path | None = None) -> None:

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Row
 
+from core.audit.access.people import LOCAL
 from core.audit.plan import Cell, CellKind
 from core.audit.spec import AuditSpec
 from core.audit.states import ACTIVE, FINAL, KEPT, State
@@ -28,7 +29,15 @@ from core.audit.store import files
 from core.audit.store.connect import open_engine
 from core.audit.store.owner import describe_owner, is_owner_alive, make_timestamp
 from core.audit.store.patience import Tell, keep_trying
-from core.audit.store.schema import AuditCellRow, AuditRow, Base, GraphRow, JobRow
+from core.audit.store.schema import (
+    AuditCellRow,
+    AuditRow,
+    Base,
+    GrantRow,
+    GraphRow,
+    HolderRow,
+    JobRow,
+)
 from core.errors import InputError
 from core.graph import Graph
 from core.home import find_home
@@ -72,8 +81,8 @@ class Store:
     # -- graphs -----------------------------------------------------------------------------
 
     @_patient
-    def save_graph(self, graph: Graph) -> str:
-        """Keep the graph under its content hash, which is returned."""
+    def save_graph(self, graph: Graph, person: str = LOCAL.subject) -> str:
+        """Keep the graph under its content hash, which is returned; `person` holds it then."""
         graph_hash = files.save_graph(self.home, graph)
         row = {
             "hash": graph_hash,
@@ -84,6 +93,8 @@ class Store:
         }
         with self.write() as connection:
             _insert_missing(connection, GraphRow, [row])
+            holder = {"graph_hash": graph_hash, "person": person}
+            _insert_missing(connection, HolderRow, [holder])
         return graph_hash
 
     def load_graph(self, graph_hash: str) -> Graph:
@@ -100,8 +111,9 @@ class Store:
         spec: AuditSpec,
         cells: Sequence[Cell],
         provenance: dict[str, Any],
+        person: str = LOCAL.subject,
     ) -> None:
-        """Record an audit and its plan; cells known from other audits keep what they have."""
+        """Record an audit of `person` and its plan; cells of other audits keep what they have."""
         with self.write(is_durable=True) as connection:
             connection.execute(
                 sa.insert(AuditRow).values(
@@ -116,6 +128,7 @@ class Store:
                     heartbeat=time.time(),
                     note="",
                     provenance=provenance,
+                    person=person,
                 )
             )
             _insert_plan(connection, audit_id, cells)
@@ -144,12 +157,12 @@ class Store:
             return list(connection.execute(query))
 
     @_patient
-    def find_same_audit(self, spec: AuditSpec) -> str | None:
-        """Id of the newest audit with exactly this spec."""
+    def find_same_audit(self, spec: AuditSpec, person: str = LOCAL.subject) -> str | None:
+        """Id of the newest audit of this person with exactly this spec."""
         wanted = spec.model_dump(mode="json")
         query = (
             sa.select(AuditRow.id, AuditRow.spec)
-            .where(AuditRow.graph_hash == spec.graph_hash)
+            .where(AuditRow.graph_hash == spec.graph_hash, AuditRow.person == person)
             .order_by(AuditRow.created.desc())
         )
         with self.read() as connection:
@@ -161,6 +174,17 @@ class Store:
         """Set columns of an audit's row."""
         with self.write(is_durable="state" in values) as connection:
             connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
+
+    @_patient
+    def move_audit(self, audit_id: str, person: str) -> None:
+        """Make an audit another person's, who holds its graph then."""
+        row = self.find_audit(audit_id)
+        holder = {"graph_hash": row.graph_hash, "person": person}
+        with self.write(is_durable=True) as connection:
+            move = sa.update(AuditRow).where(AuditRow.id == audit_id).values(person=person)
+            connection.execute(move)
+            _insert_missing(connection, HolderRow, [holder])
+            _release_graph(connection, row.graph_hash, row.person)
 
     def touch_audit(self, audit_id: str, seconds: float) -> None:
         """A sign of life of its owner; not tried again where the database cannot be used."""
@@ -217,28 +241,27 @@ class Store:
 
     @_patient
     def delete_audit(self, audit_id: str) -> bool:
-        """Forget an audit and all that only it needs: cells, jobs, their files, its graphs.
+        """Forget an audit and all that only it needs: cells, jobs, their files, its graph.
 
-        True if the graph went with it.
+        True if the graph went with it; it stays where others hold it or have audits of it.
         """
-        row = self.find_audit(audit_id)
-        graph_hash, second = row.graph_hash, _find_second_graph(row.spec)
+        audit = self.find_audit(audit_id)
+        graph_hash = audit.graph_hash
         with self.write() as connection:
             own = list(connection.scalars(sa.select(JobRow.key).where(JobRow.audit_id == audit_id)))
-            for table in (AuditCellRow, JobRow):
+            for table in (AuditCellRow, JobRow, GrantRow):
                 connection.execute(sa.delete(table).where(table.audit_id == audit_id))
             connection.execute(sa.delete(AuditRow).where(AuditRow.id == audit_id))
             orphans = own + _delete_orphans(connection)
-            rest = connection.execute(sa.select(AuditRow.graph_hash, AuditRow.spec)).all()
-            needed = {h for r in rest for h in (r.graph_hash, _find_second_graph(r.spec))}
-            unused = [h for h in {graph_hash, second} - needed if h is not None]
-            connection.execute(sa.delete(GraphRow).where(GraphRow.hash.in_(unused)))
+            is_last = _release_graph(connection, graph_hash, audit.person)
+            if is_last:
+                connection.execute(sa.delete(GraphRow).where(GraphRow.hash == graph_hash))
         self._delete_files(orphans)
-        for unneeded in unused:
-            files.graph_path(self.home, unneeded).unlink(missing_ok=True)
+        if is_last:
+            files.graph_path(self.home, graph_hash).unlink(missing_ok=True)
         files.cancel_path(self.home, audit_id).unlink(missing_ok=True)
         shutil.rmtree(self.home / "audits" / audit_id, ignore_errors=True)  # of older versions
-        return graph_hash in unused
+        return is_last
 
     def _delete_files(self, keys: Sequence[str]) -> None:
         for key in keys:
@@ -451,11 +474,14 @@ def _select_running(besides: str) -> Any:
     )
 
 
-def _find_second_graph(spec: dict[str, Any]) -> str | None:
-    """Hash of the second graph that an attacker on identities holds, where one was given."""
-    identity = spec.get("identity") or {}
-    found: str | None = identity.get("known_graph")
-    return found
+def _release_graph(connection: Connection, graph_hash: str, person: str) -> bool:
+    """Who has no audit of a graph any more no longer holds it; whether nobody needs it."""
+    of_graph = sa.select(sa.func.count()).where(AuditRow.graph_hash == graph_hash)
+    if connection.scalar(of_graph.where(AuditRow.person == person)) == 0:
+        mine = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == person)
+        connection.execute(sa.delete(HolderRow).where(mine))
+    holders = sa.select(sa.func.count()).where(HolderRow.graph_hash == graph_hash)
+    return connection.scalar(of_graph) == 0 and connection.scalar(holders) == 0
 
 
 def _delete_orphans(connection: Connection) -> list[str]:

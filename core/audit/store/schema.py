@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, Float, ForeignKey, Index, Integer, String, Text, TypeDecorator
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    TypeDecorator,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from core.audit.states import State
@@ -42,9 +52,18 @@ class GraphRow(Base):
     created: Mapped[str] = mapped_column(String(32))
 
 
-class AuditRow(Base):
-    """An audit as it was asked for, and who computes it.
+class HolderRow(Base):
+    """Who brought a graph: the same one may be several people's."""
 
+    __tablename__ = "graph_holders"
+    graph_hash: Mapped[str] = mapped_column(ForeignKey("graphs.hash"), primary_key=True)
+    person: Mapped[str] = mapped_column(String(400), primary_key=True)
+
+
+class AuditRow(Base):
+    """An audit as it was asked for, whose it is, and what computes it.
+
+    person     the subject of whoever started it (core.audit.access.people)
     owner      host, process id and start time of the coordinating process, as JSON text
     heartbeat  last sign of life of the owner, seconds since 1970
     """
@@ -61,6 +80,7 @@ class AuditRow(Base):
     heartbeat: Mapped[float] = mapped_column(Float, default=0.0)
     note: Mapped[str] = mapped_column(Text, default="")
     provenance: Mapped[dict[str, Any]] = mapped_column(JSON)
+    person: Mapped[str] = mapped_column(Text, server_default="local")
 
 
 class JobRow(Base):
@@ -76,6 +96,7 @@ class JobRow(Base):
     result   what came out as JSON; arrays lie in AUDIT_HOME/cells
     curves   training curves, name → [[step, value], …], written while a cell runs
     finished when it came to its end
+    person   of a publishing run: who prepared it; signed_by: who let it be handed out, "" nobody
     """
 
     __tablename__ = "jobs"
@@ -99,6 +120,8 @@ class JobRow(Base):
     heartbeat: Mapped[float] = mapped_column(Float, default=0.0)
     result: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     curves: Mapped[dict[str, list[list[float]]] | None] = mapped_column(JSON)
+    person: Mapped[str] = mapped_column(Text, server_default="local")
+    signed_by: Mapped[str] = mapped_column(Text, server_default="")
 
 
 class AuditCellRow(Base):
@@ -116,6 +139,7 @@ class LedgerRow(Base):
 
     graph_hash  content hash of the graph that was published from; it need not be stored
     epsilon     what the recipient gets; NULL without a promise
+    person, signed_by  as in `JobRow`
     """
 
     __tablename__ = "ledger"
@@ -127,3 +151,75 @@ class LedgerRow(Base):
     relation: Mapped[str] = mapped_column(Text)
     epsilon: Mapped[float | None] = mapped_column(Float)
     delta: Mapped[float] = mapped_column(Float)
+    person: Mapped[str] = mapped_column(Text, server_default="local")
+    signed_by: Mapped[str] = mapped_column(Text, server_default="")
+
+
+class PersonRow(Base):
+    """Somebody who signed in: what their provider said of them the last time."""
+
+    __tablename__ = "people"
+    subject: Mapped[str] = mapped_column(String(400), primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    email: Mapped[str] = mapped_column(Text)
+    groups: Mapped[list[str]] = mapped_column(JSON)
+    seen: Mapped[str] = mapped_column(String(32))
+
+
+class GrantRow(Base):
+    """Somebody may read another's audit."""
+
+    __tablename__ = "grants"
+    audit_id: Mapped[str] = mapped_column(ForeignKey("audits.id"), primary_key=True)
+    person: Mapped[str] = mapped_column(String(400), primary_key=True)
+    given_by: Mapped[str] = mapped_column(Text)
+    made: Mapped[str] = mapped_column(String(32))
+
+
+class TokenRow(Base):
+    """A token by its hash; see core.audit.access.tokens."""
+
+    __tablename__ = "tokens"
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    id: Mapped[str] = mapped_column(String(16))
+    person: Mapped[str] = mapped_column(Text)
+    label: Mapped[str] = mapped_column(Text)
+    made: Mapped[str] = mapped_column(String(32))
+    expires: Mapped[str] = mapped_column(String(32))
+    used: Mapped[str] = mapped_column(String(32))
+    is_revoked: Mapped[bool] = mapped_column(Boolean)
+
+
+class TrailRow(Base):
+    """Who did what; the database refuses to change or delete a row. See core.audit.access.trail."""
+
+    __tablename__ = "trail"
+    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    made: Mapped[str] = mapped_column(String(32))
+    person: Mapped[str] = mapped_column(Text)
+    name: Mapped[str] = mapped_column(Text)
+    event: Mapped[str] = mapped_column(Text)
+    target: Mapped[str] = mapped_column(Text)
+    detail: Mapped[str] = mapped_column(Text)
+
+
+class DecisionRow(Base):
+    """What somebody decided on a release; see core.audit.decisions. Rows are added, never changed:
+    the database refuses it. They outlive their audit, as what was published does.
+
+    kind       "chosen", "withdrawn" or "published"
+    evidence   the verdict at that time, as JSON
+    file_hash  SHA-256 of the file that was handed out, of kind "published"
+    """
+
+    __tablename__ = "decisions"
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    graph_hash: Mapped[str] = mapped_column(String(64), index=True)
+    audit_id: Mapped[str] = mapped_column(String(32))
+    made: Mapped[str] = mapped_column(String(32))
+    person: Mapped[str] = mapped_column(Text)
+    kind: Mapped[str] = mapped_column(String(16))
+    release: Mapped[str] = mapped_column(Text)
+    reason: Mapped[str] = mapped_column(Text)
+    evidence: Mapped[dict[str, Any]] = mapped_column(JSON)
+    file_hash: Mapped[str] = mapped_column(String(64))

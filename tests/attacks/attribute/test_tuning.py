@@ -50,12 +50,14 @@ def test_a_strong_penalty_wins_on_noise_and_a_weak_one_on_a_clear_signal():
     noise = rng.normal(size=(80, 10))
     observed = np.where(np.arange(80) < 60, codes, -1)
     context = Context(Seed(0))
-    _, blind = fit_logistic(noise, observed, 2, context)
+    _, blind, _ = fit_logistic(noise, observed, 2, context)
     clear = noise.copy()
     clear[:, 0] = 3.0 * (2 * codes - 1)
-    values, sharp = fit_logistic(clear, observed, 2, context)
+    values, sharp, said = fit_logistic(clear, observed, 2, context)
     assert blind == min(PENALTIES)
     assert sharp > blind
+    assert np.isnan(said).all(axis=1).tolist() == (observed < 0).tolist()
+    assert (said[:60].argmax(axis=1) == codes[:60]).all()
     assert (values[60:].argmax(axis=1) == codes[60:]).all()
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.attacks.held import merge_releases
+from core.attacks.held import join_releases, merge_releases
 from core.attacks.link.mechanism_posterior import (
+    CERTAIN,
     compute_evidence,
     compute_prior_logits,
     estimate_degrees,
@@ -92,6 +93,22 @@ def test_several_releases_add_up_their_evidence():
         compute_auc(compute_evidence(release, pairs), real)[0] for release in (releases[0], merged)
     ]
     assert aucs[1] > aucs[0] + 0.05
+
+
+def test_releases_of_different_defenses_add_up_their_evidence():
+    """ε = 1, ε = 3, and one without a promise: what each says of a pair is added."""
+    graph = two_communities(60, seed=1)
+    pairs = every_pair(graph)
+    releases = [publish(graph, seed=1, epsilon=1.0), publish(graph, seed=2, epsilon=3.0)]
+    releases.append(Release(graph.with_edges(graph.edges[::2]), "random_deletion"))
+    joined = join_releases(releases)
+    expected = sum(
+        epsilon * np.where(release.graph.contains_pairs(pairs), 1.0, -1.0)
+        for epsilon, release in zip((1.0, 3.0, CERTAIN), releases, strict=True)
+    )
+    np.testing.assert_allclose(compute_evidence(joined, pairs), expected, atol=1e-4)
+    union = np.any([release.graph.contains_pairs(pairs) for release in releases], axis=0)
+    np.testing.assert_array_equal(joined.graph.contains_pairs(pairs), union)
 
 
 def test_eight_releases_at_epsilon_three_give_the_graph_away():

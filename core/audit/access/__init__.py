@@ -1,0 +1,1 @@
+"""Who may do what with whose audits, and the record of who did."""

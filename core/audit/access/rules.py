@@ -1,0 +1,194 @@
+"""Which verb of the service needs what: one line a verb, for service, jobs and team alike.
+
+A verb without a line here cannot be reached by a person at all; a test holds that there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.audit.access.guard import Guard
+from core.errors import AccessError
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is asked before a verb runs, and what is put down once it may.
+
+    check   raises InputError for what the person may not know of, AccessError for what they may
+            not do
+    event   what the trail calls it; "" where it only reads
+    target  the argument that names the object; "" where what is returned does
+    fills   arguments that the person is put into, whatever the caller says
+    narrow  what of the result the person sees
+    """
+
+    check: Callable[[Guard, Arguments], object]
+    event: str = ""
+    target: str = ""
+    fills: tuple[str, ...] = ()
+    narrow: Callable[[Guard, Any], Any] | None = None
+
+
+def _need(role: Any) -> Callable[[Guard, Arguments], object]:
+    return lambda guard, _: guard.need(role)
+
+
+def _read(name: str) -> Callable[[Guard, Arguments], object]:
+    return lambda guard, arguments: guard.read_audit(arguments[name])
+
+
+def _change(name: str, event: str) -> Rule:
+    return Rule(
+        lambda guard, arguments: guard.change_audit(arguments[name], event), event, target=name
+    )
+
+
+def _read_graphs_of_spec(guard: Guard, arguments: Arguments) -> None:
+    spec = arguments["spec"]
+    guard.read_graph(spec.graph_hash)
+    identity = getattr(spec, "identity", None)
+    if identity is not None and identity.known_graph is not None:
+        guard.read_graph(identity.known_graph)
+
+
+def _prepare(guard: Guard, arguments: Arguments) -> None:
+    _read_graphs_of_spec(guard, arguments)
+    if arguments["audit_id"] is not None:
+        guard.change_audit(arguments["audit_id"], "prepare release")
+
+
+def _decide(guard: Guard, arguments: Arguments) -> None:
+    """In one's own name; the choice is for whose audit it is and for approvers."""
+    decision = arguments["decision"]
+    guard.read_audit(decision.audit_id)
+    if decision.kind != "published" and not guard.person.has("approver"):
+        guard.change_audit(decision.audit_id, "record decision")
+    if not guard.person.is_local and decision.person != guard.person.name:
+        raise AccessError("record decision: only in your own name")
+
+
+def _own_token(guard: Guard, arguments: Arguments) -> None:
+    guard.change_token(arguments["token_id"])
+
+
+def _own_subject(guard: Guard, arguments: Arguments) -> None:
+    """One's own; of others, or of all, is for administrators."""
+    guard.need("analyst")
+    if arguments["subject"] != guard.person.subject:
+        guard.need("administrator", "manage tokens")
+
+
+def _read_job(kind: str, name: str = "key") -> Rule:
+    return Rule(lambda guard, arguments: guard.read_job(kind, arguments[name]))
+
+
+def _change_job(kind: str, event: str, name: str = "key") -> Rule:
+    def check(guard: Guard, arguments: Arguments) -> None:
+        guard.change_job(kind, arguments[name], event)
+
+    return Rule(check, event, target=name)
+
+
+def _list_jobs(kind: str) -> dict[str, Rule]:
+    """What all kinds of jobs have."""
+    return {
+        "get": _read_job(kind),
+        "list": Rule(_read("audit_id")),
+        "cancel": _change_job(kind, f"cancel {kind}"),
+        "cancel_all": _change("audit_id", f"cancel all {kind}"),
+        "wait": _read_job(kind),
+        **dict.fromkeys(("submit", "find_key", "close", "compute", "read"), MACHINE),
+        **dict.fromkeys(("name_parts", "uses_gpu"), MACHINE),
+    }
+
+
+SUBJECT = ("person",)
+ANYONE = Rule(_need("analyst"))
+MACHINE = Rule(lambda guard, _: guard.need_machine())
+"""Not for people: what the program does for itself."""
+
+READ_GRAPH = Rule(lambda guard, arguments: guard.read_graph(arguments["graph_hash"]))
+
+RULES: dict[str, dict[str, Rule]] = {
+    "": {
+        "close": MACHINE,
+        "tell_trouble": MACHINE,
+        "warm_up": MACHINE,
+        "find_device_title": ANYONE,
+        "save_graph": Rule(_need("analyst"), "save graph", fills=SUBJECT),
+        "load_graph": READ_GRAPH,
+        "start_audit": Rule(_read_graphs_of_spec, "start audit", fills=SUBJECT),
+        "resume_audit": _change("audit_id", "resume audit"),
+        "cancel_audit": _change("audit_id", "cancel audit"),
+        "delete_audit": _change("audit_id", "delete audit"),
+        "wait": Rule(_read("audit_id")),
+        "find_same_audit": Rule(_need("analyst"), fills=SUBJECT),
+        "list_audits": Rule(_need("analyst"), narrow=lambda guard, found: guard.keep_audits(found)),
+        "get_progress": Rule(_read("audit_id")),
+        "get_view": Rule(_read("audit_id")),
+        "estimate_seconds": Rule(_read_graphs_of_spec),
+        "load_time_model": ANYONE,
+        "start_publish": Rule(_prepare, "prepare release", fills=SUBJECT),
+        "get_publish": _read_job("publishing", "publish_id"),
+        "cancel_publish": _change_job("publishing", "cancel publishing", "publish_id"),
+        "sign_publish": Rule(
+            lambda guard, arguments: guard.sign_run(arguments["publish_id"], "sign release"),
+            "sign release",
+            target="publish_id",
+            fills=SUBJECT,
+        ),
+        "record_decision": Rule(_decide, "record decision"),
+        "hand_out": Rule(
+            lambda guard, arguments: guard.read_job("publishing", arguments["publish_id"]),
+            "hand out release",
+            target="publish_id",
+        ),
+    },
+    "claims": {**_list_jobs("claim"), "start": _change("audit_id", "check claim")},
+    "advice": {
+        **_list_jobs("advice"),
+        "start": _change("audit_id", "ask for advice"),
+        "find": Rule(_read("audit_id")),
+        "cancel_node": _change("audit_id", "cancel advice"),
+        "list_done": Rule(_read("audit_id")),
+    },
+    "publishing": {
+        **_list_jobs("publishing"),
+        # A release is handed out by `hand_out`, prepared and signed by the service's verbs.
+        **dict.fromkeys(("start", "sign", "load_release", "sweep", "forget_graph"), MACHINE),
+    },
+    "layouts": {
+        **_list_jobs("layout"),
+        **dict.fromkeys(("start", "find", "load", "stop"), READ_GRAPH),
+        "forget_graph": MACHINE,
+    },
+    "team": {
+        **dict.fromkeys(("welcome", "open_token", "record", "is_shared"), MACHINE),
+        "list_people": ANYONE,
+        "find_person": ANYONE,
+        "find_names": ANYONE,
+        "share_audit": Rule(
+            lambda guard, arguments: guard.change_audit(arguments["audit_id"], "share audit"),
+            "share audit",
+            target="audit_id",
+            fills=("given_by",),
+        ),
+        "unshare_audit": _change("audit_id", "unshare audit"),
+        "list_grants": Rule(_read("audit_id")),
+        "move_audit": Rule(
+            lambda guard, _: guard.need("administrator", "move audit"),
+            "move audit",
+            target="audit_id",
+        ),
+        "make_token": Rule(_own_subject, "make token", target="subject"),
+        "list_tokens": Rule(_own_subject),
+        "revoke_token": Rule(_own_token, "revoke token", target="token_id"),
+        "list_trail": Rule(lambda guard, _: guard.need("administrator", "read the trail")),
+    },
+}
+"""Part of the service ("" itself) → verb → its rule."""

@@ -1,0 +1,133 @@
+"""The people who share a store: who they are, whom they let read their audits, their tokens.
+
+Like the service, it does what it is told; core.audit.access.desk asks first who may.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from core.audit.access import tokens
+from core.audit.access.people import LOCAL, Person, load_roles
+from core.audit.access.tokens import DAYS, Token
+from core.audit.access.trail import TrailEntry, list_trail, record_event
+from core.audit.store.owner import make_timestamp
+from core.audit.store.schema import GrantRow, PersonRow
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    from core.audit.store.database import Store
+
+
+class Team:
+    """People, grants, tokens and the trail of one store; thread-safe."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    # -- people -----------------------------------------------------------------------------
+
+    def welcome(self, person: Person, groups: tuple[str, ...] = ()) -> None:
+        """Remember who signed in, so that others can share with them, and that they did."""
+        row = {"name": person.name, "email": person.email, "groups": list(groups)}
+        row["seen"] = make_timestamp()
+        known = PersonRow.subject == person.subject
+        with self._store.write() as connection:
+            if connection.execute(sa.update(PersonRow).where(known).values(row)).rowcount == 0:
+                connection.execute(sa.insert(PersonRow).values(subject=person.subject, **row))
+        self.record(person, "sign in", detail=person.role)
+
+    def is_shared(self) -> bool:
+        """Whether anybody has signed in."""
+        with self._store.read() as connection:
+            return connection.execute(sa.select(PersonRow.subject).limit(1)).first() is not None
+
+    def list_people(self) -> list[Person]:
+        """Everybody who has signed in, with the roles that they have now, by name."""
+        roles = load_roles(self._store.home)
+        with self._store.read() as connection:
+            rows = list(connection.execute(sa.select(PersonRow.__table__)))
+        people = [
+            Person(
+                row.subject,
+                row.name,
+                roles.find_role(row.subject, row.email, tuple(row.groups)),
+                row.email,
+            )
+            for row in rows
+        ]
+        return sorted(people, key=lambda person: (person.name.casefold(), person.subject))
+
+    def find_person(self, text: str) -> Person:
+        """Who signed in under this subject, or this e-mail; InputError for nobody."""
+        if text == LOCAL.subject:
+            return LOCAL
+        people = self.list_people()
+        found = [p for p in people if text == p.subject]
+        found = found or [p for p in people if p.email and text.casefold() == p.email.casefold()]
+        if len(found) != 1:
+            raise InputError("person", "must be somebody who has signed in once", text)
+        return found[0]
+
+    def find_names(self) -> dict[str, str]:
+        """Subject → name."""
+        return {LOCAL.subject: LOCAL.name, **{p.subject: p.name for p in self.list_people()}}
+
+    # -- grants -----------------------------------------------------------------------------
+
+    def share_audit(self, audit_id: str, subject: str, given_by: str = LOCAL.subject) -> None:
+        """Let somebody read an audit and its graph; they cannot change or publish it."""
+        subject = self.find_person(subject).subject
+        row = {"audit_id": audit_id, "person": subject, "given_by": given_by}
+        with self._store.write(is_durable=True) as connection:
+            connection.execute(sa.delete(GrantRow).where(_is_grant(audit_id, subject)))
+            connection.execute(sa.insert(GrantRow).values(**row, made=make_timestamp()))
+
+    def unshare_audit(self, audit_id: str, subject: str) -> None:
+        """Take the grant back."""
+        with self._store.write(is_durable=True) as connection:
+            connection.execute(sa.delete(GrantRow).where(_is_grant(audit_id, subject)))
+
+    def list_grants(self, audit_id: str) -> list[str]:
+        """Subjects of those whom the audit was shared with."""
+        query = sa.select(GrantRow.person).where(GrantRow.audit_id == audit_id)
+        with self._store.read() as connection:
+            return list(connection.scalars(query.order_by(GrantRow.made, GrantRow.person)))
+
+    def move_audit(self, audit_id: str, subject: str) -> None:
+        """Make an audit another person's, such as one of before the sign-in, or of who left."""
+        self._store.move_audit(audit_id, self.find_person(subject).subject)
+
+    # -- tokens -----------------------------------------------------------------------------
+
+    def make_token(self, label: str = "", days: int = DAYS, subject: str = LOCAL.subject) -> str:
+        """A token for the person's commands, shown this once."""
+        return tokens.make_token(self._store, self.find_person(subject).subject, label, days)
+
+    def list_tokens(self, subject: str | None = None) -> list[Token]:
+        """Of one person, or of all."""
+        return tokens.list_tokens(self._store, subject)
+
+    def revoke_token(self, token_id: str) -> None:
+        """It can never be used again."""
+        tokens.revoke_token(self._store, token_id)
+
+    def open_token(self, text: str) -> Person:
+        """Whose token this is, with the role that they have now; InputError where it is none."""
+        return self.find_person(tokens.find_token(self._store, text).person)
+
+    # -- trail ------------------------------------------------------------------------------
+
+    def record(self, who: Person, event: str, target: str = "", detail: str = "") -> None:
+        """Add to the trail."""
+        record_event(self._store, who, event, target, detail)
+
+    def list_trail(self, limit: int | None = None, target: str = "") -> list[TrailEntry]:
+        """What was done, newest first."""
+        return list_trail(self._store, limit, target)
+
+
+def _is_grant(audit_id: str, subject: str) -> sa.ColumnElement[bool]:
+    return sa.and_(GrantRow.audit_id == audit_id, GrantRow.person == subject)

@@ -1,0 +1,83 @@
+"""Places of all people of a graph on a map, as a job of the graph: computed once, kept with it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy.engine import Row
+
+from core.audit.jobs.kind import Jobs, Workplace
+from core.audit.layout import Layout, lay_out
+from core.audit.states import State
+from core.audit.store.files import DamagedError
+from core.audit.store.schema import JobRow
+from core.audit.view import JobProgress
+from core.errors import InputError
+
+VERSION = 1
+"""Raised where the same graph gets other places than before."""
+
+
+class LayoutRequest(BaseModel):
+    """graph_hash: content hash of a stored graph."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    graph_hash: str
+    version: int = VERSION
+
+
+class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
+    """One a graph; belongs to no audit."""
+
+    name: ClassVar[str] = "layout"
+    request: ClassVar[type[BaseModel]] = LayoutRequest
+    priority: ClassVar[int] = 50
+    """Above all cells: somebody waits for it."""
+    is_kept: ClassVar[bool] = True
+
+    def start(self, graph_hash: str) -> str:
+        """Lay the graph out in the background; nothing where that is done or under way."""
+        return self.submit(LayoutRequest(graph_hash=graph_hash))
+
+    def find(self, graph_hash: str) -> JobProgress | None:
+        """None where it was never asked for."""
+        try:
+            return self.get(self.find_key(LayoutRequest(graph_hash=graph_hash), None))
+        except InputError:
+            return None
+
+    def stop(self, graph_hash: str) -> None:
+        """Give the layout of a graph up."""
+        self.cancel(self.find_key(LayoutRequest(graph_hash=graph_hash), None))
+
+    def load(self, graph_hash: str) -> Layout:
+        """What a finished job left; InputError where it is not there or not whole: such a job is
+        forgotten, so that it can be started again."""
+        key = self.find_key(LayoutRequest(graph_hash=graph_hash), None)
+        try:
+            arrays = self._store.load_arrays(key)
+        except (DamagedError, OSError):
+            self._store.delete_jobs([key])
+            raise InputError("map", "must be stored", graph_hash[:12], "draw it again") from None
+        return Layout(arrays["positions"], arrays["communities"])
+
+    def forget_graph(self, graph_hash: str) -> None:
+        """Delete the places in a graph that is no longer stored."""
+        rows = self._store.list_jobs(JobRow.kind == self.name)
+        keys = [row.key for row in rows if row.request["graph_hash"] == graph_hash]
+        self._store.delete_jobs(keys)
+
+    @classmethod
+    def name_parts(cls, request: LayoutRequest) -> tuple[Any, ...]:
+        return request.graph_hash, request.version
+
+    @classmethod
+    def compute(cls, request: LayoutRequest, place: Workplace) -> dict[str, Any]:
+        layout = lay_out(place.load_graph(request.graph_hash), place.progress)
+        place.save_arrays({"positions": layout.positions, "communities": layout.communities})
+        return {"num_communities": int(layout.communities.max()) + 1}
+
+    @classmethod
+    def read(cls, row: Row[Any], state: State) -> JobProgress:
+        return JobProgress(row.key, state, row.progress, row.message, row.reason, row.seconds)

@@ -1,0 +1,175 @@
+"""`trail`, `token`, `people` and `share`: several people on one store; and who runs a command."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    from core.audit.access.people import Person
+    from core.audit.access.team import Team
+    from core.audit.service import AuditService
+
+Say = Callable[[str], object]
+
+
+def open_person(team: Team) -> Person:
+    """Whose token AUDIT_TOKEN is, else the local user.
+
+    A home of one's own belongs to who can open it. A database of AUDIT_DATABASE that people have
+    signed in to asks for a token.
+    """
+    from core.audit.access.people import LOCAL
+
+    text = os.environ.get("AUDIT_TOKEN")
+    if text:
+        return team.open_token(text)
+    if os.environ.get("AUDIT_DATABASE") and team.is_shared():
+        rule = "must be set, for several people share this database"
+        raise InputError("AUDIT_TOKEN", rule, remedy="make a token on the Audits page")
+    return LOCAL
+
+
+@contextmanager
+def open_service(say: Say) -> Iterator[AuditService]:
+    """The service as whoever runs the command reaches it."""
+    from core.audit.access.desk import enter
+    from core.audit.service import AuditService
+
+    service = AuditService()
+    try:
+        service.tell_trouble(say)
+        yield enter(service, open_person(service.team))
+    finally:
+        service.close()
+
+
+def add_team(commands: Any, say: Say) -> None:
+    """The commands' options."""
+    trail = commands.add_parser("trail", help="who did what, newest first")
+    trail.add_argument("--json", action="store_true", help="as JSON")
+    trail.add_argument("--limit", type=int, metavar="N", help="the newest N only")
+    trail.add_argument("--of", default="", metavar="ID", help="of one audit or publishing run")
+    trail.set_defaults(run=lambda options: run_trail(options, say))
+
+    people = commands.add_parser("people", help="who has signed in, and their roles")
+    people.set_defaults(run=lambda options: run_people(options, say))
+
+    token = commands.add_parser("token", help="make, list or revoke tokens for commands")
+    actions = token.add_subparsers(required=True, metavar="ACTION")
+    new = actions.add_parser("new", help="prints a new token, this once")
+    new.add_argument("--for", dest="person", metavar="EMAIL", help="whose (one's own)")
+    new.add_argument("--label", default="", help="what it is for")
+    new.add_argument("--days", type=int, default=90, metavar="N", help="how long it lasts (90)")
+    new.set_defaults(run=lambda options: run_new_token(options, say))
+    listed = actions.add_parser("list", help="tokens, without their secrets")
+    listed.add_argument("--for", dest="person", metavar="EMAIL", help="whose (all, or one's own)")
+    listed.set_defaults(run=lambda options: run_list_tokens(options, say))
+    revoke = actions.add_parser("revoke", help="end a token at once")
+    revoke.add_argument("id", metavar="ID")
+    revoke.set_defaults(run=lambda options: run_revoke_token(options, say))
+
+    share = commands.add_parser("share", help="let somebody read an audit")
+    share.add_argument("audit", metavar="AUDIT", help="its id")
+    share.add_argument("person", metavar="EMAIL", help="e-mail or subject of who signed in once")
+    how = share.add_mutually_exclusive_group()
+    how.add_argument("--take-back", action="store_true", help="no longer")
+    how.add_argument("--owner", action="store_true", help="make it theirs (administrators)")
+    share.set_defaults(run=lambda options: run_share(options, say))
+
+
+def run_trail(options: argparse.Namespace, say: Say) -> int:
+    """Print the trail; for administrators."""
+    with open_service(say) as service:
+        entries = service.team.list_trail(options.limit, options.of)
+    if options.json:
+        print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
+        return 0
+    for entry in entries:
+        print("  ".join((entry.made, entry.name, entry.event, entry.target, entry.detail)).rstrip())
+    return 0
+
+
+def run_people(options: argparse.Namespace, say: Say) -> int:
+    """Print a line a person."""
+    with open_service(say) as service:
+        for person in service.team.list_people():
+            print("  ".join((person.role, person.name, person.email or "-", person.subject)))
+    return 0
+
+
+def run_new_token(options: argparse.Namespace, say: Say) -> int:
+    """Print a token on stdout, and nothing else there."""
+    with open_service(say) as service:
+        subject = _find_subject(service, options.person)
+        print(service.team.make_token(options.label, options.days, subject))
+    say(f"it is shown this once and lasts {options.days} days; set it as AUDIT_TOKEN")
+    return 0
+
+
+def run_list_tokens(options: argparse.Namespace, say: Say) -> int:
+    """Print a line a token."""
+    from core.audit.access.desk import find_person
+
+    with open_service(say) as service:
+        person = find_person(service)
+        is_all = options.person is None and person.has("administrator")
+        subject = None if is_all else _find_subject(service, options.person)
+        for token in service.team.list_tokens(subject):
+            state = "valid" if token.is_valid else "revoked" if token.is_revoked else "ended"
+            used = token.used or "never used"
+            print("  ".join((token.id, state, token.expires, used, token.person, token.label)))
+    return 0
+
+
+def run_revoke_token(options: argparse.Namespace, say: Say) -> int:
+    """End a token."""
+    with open_service(say) as service:
+        service.team.revoke_token(options.id)
+    return 0
+
+
+def run_share(options: argparse.Namespace, say: Say) -> int:
+    """Grant, take back, or move an audit."""
+    with open_service(say) as service:
+        subject = service.team.find_person(options.person).subject
+        if options.owner:
+            service.team.move_audit(options.audit, subject)
+        elif options.take_back:
+            service.team.unshare_audit(options.audit, subject)
+        else:
+            service.team.share_audit(options.audit, subject)
+    return 0
+
+
+def _find_subject(service: AuditService, text: str | None) -> str:
+    from core.audit.access.desk import find_person
+
+    if text is None:
+        return find_person(service).subject
+    return service.team.find_person(text).subject
+
+
+def check_administrator(team: Team, what: str) -> None:
+    """AccessError for a command that only administrators may run."""
+    from core.errors import AccessError
+
+    if not open_person(team).has("administrator"):
+        raise AccessError(f"{what} is for people with the role administrator only")
+
+
+def check_publisher(team: Team) -> None:
+    """AccessError where a second person must sign what leaves."""
+    from core.errors import AccessError
+
+    person = open_person(team)
+    if not person.is_local:
+        text = "an approver signs what leaves; prepare it on the Report page"
+        raise AccessError(f"publish is for the one user of a home: {text}")

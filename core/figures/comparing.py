@@ -1,0 +1,143 @@
+"""Releases side by side: a panel a limit, a row a release, its interval against the limit."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from core.figures.chart import Chart
+from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.findings.labels import method_title, release_title
+from core.findings.numbers import format_interval, format_number
+from core.findings.palette import Theme, escape_text, release_color
+
+PANELS = 3
+"""Panels beside each other."""
+
+SYMBOLS = {"kept": "circle", "not proven": "circle-open", "not kept": "x"}
+_ROW_PIXELS, _HEAD_PIXELS = 30, 96
+_WRAP = 38
+_MAX_NAME = 30
+
+
+def compare_releases(
+    table: pd.DataFrame, releases: Sequence[str], theme: Theme = "light", earlier: str = ""
+) -> Chart:
+    """`compute_comparison` as small multiples; `releases`: the audit's, for their colours.
+
+    Filled: kept; open: not proven; cross: not kept. The dashed line is the limit, beyond it the
+    panel is shaded. Small diamonds: the earlier audit's value, where there is one.
+    """
+    if table.empty:
+        return Chart(make_empty_figure("No limit was measured yet.", theme), table, "")
+    names = list(dict.fromkeys(table.name))
+    shown = [r for r in releases if r in set(table.release)]
+    colors, place = release_color(releases), {r: i for i, r in enumerate(shown)}
+    columns = min(PANELS, len(names))
+    rows = math.ceil(len(names) / columns)
+    height = rows * (_HEAD_PIXELS + _ROW_PIXELS * len(shown))
+    figure = make_subplots(
+        rows=rows,
+        cols=columns,
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        vertical_spacing=_HEAD_PIXELS / height if rows > 1 else 0,
+        subplot_titles=[_wrap(table[table.name == name].title.iloc[0]) for name in names],
+    )
+    for index, name in enumerate(names):
+        at = {"row": index // columns + 1, "col": index % columns + 1}
+        _add_panel(figure, table[table.name == name], place, colors, theme, at)
+    titles = [escape_text(_shorten(release_title(release))) for release in shown]
+    style_figure(figure, theme, height, showlegend=False, hovermode="closest")
+    figure.update_layout(margin={"t": 62})
+    figure.update_annotations(font={"size": 12.5})
+    figure.update_yaxes(
+        range=[len(shown) - 0.5, -0.5],
+        tickvals=list(range(len(shown))),
+        ticktext=titles,
+        showgrid=False,
+    )
+    note = (
+        "Worst value over all attacks that count, with its 95 % interval. Filled: kept, interval "
+        "included; open: not proven; cross: not kept. Shaded: beyond the limit. ← safer."
+    )
+    if table.before.notna().any():
+        note += f" Small diamond: {earlier or 'the earlier audit'}."
+    return Chart(figure, table, note)
+
+
+def _add_panel(
+    figure: go.Figure,
+    part: pd.DataFrame,
+    place: dict[str, int],
+    colors: dict[str, str],
+    theme: Theme,
+    at: dict[str, int],
+) -> None:
+    limit = float(part.limit.iloc[0])
+    top = 1.12 * max(float(np.nanmax(part[["value", "high", "before"]].to_numpy())), limit, 1e-9)
+    low = min(float(np.nanmin(part[["value", "low"]].to_numpy())), 0.0)
+    ink = INKS[theme]
+    old = part[part.before.notna()]
+    figure.add_scatter(
+        x=old.before,
+        y=old.release.map(place).to_numpy(float) + 0.28,
+        mode="markers",
+        marker={"symbol": "diamond", "size": 6, "color": ink.muted},
+        hovertemplate="earlier: %{x:.3g}<extra></extra>",
+        **at,
+    )
+    tints = [colors[release] for release in part.release]
+    for row, color in zip(part.itertuples(), tints, strict=True):
+        figure.add_scatter(
+            x=[row.low, row.high],
+            y=[place[row.release]] * 2,
+            mode="lines",
+            line={"color": color, "width": 2},
+            hoverinfo="skip",
+            **at,
+        )
+    figure.add_scatter(
+        x=part.value,
+        y=part.release.map(place).to_numpy(float),
+        mode="markers",
+        marker={
+            "symbol": [SYMBOLS[state] for state in part.state],
+            "size": 11,
+            "color": tints,
+            "line": {"width": 2, "color": tints},
+        },
+        text=[_describe(row) for row in part.itertuples()],
+        hovertemplate="%{text}<extra></extra>",
+        **at,
+    )
+    # A panel must have its points before it takes shapes.
+    figure.add_vrect(
+        x0=limit, x1=top, fillcolor=ink.empty, opacity=0.7, line_width=0, layer="below", **at
+    )
+    figure.add_vline(x=limit, line={"color": ink.text, "width": 1.2, "dash": "dash"}, **at)
+    figure.update_xaxes(range=[low, top], nticks=5, **at)
+
+
+def _describe(row: object) -> str:
+    value = format_interval(row.value, row.low, row.high)  # type: ignore[attr-defined]
+    text = (
+        f"{release_title(row.release)}: {value}, "  # type: ignore[attr-defined]
+        f"{row.state}, at most {format_number(row.limit)}"  # type: ignore[attr-defined]
+    )
+    attack = row.attack  # type: ignore[attr-defined]
+    return escape_text(text + (f", by {method_title(attack)}" if attack else ""))
+
+
+def _wrap(title: str) -> str:
+    return "<br>".join(escape_text(line) for line in textwrap.wrap(title, _WRAP)[:3])
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + "…"

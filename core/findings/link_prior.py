@@ -1,0 +1,88 @@
+"""What a person's link risk means at the graph's own density, beside that of the balanced game.
+
+The risk of a link is told for a game in which hidden links and non-links are equally likely
+beforehand. Somebody who picks a pair that the release does not link meets far fewer hidden
+links; by Bayes the odds then shrink by the prior odds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from core.audit.view import AuditView
+from core.findings.attackers import compute_headlines
+from core.findings.numbers import format_interval, format_number
+
+BALANCED = 0.5
+"""Prior of the game in which link risk is measured."""
+
+
+def find_link_prior(view: AuditView) -> float | None:
+    """Hidden links over all pairs that the visible graph does not link, as in each repeat.
+
+    None where no links are hidden, or no pair is left.
+    """
+    spec, num_links = view.spec, view.summary.num_edges
+    if not spec.has_link_threat:
+        return None
+    if spec.sensitive_links is not None:
+        hidden = len({frozenset(pair) for pair in spec.sensitive_links})
+    else:
+        hidden = round((spec.hide_links or 0.0) * num_links)
+    withheld = hidden + min(round(spec.test_links * num_links), num_links - hidden)
+    n = view.summary.num_nodes
+    pairs = n * (n - 1) // 2 - (num_links - withheld)
+    return hidden / pairs if 0 < hidden <= pairs else None
+
+
+def move_prior(chance: float, prior: float) -> float:
+    """P(link | score) under `prior` of what is `chance` where both sides are equally likely."""
+    if not (0.0 < chance < 1.0 and 0.0 < prior < 1.0):
+        return min(max(chance, 0.0), 1.0)
+    odds = math.log(chance) - math.log1p(-chance) + math.log(prior) - math.log1p(-prior)
+    return 1.0 / (1.0 + math.exp(-odds))
+
+
+def describe_link_prior(view: AuditView, node: str, release: str) -> str:
+    """One sentence on a person's link risk: its prior, and the same at the graph's own density.
+
+    "" where the release has no link risk of this person.
+    """
+    rows = view.nodes[(view.nodes.node == node) & (view.nodes.release == release)]
+    found = compute_headlines(rows)
+    found = found[found.threat == "link"]
+    prior = find_link_prior(view)
+    if found.empty or prior is None:
+        return ""
+    row = found.iloc[0]
+    low, high = (
+        None if pd.isna(end) else move_prior(float(end), prior) for end in (row.low, row.high)
+    )
+    told = format_interval(row.risk, row.low, row.high)
+    own = format_interval(move_prior(float(row.risk), prior), low, high)
+    return (
+        f"Its links' risk, {told}, is for a pair that is as likely a hidden link as not (prior "
+        f"{BALANCED}). {describe_density(prior)}: at that density the same attacker would give a "
+        f"hidden link of this person a chance of {own}."
+    )
+
+
+def describe_density(prior: float) -> str:
+    """ "Of the pairs that the release does not link, 1 in 6,900 is a hidden link"."""
+    return f"Of all pairs that are not linked, 1 in {1 / prior:,.0f} is a hidden link"
+
+
+def describe_report_prior(view: AuditView) -> str:
+    """What the report says once, below its table of people; "" without hidden links."""
+    prior = find_link_prior(view)
+    if prior is None:
+        return ""
+    shown = ", ".join(
+        f"a risk of {risk} becomes {format_number(move_prior(risk, prior))}" for risk in (0.9, 0.99)
+    )
+    return (
+        f"Risk by attacks on hidden links is for pairs that are as likely a hidden link as not "
+        f"(prior {BALANCED}). {describe_density(prior)}: at that density {shown}."
+    )

@@ -1,0 +1,240 @@
+"""What a map of everyone shows: a row a person, the communities, and one sentence on where risk is.
+
+Pure functions; `core.figures.people_map` draws them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from core.findings.attackers import compute_headline
+from core.findings.numbers import format_percent
+from core.graph import MISSING, Attribute, Graph
+from core.measures.node_risk import ADVANTAGE_LIMIT
+
+Color = Literal["advantage", "risk", "class", "community", "links", "change"]
+
+COLOR_TITLES: dict[Color, str] = {
+    "advantage": "Advantage",
+    "risk": "Risk",
+    "class": "Class",
+    "community": "Community",
+    "links": "Links",
+    "change": "Change",
+}
+GROUPED: tuple[Color, ...] = ("class", "community")
+"""Colours that name a group; the others are amounts."""
+
+MAX_PEOPLE = 100_000
+"""Above it communities stand for their people."""
+
+MAX_COMMUNITIES = 2_000
+SIGNIFICANCE = 0.01
+
+COLUMNS = (
+    "number",
+    "node",
+    "links",
+    "community",
+    "class",
+    "advantage",
+    "risk",
+    "attack",
+    "lost",
+    "gained",
+    "change",
+)
+
+
+def compute_people(
+    graph: Graph,
+    communities: np.ndarray,
+    nodes: pd.DataFrame | None = None,
+    attribute: Attribute | None = None,
+    released: Graph | None = None,
+) -> pd.DataFrame:
+    """`COLUMNS`: a row a person in the graph's order.
+
+    nodes     `AuditView.nodes` of one release, or None
+    released  the graph as it is published: links are its own, lost and gained count the
+              difference, change is both over the links before (NaN for somebody without any);
+              None: the original, without change
+    advantage and risk are those under the headline attacker, NaN where nothing is at stake.
+    """
+    n = graph.num_nodes
+    table = pd.DataFrame(
+        {
+            "number": np.arange(n),
+            "node": list(graph.node_ids),
+            "links": graph.degrees,
+            "community": communities + 1,
+            "class": _name_classes(attribute, n),
+        }
+    )
+    found = compute_headline(nodes) if nodes is not None and len(nodes) else None
+    if found is None or found.empty:
+        table[["advantage", "risk"]] = np.nan
+        table["attack"] = ""
+    else:
+        worst = found.set_index("node").reindex(table.node)
+        table["advantage"] = worst.advantage.to_numpy(float)
+        table["risk"] = worst.risk.to_numpy(float)
+        table["attack"] = worst.attack.fillna("").to_numpy(object)
+    if released is None:
+        return table.assign(lost=0, gained=0, change=0.0)[list(COLUMNS)]
+    after = match_people(graph, released)
+    lost = count_ends(find_changes(graph, after)[0], n)
+    gained = count_ends(find_changes(graph, after)[1], n)
+    before = np.where(graph.degrees > 0, graph.degrees, np.nan)
+    return table.assign(
+        links=after.degrees, lost=lost, gained=gained, change=(lost + gained) / before
+    )[list(COLUMNS)]
+
+
+def match_people(graph: Graph, released: Graph) -> Graph:
+    """The release's links between the people of the original, by their ids and in its order."""
+    if released.node_ids == graph.node_ids:
+        return released
+    numbers = {node: number for number, node in enumerate(graph.node_ids)}
+    place = np.array([numbers.get(node, -1) for node in released.node_ids])
+    ends = place[released.edges]
+    return graph.with_edges(ends[(ends >= 0).all(axis=1)])
+
+
+def find_changes(graph: Graph, released: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Links (k, 2) of the graph that the release has not, and of the release that are new."""
+    lost = ~np.isin(graph.edge_codes, released.edge_codes)
+    gained = ~np.isin(released.edge_codes, graph.edge_codes)
+    return graph.edges[lost], released.edges[gained]
+
+
+def count_ends(edges: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(n,) how many of the links each node has."""
+    counts: np.ndarray = np.bincount(edges.ravel(), minlength=num_nodes)
+    return counts
+
+
+def compute_communities(people: pd.DataFrame) -> pd.DataFrame:
+    """community, people, exposed, at_stake, mean, class (the commonest), share (of it); a row a
+    community, the largest first.
+
+    exposed: people on whom the headline attacker gains more than `ADVANTAGE_LIMIT`; mean: of its
+    advantage, NaN where nobody has anything at stake.
+    """
+    stake = people.advantage.notna()
+    groups = people.assign(
+        exposed=people.advantage > ADVANTAGE_LIMIT, at_stake=stake, is_known=people["class"] != ""
+    ).groupby("community")
+    table = groups.agg(
+        people=("node", "size"),
+        exposed=("exposed", "sum"),
+        at_stake=("at_stake", "sum"),
+        mean=("advantage", "mean"),
+        links=("links", "mean"),
+        change=("change", "mean"),
+    )
+    known = people[people["class"] != ""]
+    counts = known.groupby(["community", "class"]).size().sort_values(kind="stable")
+    top = counts.groupby("community").tail(1).reset_index("class")["class"]
+    table["class"] = top.reindex(table.index).fillna("")
+    return table.reset_index().sort_values(
+        ["people", "community"], ascending=[False, True], kind="stable", ignore_index=True
+    )
+
+
+def find_gathering(communities: pd.DataFrame) -> pd.Series | None:
+    """The community with more exposed people than chance would put there, or None.
+
+    The hypergeometric tail for its people at stake, times the number of communities that have
+    any (Bonferroni), must be below `SIGNIFICANCE`.
+    """
+    from scipy.stats import hypergeom
+
+    table = communities[communities.at_stake > 0]
+    if table.empty or not table.exposed.sum():
+        return None
+    tail = hypergeom.sf(
+        table.exposed - 1, table.at_stake.sum(), table.exposed.sum(), table.at_stake
+    )
+    best = int(np.argmin(tail))
+    return table.iloc[best] if tail[best] * len(table) < SIGNIFICANCE else None
+
+
+def answer_map(people: pd.DataFrame) -> str:
+    """One sentence: how many are exposed, and whether they sit together."""
+    communities = compute_communities(people)
+    size = f"{len(people):,} people in {len(communities):,} communities"
+    at_stake = int(communities.at_stake.sum())
+    if not at_stake:
+        largest = communities.iloc[0]
+        return f"{size}; the largest has {largest.people:,}. An audit colours them by their risk."
+    exposed = int(communities.exposed.sum())
+    told = (
+        f"Of {at_stake:,} people with something at stake, **{exposed:,}** "
+        f"({format_percent(exposed / at_stake)}) are exposed: an attacker gains more than "
+        f"{ADVANTAGE_LIMIT:g} over the base rate"
+    )
+    if not exposed:
+        return told + "."
+    found = find_gathering(communities)
+    if found is None:
+        return f"{told}. They sit in no community more than chance would put there."
+    inside = found.exposed / found.at_stake
+    others = (exposed - found.exposed) / max(at_stake - found.at_stake, 1)
+    return (
+        f"{told}. They gather in community {found.community}: "
+        f"{found.exposed:,} of {found.at_stake:,} there ({format_percent(inside)}), "
+        f"{format_percent(others)} elsewhere."
+    )
+
+
+def list_people(people: pd.DataFrame, by: Color, limit: int | None = None) -> pd.DataFrame:
+    """The people in the order of an amount, most first; where that says nothing, by links."""
+    key = by if by not in GROUPED else "advantage"
+    if people[key].isna().all() or (key == "change" and not people.change.any()):
+        key = "links"
+    ranked = people.sort_values(
+        [key, "links"], ascending=False, kind="stable", na_position="last", ignore_index=True
+    )
+    return ranked if limit is None else ranked.head(limit)
+
+
+def list_colors(people: pd.DataFrame) -> list[Color]:
+    """The colours that say something of these people."""
+    found: list[Color] = []
+    if people.advantage.notna().any():
+        found += ["advantage", "risk"]
+    if (people["class"] != "").any():
+        found.append("class")
+    found += ["community", "links"]
+    return found
+
+
+def _name_classes(attribute: Attribute | None, num_nodes: int) -> list[str]:
+    if attribute is None:
+        return [""] * num_nodes
+    names = [*attribute.classes, ""]  # MISSING is the last one
+    assert MISSING == -1
+    return [names[code] for code in attribute.codes]
+
+
+def compute_places(positions: np.ndarray, communities: np.ndarray) -> np.ndarray:
+    """(c, 2) the middle of each community's people."""
+    sizes = np.bincount(communities)
+    sums = [np.bincount(communities, positions[:, axis]) for axis in (0, 1)]
+    places: np.ndarray = np.column_stack(sums) / sizes[:, None]
+    return places
+
+
+def join_communities(
+    graph: Graph, communities: np.ndarray, limit: int, most: int = 3_000
+) -> np.ndarray:
+    """(k, 2) pairs of the first `limit` communities, those that most links join first."""
+    ends = np.sort(communities[graph.edges], axis=1).astype(np.int64)
+    ends = ends[(ends[:, 0] != ends[:, 1]) & (ends[:, 1] < limit)]
+    codes, counts = np.unique(ends[:, 0] * limit + ends[:, 1], return_counts=True)
+    chosen = codes[np.argsort(-counts, kind="stable")[:most]]
+    return np.column_stack([chosen // limit, chosen % limit])

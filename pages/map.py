@@ -1,0 +1,252 @@
+"""Map: where in the network are they?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.audit.states import State
+from core.audit.view import AuditView
+from core.errors import AuditError
+from core.figures.people_map import community_map, people_map
+from core.findings.labels import release_title
+from core.findings.node_card import find_node
+from core.findings.people_map import (
+    COLOR_TITLES,
+    MAX_PEOPLE,
+    Color,
+    list_colors,
+)
+from core.findings.tables import list_releases
+from core.graph import Graph
+from core.release import ORIGINAL
+from pages.ui import cache, job, page, service, session
+from pages.ui.map_data import (
+    load_answer,
+    load_communities,
+    load_community_links,
+    load_everybody,
+    load_layout,
+    load_people,
+    load_side,
+    number_people,
+)
+from pages.ui.person_card import choose, show_person, show_table
+from pages.ui.text import count_noun, escape
+from pages.ui.theme import current_theme
+
+# Up to so many people the map is drawn at once; a larger one is waited for, so it is asked.
+AUTOMATIC = 20_000
+
+MAX_MATCHES = 8
+HEIGHT = 600
+NO_RELEASE = "none"
+CONFIG = {
+    "displaylogo": False,
+    "displayModeBar": True,
+    "scrollZoom": True,
+    "modeBarButtons": [["pan2d", "select2d", "lasso2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
+}
+
+
+def main() -> None:
+    page.open_page("Map", "Where in the network are they?")
+    audit_id = session.current_audit()
+    view = None if audit_id is None else cache.load_view(audit_id)
+    graph = load_everybody(view)
+    if _is_placed(st.session_state["graph"], graph):
+        _show_map(graph, view)
+    page.show_next("homophily", "Why structure gives people away: Homophily")
+
+
+def _is_placed(graph_hash: str, graph: Graph) -> bool:
+    """Whether everybody has a place; else starts the work, or shows how far it is."""
+    layouts = service.open_service().layouts
+    run = layouts.find(graph_hash)
+    if run is not None and run.state is State.DONE:
+        return True
+    if run is not None and run.is_active:
+        job.watch_job(
+            lambda: layouts.find(graph_hash),
+            lambda now: f"Finding a place for everybody: {job.describe_message(now.message)}",
+            "Cancel the map",
+            "map-cancel",
+            lambda: layouts.stop(graph_hash),
+        )
+        return False
+    people = count_noun(graph.num_nodes, "person", "people")
+    if run is None:
+        text = f"{people} and {count_noun(graph.num_edges, 'link')} have no places yet."
+    else:
+        text = f"The map of {people} was not finished ({run.state})."
+        if run.reason:
+            text += f" {escape(run.reason, 200)}."
+    st.info(text + " It is computed once for each graph and kept.", icon=":material/map:")
+    is_automatic = run is None and graph.num_nodes <= AUTOMATIC
+    if is_automatic or st.button("Draw the map", key="map-start", icon=":material/map:"):
+        layouts.start(graph_hash)
+        st.rerun()
+    return False
+
+
+def _show_map(graph: Graph, view: AuditView | None) -> None:
+    try:
+        load_layout(st.session_state["graph"])
+    except AuditError as error:
+        page.show_error(error)
+        st.button("Draw the map again", key="map-start")
+        return
+    people = load_people(view, ORIGINAL)
+    page.show_answer(load_answer(view))
+    is_small = graph.num_nodes <= MAX_PEOPLE
+    by, beside, only_changes = _choose(view, list_colors(people), is_small)
+    picture, facts = st.columns([5, 3], gap="large")
+    with picture:
+        if is_small:
+            _show_people(graph, view, by, beside, only_changes)
+        else:
+            _show_communities(by)
+    with facts:
+        _show_search(graph)
+        node = st.session_state.get("node")
+        if node is not None:
+            show_person(view, graph, people, node)
+        show_table(view, people, by)
+
+
+def _choose(
+    view: AuditView | None, colors: list[Color], is_small: bool
+) -> tuple[Color, str | None, bool]:
+    """Colour, the release beside the original, and whether to draw only what changed."""
+    left, right = st.columns([5, 3], gap="large", vertical_alignment="bottom")
+    releases = [] if view is None else [r for r in list_releases(view.results) if r != ORIGINAL]
+    beside = NO_RELEASE
+    if releases and is_small:
+        with right.container(horizontal=True, vertical_alignment="bottom"):
+            beside = st.selectbox(
+                "Beside it",
+                [NO_RELEASE, *releases],
+                format_func=lambda r: "no release" if r == NO_RELEASE else release_title(r),
+                key="map-release",
+                persist_state="session",
+            )
+    if beside != NO_RELEASE:
+        colors = [*colors, "change"]
+    by: Color = left.segmented_control(
+        "Colour",
+        colors,
+        default=colors[0],
+        format_func=COLOR_TITLES.__getitem__,
+        key=f"map-color-{'-'.join(colors)}",
+        required=True,
+        persist_state="session",
+        help="Advantage: what an attacker gains over the base rate on the person. Risk: how sure "
+        "it is of the truth. Community: people with more links among each other than to others.",
+    )
+    return by, None if beside == NO_RELEASE else beside, by == "change"
+
+
+def _show_people(
+    graph: Graph, view: AuditView | None, by: Color, beside: str | None, only_changes: bool
+) -> None:
+    layout = load_layout(st.session_state["graph"])
+    sides = [load_side(view, ORIGINAL)]
+    if beside is not None:
+        sides.append(load_side(view, beside, only_changes))
+    numbers = number_people(st.session_state["graph"])
+    focus = numbers.get(st.session_state.get("map-focus", ""))
+    chart = people_map(sides, layout.positions, by, current_theme(), HEIGHT, focus)
+    st.plotly_chart(
+        chart.figure,
+        key="people-map",
+        theme=None,
+        config=CONFIG,
+        alt=page.name_chart(chart, "Map of everybody"),
+        on_select=lambda: _take_people(graph),
+        selection_mode=("points", "box", "lasso"),
+    )
+    _show_note(chart.note)
+
+
+def _show_communities(by: Color) -> None:
+    table, places = load_communities(st.session_state["graph"], session.current_audit())
+    links = load_community_links(st.session_state["graph"])
+    chart = community_map(table, places, links, by, current_theme(), HEIGHT)
+    st.plotly_chart(
+        chart.figure,
+        key="community-map",
+        theme=None,
+        config=CONFIG,
+        alt=page.name_chart(chart, "Map of everybody"),
+        on_select=_take_communities,
+        selection_mode=("points", "box", "lasso"),
+    )
+    _show_note(chart.note)
+
+
+def _show_note(note: str) -> None:
+    st.caption(
+        f"{escape(note, 400)} Drag to move, scroll to zoom, click a point for the person. Frame "
+        "or lasso (above the map) choose several: they are listed beside it."
+    )
+
+
+def _take_people(graph: Graph) -> None:
+    """One point is a person; a frame or a lasso is a list. Nothing chosen: everybody again."""
+    chosen = st.session_state["people-map"].selection
+    numbers = list(dict.fromkeys(_read_number(point) for point in chosen.points))
+    if len(numbers) == 1 and not chosen.box and not chosen.lasso:
+        session.open_node(graph.node_ids[numbers[0]])
+    choose("people", numbers if chosen.box or chosen.lasso else [])
+
+
+def _take_communities() -> None:
+    points = st.session_state["community-map"].selection.points
+    choose("communities", [_read_number(point) for point in points])
+
+
+def _read_number(point: dict[str, Any]) -> int:
+    data = point["customdata"]
+    return int(data[0] if isinstance(data, list) else data)
+
+
+def _show_search(graph: Graph) -> None:
+    st.text_input(
+        "Find a person",
+        key="map-find",
+        placeholder="an id, or a part of it",
+        on_change=_search,
+        args=(graph,),
+    )
+    matches = st.session_state.get("map-matches", [])
+    if st.session_state.get("map-find") and not matches:
+        st.caption("Nobody has an id like that.")
+    elif len(matches) > 1:
+        st.pills(
+            "Found",
+            matches,
+            key="map-found",
+            format_func=escape,
+            on_change=lambda: _open(st.session_state["map-found"]),
+            label_visibility="collapsed",
+        )
+
+
+def _search(graph: Graph) -> None:
+    text = st.session_state["map-find"]
+    matches = find_node(graph, text, MAX_MATCHES)
+    st.session_state["map-matches"] = matches
+    if matches and (len(matches) == 1 or matches[0] == text.strip()):
+        _open(matches[0])
+    elif not text:
+        st.session_state.pop("map-focus", None)
+
+
+def _open(node: str | None) -> None:
+    if node is not None:
+        session.open_node(node)
+        st.session_state["map-focus"] = node
+
+
+main()

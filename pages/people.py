@@ -1,0 +1,81 @@
+"""People: who works here, with which tokens, and what was done?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pandas as pd
+import streamlit as st
+
+from core.audit.access.desk import find_person
+from core.audit.access.tokens import DAYS, MAX_DAYS, Token
+from core.errors import AuditError
+from pages.ui import page, service
+from pages.ui.text import count_noun, escape
+
+RIGHTS = {
+    "analyst": "You audit graphs, share your audits and prepare releases.",
+    "approver": "You audit graphs, and sign the releases that others prepared.",
+    "administrator": "You see and manage everybody's audits, tokens and what was done.",
+}
+NEWEST = 500
+
+
+def main() -> None:
+    page.open_page("People", "Who works here, and what was done?")
+    desk = service.open_service()
+    person, people = find_person(desk), desk.team.list_people()
+    page.show_answer(
+        f"You are {escape(person.name)}, {person.role}. {RIGHTS.get(person.role, '')} "
+        f"{count_noun(len(people), 'person has', 'people have')} signed in here."
+    )
+    table = [{"name": p.name, "e-mail": p.email, "role": p.role} for p in people]
+    st.dataframe(pd.DataFrame(table), hide_index=True, key="people")
+    _show_tokens()
+    if person.has("administrator"):
+        _show_trail()
+
+
+def _show_tokens() -> None:
+    st.header("Tokens for the command line", anchor=False)
+    st.caption("A command with your token as AUDIT_TOKEN acts as you, until it ends or is revoked.")
+    desk = service.open_service()
+    subject = find_person(desk).subject
+    with st.form("token", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        label = st.text_input("What it is for", max_chars=100, key="token-label")
+        days = st.number_input("Days", 1, MAX_DAYS, DAYS, key="token-days", width=140)
+        if st.form_submit_button("Make a token", icon=":material/key:"):
+            text = desk.team.make_token(label, int(days), subject)
+            st.session_state["token-made"] = text
+    if "token-made" in st.session_state:
+        st.caption("It is shown this once:")
+        st.code(st.session_state.pop("token-made"), language=None)
+    for token in desk.team.list_tokens(subject):
+        if token.is_valid:
+            _show_token(token)
+
+
+def _show_token(token: Token) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        used = f"last used {token.used[:16]}" if token.used else "never used"
+        label = escape(token.label or "without a name")
+        st.markdown(f"**{label}** {token.id}, ends {token.expires[:10]}, {used}")
+        if st.button("Revoke", key=f"revoke-{token.id}", icon=":material/block:"):
+            try:
+                service.open_service().team.revoke_token(token.id)
+            except AuditError as error:
+                page.show_error(error)
+                return
+            st.rerun()
+
+
+def _show_trail() -> None:
+    st.header("What was done", anchor=False)
+    entries = service.open_service().team.list_trail(NEWEST)
+    table = pd.DataFrame([asdict(entry) for entry in entries])
+    st.dataframe(table, hide_index=True, key="trail")
+    page.download_table(table, "trail")
+    st.caption(f"The newest {NEWEST} lines; `python -m core trail --json` prints all of them.")
+
+
+main()

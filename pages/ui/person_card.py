@@ -1,0 +1,126 @@
+"""A person beside the map, and the people that were chosen on it as a table."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.audit.view import AuditView
+from core.findings import node_card
+from core.findings.labels import method_title
+from core.findings.node_reasons import explain_node
+from core.findings.people_map import Color, list_people
+from core.graph import Graph
+from pages.ui import cache, page, session
+from pages.ui.map_data import load_ranked, number_people
+from pages.ui.text import count_noun, escape
+
+MAX_ROWS = 500
+
+
+def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node: str) -> None:
+    """Who it is, the risk on every release, and why; the rest is on the Risk page."""
+    number = number_people(st.session_state["graph"]).get(node)
+    with st.container(border=True, key="map-person"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.header(f"Person {escape(node)}", anchor=False)
+            st.button(
+                "Close",
+                key="map-close",
+                type="tertiary",
+                icon=":material/close:",
+                on_click=_close,
+            )
+        if number is None:
+            st.warning("This graph has nobody with that id.")
+            return
+        row = people.iloc[number]
+        facts = [count_noun(int(row.links), "link"), f"community {row.community}"]
+        if row["class"]:
+            facts.insert(1, f"class {escape(row['class'], 40)}")
+        st.caption(", ".join(facts) + ".")
+        if view is None or view.nodes.empty:
+            st.caption("An audit tells how exposed this person is.")
+            return
+        st.markdown(node_card.describe_node_risk(view.nodes, node))
+        audited = cache.number_nodes(view).get(node)
+        reasons = [] if audited is None else explain_node(view, node, audited)
+        if reasons:
+            st.markdown("\n".join(f"- {reason}" for reason in reasons))
+        st.page_link(
+            page.PAGES / "risk.py",
+            label="Everything about this person",
+            icon=":material/person_search:",
+        )
+
+
+def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
+    """Those in the frame or lasso, else everybody, the most exposed first."""
+    chosen = read_chosen("people")
+    communities = read_chosen("communities")
+    if communities:
+        ranked = list_people(people[people.community.isin(communities)], by)
+    else:
+        ranked = list_people(people.iloc[chosen], by) if chosen else load_ranked(view, by)
+    what = "chosen" if chosen or communities else "in all"
+    st.markdown(f"**{count_noun(len(ranked), 'person', 'people')} {what}**")
+    top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.empty)
+    event = st.dataframe(
+        top,
+        hide_index=True,
+        height=320,
+        alt="People on the map, with their risk",
+        key=f"map-table-{by}-{len(ranked)}",
+        on_select=lambda: None,
+        selection_mode="single-row",
+        column_config={
+            "Advantage": st.column_config.NumberColumn(format="%.2f"),
+            "Risk": st.column_config.NumberColumn(format="%.2f"),
+        },
+    )
+    _open_row(event.selection.rows, top)
+    with st.container(horizontal=True, wrap=False):
+        rows = f"The first {MAX_ROWS:,} rows. " if len(ranked) > len(top) else ""
+        st.caption(f"{rows}Choose a row to open the person.", width="stretch")
+        page.download_table(ranked.drop(columns="number"), "map")
+
+
+def choose(kind: str, numbers: list[int]) -> None:
+    """What a frame or lasso on the map holds: people by number, or communities."""
+    st.session_state[f"map-{kind}"] = (st.session_state["graph"], numbers)
+
+
+def read_chosen(kind: str) -> list[int]:
+    """What was chosen on the map of the open graph."""
+    graph_hash, numbers = st.session_state.get(f"map-{kind}", ("", []))
+    return numbers if graph_hash == st.session_state["graph"] else []
+
+
+def _open_row(rows: list[int], table: pd.DataFrame) -> None:
+    """A newly chosen row opens its person; the same row does not open it twice."""
+    chosen = table.Person.iloc[rows[0]] if rows and rows[0] < len(table) else None
+    if chosen != st.session_state.get("map-row"):
+        st.session_state["map-row"] = chosen
+        if chosen is not None:
+            session.open_node(chosen)
+            st.session_state["map-focus"] = chosen
+            st.rerun()
+
+
+def _close() -> None:
+    session.open_node(None)
+    st.session_state.pop("map-focus", None)
+
+
+def _describe(people: pd.DataFrame, has_risk: bool) -> pd.DataFrame:
+    columns = {"Person": people.node}
+    if has_risk:
+        columns |= {"Advantage": people.advantage, "Risk": people.risk}
+    columns |= {"Links": people.links, "Community": people.community}
+    if (people["class"] != "").any():
+        columns["Class"] = people["class"]
+    if has_risk:
+        columns["Attack"] = people.attack.map(
+            {a: method_title(a) if a else "" for a in people.attack.unique()}
+        )
+    return pd.DataFrame(columns)

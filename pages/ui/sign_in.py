@@ -1,0 +1,70 @@
+"""Who uses a page: the local user, or with sign-in who the provider says, in the role given here.
+
+Sign-in is switched on by a section [auth] in .streamlit/secrets.toml (see Streamlit's st.login);
+roles are in roles.toml of AUDIT_HOME or the file of AUDIT_ROLES (core.audit.access.people).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from core.audit.access.people import LOCAL, Person, load_roles, read_claims
+from core.errors import InputError
+
+UNPROTECTED = "AUDIT_UNPROTECTED"
+"""Environment variable: 1 lets an app without sign-in listen on other addresses."""
+
+NOBODY = Person("", "nobody", "none")
+
+
+def has_sign_in() -> bool:
+    """Whether the secrets have a section [auth]."""
+    return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
+
+
+def is_signed_in() -> bool:
+    return bool(st.user.get("is_logged_in"))
+
+
+def find_person(home: Path) -> Person:
+    """Who uses this session, with the role of now; NOBODY before the sign-in."""
+    if not has_sign_in():
+        return LOCAL
+    if not is_signed_in():
+        return NOBODY
+    try:
+        return read_claims(st.user.to_dict(), load_roles(home))[0]
+    except InputError:
+        return NOBODY
+
+
+def read_groups(home: Path) -> tuple[str, ...]:
+    """What the provider says of groups."""
+    return read_claims(st.user.to_dict(), load_roles(home))[1]
+
+
+def check_address() -> None:
+    """InputError where an app without sign-in would be reached from elsewhere."""
+    address = str(st.get_option("server.address") or "")
+    if has_sign_in() or os.environ.get(UNPROTECTED) == "1" or is_loopback(address):
+        return
+    raise InputError(
+        "server.address",
+        "must be of this machine while nobody has to sign in",
+        address or "all addresses",
+        f"set up [auth] in .streamlit/secrets.toml, or {UNPROTECTED}=1 behind a gateway of yours",
+    )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches it; a socket file is a matter of its permissions."""
+    if address == "localhost" or address.startswith("unix://"):
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,338 @@
+"""Every verb of the service as each role, and as owner, colleague with a grant, and stranger."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+
+import pytest
+
+from core.audit.access.desk import Desk, enter
+from core.audit.access.guard import Guard
+from core.audit.access.people import LOCAL, Person
+from core.audit.access.rules import RULES
+from core.audit.decisions import Decision
+from core.audit.publishing import PublishSpec
+from core.audit.run import run_inline
+from core.audit.service import AuditService
+from core.audit.spec import MethodChoice
+from core.errors import AccessError, AuditError, InputError
+
+PEOPLE = {
+    "owner": Person("i ada", "Ada", "analyst"),
+    "granted": Person("i gil", "Gil", "analyst"),
+    "stranger": Person("i bob", "Bob", "analyst"),
+    "approver": Person("i eve", "Eve", "approver"),
+    "administrator": Person("i max", "Max", "administrator"),
+    "nobody": Person("i ned", "Ned", "none"),
+    "local": LOCAL,
+}
+EVERYBODY = {*PEOPLE} - {"nobody"}
+READERS = EVERYBODY - {"stranger"}
+OWNERS = {"owner", "administrator", "local"}
+CHIEFS = {"administrator", "local"}
+MACHINE = {"local"}
+
+JOBS = {
+    **dict.fromkeys(("get", "list", "wait"), READERS),
+    **dict.fromkeys(("cancel", "cancel_all", "start"), OWNERS),
+    **dict.fromkeys(("submit", "find_key", "close", "compute", "read"), MACHINE),
+    **dict.fromkeys(("name_parts", "uses_gpu"), MACHINE),
+}
+MAY = {
+    "": {
+        **dict.fromkeys(("close", "tell_trouble", "warm_up"), MACHINE),
+        **dict.fromkeys(("find_device_title", "save_graph"), EVERYBODY),
+        **dict.fromkeys(("find_same_audit", "list_audits"), EVERYBODY),
+        "load_time_model": EVERYBODY,
+        **dict.fromkeys(("load_graph", "start_audit", "estimate_seconds"), READERS),
+        **dict.fromkeys(("resume_audit", "cancel_audit", "delete_audit"), OWNERS),
+        **dict.fromkeys(("wait", "get_progress", "get_view"), READERS),
+        **dict.fromkeys(("get_publish", "hand_out"), READERS),
+        **dict.fromkeys(("start_publish", "cancel_publish"), OWNERS),
+        "sign_publish": {"approver", "administrator", "local"},
+        "record_decision": {"owner", "local"},  # the one of this table is in Ada's name
+    },
+    "claims": JOBS,
+    "advice": {**JOBS, "find": READERS, "list_done": READERS, "cancel_node": OWNERS},
+    "publishing": {
+        **JOBS,
+        **dict.fromkeys(("start", "sign", "load_release", "sweep", "forget_graph"), MACHINE),
+    },
+    "layouts": {
+        **JOBS,
+        **dict.fromkeys(("start", "find", "load", "stop"), READERS),
+        "forget_graph": MACHINE,
+    },
+    "team": {
+        **dict.fromkeys(("welcome", "open_token", "record", "is_shared"), MACHINE),
+        **dict.fromkeys(("list_people", "find_person", "find_names"), EVERYBODY),
+        **dict.fromkeys(("share_audit", "unshare_audit"), OWNERS),
+        "list_grants": READERS,
+        **dict.fromkeys(("make_token", "list_tokens", "revoke_token"), OWNERS),
+        **dict.fromkeys(("move_audit", "list_trail"), CHIEFS),
+    },
+}
+"""Part → verb → who may, of an audit that a release was prepared of."""
+
+VERBS = [(part, verb) for part, verbs in MAY.items() for verb in verbs]
+
+
+class Case:
+    """A service with Ada's audit, shared with Gil, and a publishing run of hers."""
+
+    def __init__(self, home, spec, graph) -> None:
+        self.service, self.spec = AuditService(home), spec
+        store = self.service._store
+        for person in PEOPLE.values():
+            self.service.team.welcome(person)
+        view = run_inline(spec, graph, home, store=store)
+        self.audit_id = view.summary.id
+        store.move_audit(self.audit_id, PEOPLE["owner"].subject)
+        self.service.team.share_audit(self.audit_id, PEOPLE["granted"].subject)
+        request = PublishSpec.of_audit(spec, spec.defenses[0])
+        asked = {"claim": {"trials": 100}, "publishing": request.model_dump(mode="json")}
+        for kind in ("claim", "advice", "publishing", "layout"):
+            store.add_job(
+                f"key-{kind}",
+                kind,
+                audit_id=self.audit_id,
+                request=asked.get(kind, {}),
+                person=PEOPLE["owner"].subject,
+            )
+        self.publish_spec = request
+        token = self.service.team.make_token(subject=PEOPLE["owner"].subject)
+        assert token.startswith("gpa_")
+        (self.token,) = self.service.team.list_tokens()
+
+    def make_decision(self, name: str, kind: str = "chosen") -> Decision:
+        file_hash = "f" * 64 if kind == "published" else ""
+        return Decision(
+            graph_hash=self.spec.graph_hash,
+            audit_id=self.audit_id,
+            kind=kind,
+            release="random_deletion",
+            person=name,
+            file_hash=file_hash,
+        )
+
+    def name_arguments(self, part: str, verb: str) -> dict[str, object]:
+        """What a caller would give; who they are is not theirs to say."""
+        kinds = {"claims": "claim", "layouts": "layout"}
+        known = {
+            "audit_id": self.audit_id,
+            "key": f"key-{kinds.get(part, part)}",
+            "publish_id": "key-publishing",
+            "graph_hash": self.spec.graph_hash,
+            "spec": self.publish_spec if "publish" in verb else self.spec,
+            "subject": PEOPLE["owner"].subject,
+            "token_id": self.token.id,
+            "person": "i ada",
+            "given_by": "i ada",
+            "decision": self.make_decision("Ada"),
+        }
+        target = self.service if part == "" else getattr(self.service, part)
+        names = [
+            name
+            for name, parameter in inspect.signature(getattr(target, verb)).parameters.items()
+            if parameter.default is inspect.Parameter.empty or name in known
+        ]
+        return {name: known.get(name) for name in names}
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory, graph, make_spec):
+    case = Case(tmp_path_factory.mktemp("home"), make_spec(), graph)
+    yield case
+    case.service.close()
+
+
+class Recorder:
+    """A part of the service whose verbs only note that they ran, and as whom."""
+
+    def __init__(self, part) -> None:
+        self._part, self.calls = part, []
+
+    def __getattr__(self, name):
+        verb = getattr(self._part, name)
+
+        @wraps(verb)
+        def call(*args, **kwargs):
+            given = inspect.signature(verb).bind(*args, **kwargs).arguments
+            self.calls.append((name, given))
+            return []
+
+        return call
+
+
+def call(case, person, part, verb) -> dict[str, object] | None:
+    """The arguments that the verb ran with; None where the person may not."""
+    target = case.service if part == "" else getattr(case.service, part)
+    recorder = Recorder(target)
+    desk = Desk(case.service, recorder, Guard(case.service._store, person), part)
+    try:
+        getattr(desk, verb)(**case.name_arguments(part, verb))
+    except (AccessError, InputError):
+        assert recorder.calls == []
+        return None
+    ((name, given),) = recorder.calls
+    assert name == verb
+    return given
+
+
+@pytest.mark.parametrize(("part", "verb"), VERBS)
+def test_who_may(case, part, verb):
+    allowed = {who for who, person in PEOPLE.items() if call(case, person, part, verb) is not None}
+    assert allowed == MAY[part][verb]
+
+
+def list_verbs(thing: object) -> set[str]:
+    return {
+        name
+        for name in dir(type(thing))
+        if not name.startswith("_") and callable(getattr(type(thing), name))
+    }
+
+
+def test_every_verb_has_a_rule_and_a_row_in_this_table(case):
+    for part in RULES:
+        target = case.service if part == "" else getattr(case.service, part)
+        verbs = list_verbs(target) - {"request"}
+        assert set(RULES[part]) == verbs, part
+        assert set(MAY[part]) == verbs, part
+    kinds = {name for name, thing in vars(case.service).items() if not name.startswith("_")}
+    assert kinds == {*RULES} - {""}
+
+
+@pytest.mark.parametrize(
+    ("kind", "may"),
+    [("chosen", OWNERS | {"approver"}), ("published", READERS)],
+)
+def test_who_may_decide_in_their_own_name(case, kind, may):
+    allowed = set()
+    for who, person in PEOPLE.items():
+        try:
+            enter(case.service, person).record_decision(case.make_decision(person.name, kind))
+            allowed.add(who)
+        except (AccessError, InputError):
+            continue
+    assert allowed == may
+
+
+def test_what_has_no_rule_is_not_there(case):
+    desk = enter(case.service, LOCAL)
+    for name in ("_store", "home", "new_verb"):
+        with pytest.raises(AttributeError):
+            getattr(desk, name)
+
+
+def test_nobody_acts_in_anothers_name(case):
+    for part, verb in VERBS:
+        for name in ("person", "given_by"):
+            if name in case.name_arguments(part, verb) and verb not in ("sign", "start"):
+                given = call(case, PEOPLE["administrator"], part, verb)
+                assert given is None or given[name] == "i max", verb
+
+
+def test_an_approver_sees_an_audit_only_once_a_release_was_prepared(
+    tmp_path, graph, make_spec, case
+):
+    view = run_inline(make_spec(root_seed=3), graph, case.service.home, store=case.service._store)
+    other = view.summary.id
+    case.service._store.move_audit(other, "i ada")
+    desk = enter(case.service, PEOPLE["approver"])
+    assert [audit.id for audit in desk.list_audits()] == [case.audit_id]
+    with pytest.raises(InputError, match="known id"):
+        desk.get_view(other)
+    assert [a.id for a in enter(case.service, PEOPLE["stranger"]).list_audits()] == []
+    assert [a.id for a in enter(case.service, PEOPLE["granted"]).list_audits()] == [case.audit_id]
+    assert len(enter(case.service, LOCAL).list_audits()) == 2
+
+
+def test_anothers_audit_reads_like_one_that_does_not_exist(case):
+    desk = enter(case.service, PEOPLE["stranger"])
+    for known, unknown in ((case.audit_id, "0123456789"),):
+        messages = set()
+        for audit_id in (known, unknown):
+            with pytest.raises(InputError) as error:
+                desk.get_view(audit_id)
+            messages.add(str(error.value).replace(audit_id, "ID"))
+        assert len(messages) == 1
+
+
+def test_a_grant_taken_back_is_gone_at_once(case):
+    owner = enter(case.service, PEOPLE["owner"])
+    stranger = enter(case.service, PEOPLE["stranger"])
+    owner.team.share_audit(case.audit_id, PEOPLE["stranger"].subject)
+    assert stranger.get_view(case.audit_id).summary.id == case.audit_id
+    with pytest.raises(AccessError, match="delete audit: only who started"):
+        stranger.delete_audit(case.audit_id)
+    owner.team.unshare_audit(case.audit_id, PEOPLE["stranger"].subject)
+    with pytest.raises(InputError, match="known id"):
+        stranger.get_view(case.audit_id)
+
+
+def test_a_second_graph_of_a_spec_must_be_ones_own_too(case, graph, make_spec):
+    mine = graph.with_edges(graph.edges[::2])
+    stranger = enter(case.service, PEOPLE["stranger"])
+    own = stranger.save_graph(mine)
+    fields = {"graph_hash": own, "identity": {"known_graph": graph.content_hash}}
+    with pytest.raises(InputError, match="must be stored"):
+        stranger.start_audit(make_spec(**fields))
+
+
+def test_a_job_of_another_kind_is_not_reached_through_a_kind(case):
+    owner = enter(case.service, PEOPLE["owner"])
+    with pytest.raises(AuditError, match="known one"):
+        owner.claims.cancel("key-publishing")
+
+
+def test_preparing_and_signing_take_two_people(tmp_path, graph, make_spec):
+    from core.audit.jobs.kind import run_job
+    from core.audit.jobs.publish import PublishJobs
+
+    service = AuditService(tmp_path)
+    try:
+        for person in PEOPLE.values():
+            service.team.welcome(person)
+        spec = make_spec(defenses=[{"key": "edge_rand", "config": {"epsilon": 2.0}}])
+        view = run_inline(spec, graph, tmp_path, store=service._store)
+        preparer = Person("i eva", "Eva", "approver")
+        service.team.welcome(preparer)
+        service._store.move_audit(view.summary.id, preparer.subject)
+        request = PublishSpec.of_audit(spec, MethodChoice.model_validate(spec.defenses[0]))
+        for who, signer in ((preparer.subject, PEOPLE["approver"]), (LOCAL.subject, LOCAL)):
+            key = f"run-{who[-3:]}"
+            service._store.add_job(
+                key,
+                "publishing",
+                audit_id=view.summary.id,
+                request=request.model_dump(mode="json"),
+                person=who,
+                signed_by="local" if who == "local" else "",
+            )
+            assert run_job(PublishJobs, str(service.home), service._store.url, key) == "done"
+            desk = enter(service, signer)
+            if who != "local":
+                assert desk.get_publish(key).release is None
+                with pytest.raises(InputError, match="done and signed"):
+                    desk.hand_out(key)
+                with pytest.raises(AccessError, match="another person"):
+                    enter(service, preparer).sign_publish(key)
+                with pytest.raises(InputError, match="another person"):
+                    service.sign_publish(key, preparer.subject)
+                desk.sign_publish(key)
+            run = desk.hand_out(key)
+            assert run.release is not None
+            assert (run.prepared_by, run.signed_by) == (who, signer.subject)
+        with service._store.read() as connection:
+            rows = connection.exec_driver_sql("SELECT person, signed_by FROM ledger").all()
+        assert sorted(rows) == [("i eva", "i eve"), ("local", "local")]
+        events = [(entry.name, entry.event) for entry in service.team.list_trail(target="run-eva")]
+        assert events == [
+            ("Eve", "hand out release"),
+            ("Eve", "sign release"),
+            ("Eva", "refused: sign release"),
+        ]
+    finally:
+        service.close()

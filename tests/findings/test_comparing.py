@@ -1,0 +1,93 @@
+"""All releases against all limits, and what has changed since an earlier audit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.figures.comparing import SYMBOLS, compare_releases
+from core.findings.comparing import (
+    COLUMNS,
+    answer_changes,
+    compute_comparison,
+    tabulate_comparison,
+)
+from core.findings.policy import find_policy
+from core.findings.verdict import Verdict, judge
+from core.findings.verdict_words import name_state
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+
+RELEASES = ("original", "random_deletion", "edge_rand:epsilon=3")
+EARLIER = "the audit of 3 March 2026"
+
+
+def judge_audit(found: float, half: float = 0.01) -> Verdict:
+    """Noise everywhere but for one link attack that finds `found` at 1 % on the original."""
+    attacks = list_attack_keys()
+    scores = make_noise(RELEASES, attacks)
+    scores["original", "adamic_adar", "tpr_at_fpr_0.01"] = found
+    return judge(make_audit(scores, attacks, RELEASES[1:], half), find_policy("public"))
+
+
+def find_row(table, release="original", name="links_1"):
+    return table[(table.release == release) & (table.name == name)].iloc[0]
+
+
+def test_a_row_a_limit_and_release_as_the_verdict_has_it():
+    verdict = judge_audit(0.4)
+    table = compute_comparison(verdict)
+    assert tuple(table.columns) == COLUMNS
+    checks = {(r.release, c.limit.name): c for r in verdict.releases for c in r.checks}
+    measured = {key: c for key, c in checks.items() if c.evidence.value is not None}
+    assert set(zip(table.release, table.name, strict=True)) == set(measured)
+    for row in table.itertuples():
+        check = measured[row.release, row.name]
+        assert (row.value, row.limit) == (check.evidence.value, check.limit.limit)
+        assert row.state == name_state(check)
+    assert find_row(table).state == "not kept"
+    assert table.before.isna().all()
+
+
+@pytest.mark.parametrize(
+    ("before", "change"), [(0.4, ""), (0.405, ""), (0.419, ""), (0.43, "lower"), (0.2, "higher")]
+)
+def test_only_what_lies_outside_both_intervals_is_a_change(before, change):
+    table = compute_comparison(judge_audit(0.4), judge_audit(before))
+    assert find_row(table).change == change
+    assert find_row(table).before == before
+    assert (table[table.release != "original"].change == "").all()
+    text = answer_changes(table, EARLIER)
+    if change:
+        assert f"on Original is {change}, 0.40 [0.39, 0.41] after" in text
+    else:
+        assert "Nothing has clearly changed since the audit of 3 March 2026" in text
+
+
+def test_without_anything_in_common_nothing_is_compared():
+    table = compute_comparison(judge_audit(0.4))
+    assert answer_changes(table, EARLIER) == f"Nothing here was measured in {EARLIER}."
+
+
+def test_the_table_has_a_row_a_release_and_a_column_a_limit():
+    table = compute_comparison(judge_audit(0.4))
+    wide = tabulate_comparison(table)
+    assert wide.Release.iloc[0] == "Original"
+    assert len(wide) == len(RELEASES)
+    assert wide.shape[1] == 1 + table.name.nunique()
+    column = next(c for c in wide.columns if c.startswith("Hidden links found at 1 % false"))
+    assert wide[column].iloc[0] == "0.40 [0.39, 0.41] not kept"
+
+
+def test_the_figure_draws_each_value_once_against_its_limit():
+    table = compute_comparison(judge_audit(0.4), judge_audit(0.2))
+    chart = compare_releases(table, RELEASES, "dark", EARLIER)
+    points = [t for t in chart.figure.data if t.text is not None]
+    assert len(points) == table.name.nunique()
+    drawn = np.sort(np.concatenate([np.asarray(t.x, float) for t in points]))
+    assert drawn == pytest.approx(np.sort(table.value))
+    symbols = {s for t in points for s in t.marker.symbol}
+    assert symbols == {SYMBOLS[state] for state in table.state}
+    lines = [s.x0 for s in chart.figure.layout.shapes if s.type == "line"]
+    assert sorted(lines) == sorted(table.drop_duplicates("name").limit)
+    assert EARLIER in chart.note
+    assert compare_releases(table.head(0), RELEASES).is_empty

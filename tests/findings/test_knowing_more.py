@@ -1,0 +1,59 @@
+"""What attackers reach who know more, with interval, n and one sentence each."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.audit.view import RESULT_COLUMNS
+from core.findings.knowing_more import answer_aware, answer_inside, tabulate_inside
+
+RELEASE = "edge_rand:epsilon=2.0"
+
+
+def make_results(rows):
+    made = [
+        (release, release.partition(":")[0], "{}", method, metric, value, value - half,
+         value + half, 500, 3, "done", "")
+        for release, method, metric, value, half in rows
+    ]  # fmt: skip
+    return pd.DataFrame(made, columns=list(RESULT_COLUMNS))
+
+
+INSIDE = make_results(
+    [
+        (RELEASE, "mechanism_posterior@included", "included_precision", 0.3, 0.02),
+        (RELEASE, "mechanism_posterior@included", "recovered_at_precision_0.9", 0.1, 0.01),
+        (RELEASE, "plausibility@included+held:3", "included_precision", 0.2, 0.02),
+        (RELEASE, "plausibility@included+held:3", "recovered_at_precision_0.9", 0.7, 0.05),
+    ]
+)
+
+
+def test_links_inside_are_told_by_the_best_attacker():
+    (sentence,) = answer_inside(INSIDE)
+    for part in ("EdgeRand (ε = 2)", "0.30 [0.28, 0.32] of the links are real", "500 pairs"):
+        assert part in sentence
+    assert "holding 3 releases names a share of 0.70 [0.65, 0.75]" in sentence
+    table = tabulate_inside(INSIDE)
+    assert list(table["Links named, 9 in 10 right"]) == ["0.10 [0.090, 0.11]", "0.70 [0.65, 0.75]"]
+    assert list(table.Pairs) == [500, 500]
+    assert answer_inside(INSIDE[:0]) == []
+    assert tabulate_inside(INSIDE[:0]).empty
+
+
+def test_knowing_the_defense_is_compared_and_noise_is_called_noise():
+    def answer(unaware, aware, half):
+        rows = [(RELEASE, "adamic_adar", "auc", unaware, half)]
+        rows += [(RELEASE, "gae_cosine@aware", "auc", aware, half)]
+        return answer_aware(make_results(rows))
+
+    (clear,) = answer(0.6, 0.9, 0.02)
+    assert "reaches AUC" in clear.replace("Attack AUC", "AUC")
+    assert "0.90 [0.88, 0.92]" in clear
+    assert "0.60 [0.58, 0.62]" in clear
+    assert clear.endswith("that is more.")
+    (noise,) = answer(0.6, 0.61, 0.05)
+    assert noise.endswith("no more than the noise of both.")
+    (less,) = answer(0.9, 0.6, 0.01)
+    assert less.endswith("that is less.")
+    assert answer_aware(make_results([(RELEASE, "adamic_adar", "auc", 0.6, 0.1)])) == []

@@ -1,0 +1,144 @@
+"""The table behind the map: who is where, what changed, and whether the exposed sit together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.audit.view import NODE_COLUMNS
+from core.findings.people_map import (
+    COLUMNS,
+    answer_map,
+    compute_communities,
+    compute_people,
+    compute_places,
+    find_changes,
+    find_gathering,
+    join_communities,
+    list_colors,
+    list_people,
+    match_people,
+)
+from core.graph import Graph
+from tests.figures.conftest import make_view
+from tests.oracles.graphs import two_communities
+
+SIZE = 40
+
+
+def make_nodes(exposed: np.ndarray) -> pd.DataFrame:
+    """One link attack that gains 0.4 on some and nothing on the others."""
+    risk = np.where(exposed, 0.9, 0.5)
+    return pd.DataFrame(
+        {
+            "node": [str(i) for i in range(len(exposed))],
+            "release": "original",
+            "attack": "common_neighbors",
+            "risk": risk,
+            "advantage": risk - 0.5,
+            "low": risk,
+            "high": risk,
+            "seeds": 3,
+        }
+    )[list(NODE_COLUMNS)]
+
+
+def make_people(exposed: np.ndarray, communities: np.ndarray) -> pd.DataFrame:
+    graph = Graph.from_pairs(np.array([[0, 1]]), len(exposed))
+    return compute_people(graph, communities, make_nodes(exposed))
+
+
+def test_a_row_a_person_in_the_graphs_order():
+    graph = two_communities()
+    side = graph.attribute("private")
+    view = make_view(graph)
+    nodes = view.nodes[view.nodes.release == "original"]
+    table = compute_people(graph, side.codes, nodes, side)
+    assert tuple(table.columns) == COLUMNS
+    assert list(table.node) == list(graph.node_ids)
+    assert np.array_equal(table.links, graph.degrees)
+    assert list(table["class"]) == [side.classes[c] for c in side.codes]
+    for row in table.itertuples():
+        assert row.advantage == pytest.approx(row.risk - 0.5, nan_ok=True)
+        assert (row.attack in {"common_neighbors", "degree_product"}) == (row.risk == row.risk)
+    assert table.change.sum() == 0
+    assert list_colors(table) == ["advantage", "risk", "class", "community", "links"]
+
+
+def test_without_an_audit_only_the_graph_is_told():
+    graph = two_communities()
+    table = compute_people(graph, np.arange(SIZE) % 3)
+    assert table.advantage.isna().all()
+    assert list_colors(table) == ["community", "links"]
+    assert "40 people in 3 communities" in answer_map(table)
+    assert list(list_people(table, "advantage").links) == sorted(graph.degrees, reverse=True)
+
+
+def test_changes_are_counted_at_both_ends():
+    graph = Graph.from_pairs(np.array([[0, 1], [0, 2], [1, 2]]), 4)
+    released = graph.with_edges(np.array([[0, 1], [2, 3]]))
+    lost, gained = find_changes(graph, released)
+    assert lost.tolist() == [[0, 2], [1, 2]]
+    assert gained.tolist() == [[2, 3]]
+    table = compute_people(graph, np.zeros(4, int), released=released)
+    assert table.lost.tolist() == [1, 1, 2, 0]
+    assert table.gained.tolist() == [0, 0, 1, 1]
+    assert table.links.tolist() == [1, 1, 1, 1]
+    assert table.change.tolist()[:3] == [0.5, 0.5, 1.5]
+    assert np.isnan(table.change.iloc[3])  # nothing to hold the change against
+
+
+def test_people_who_were_left_out_keep_their_place():
+    graph = Graph.from_pairs(np.array([[0, 1], [1, 2]]), node_ids=("a", "b", "c"))
+    fewer = Graph.from_pairs(np.array([[0, 1]]), node_ids=("c", "b"))
+    matched = match_people(graph, fewer)
+    assert matched.node_ids == graph.node_ids
+    assert matched.edges.tolist() == [[1, 2]]
+
+
+def test_communities_are_counted():
+    exposed = np.array([True, True, False, False, False])
+    table = compute_communities(make_people(exposed, np.array([0, 0, 0, 1, 1])))
+    assert table.community.tolist() == [1, 2]
+    assert table.people.tolist() == [3, 2]
+    assert table.exposed.tolist() == [2, 0]
+    assert table["mean"].tolist() == pytest.approx([0.8 / 3, 0])
+
+
+def test_a_gathering_is_named_only_beyond_chance():
+    communities = np.repeat(np.arange(4), 50)
+    together = np.arange(200) < 30
+    text = answer_map(make_people(together, communities))
+    assert "gather in community 1: 30 of 50 there (60 %), 0 % elsewhere" in text
+    scattered = np.arange(200) % 7 == 0
+    text = answer_map(make_people(scattered, communities))
+    assert "no community more than chance" in text
+    assert "**29**" in text
+    nobody = answer_map(make_people(np.zeros(200, bool), communities))
+    assert "**0**" in nobody
+    assert "gather" not in nobody
+
+
+def test_the_gathering_is_a_hypergeometric_tail():
+    rng = np.random.default_rng(0)
+    false_alarms = 0
+    communities = rng.integers(0, 10, 400)
+    for _ in range(60):
+        people = make_people(rng.random(400) < 0.1, communities)
+        false_alarms += find_gathering(compute_communities(people)) is not None
+    assert false_alarms <= 3  # at 1 % a time
+
+
+def test_people_are_listed_by_what_is_shown():
+    people = make_people(np.arange(6) >= 4, np.zeros(6, int))
+    assert set(list_people(people, "advantage", 2).node) == {"4", "5"}
+    assert set(list_people(people, "community", 2).node) == {"4", "5"}
+
+
+def test_places_and_joins_of_communities():
+    positions = np.array([[0, 0], [2, 0], [5, 5.0]])
+    assert compute_places(positions, np.array([0, 0, 1])).tolist() == [[1, 0], [5, 5]]
+    graph = Graph.from_pairs(np.array([[0, 1], [0, 2], [1, 2], [1, 3], [3, 4]]), 5)
+    communities = np.array([0, 0, 1, 2, 3])
+    assert join_communities(graph, communities, 3).tolist() == [[0, 1], [0, 2]]

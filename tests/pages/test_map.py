@@ -1,0 +1,115 @@
+"""The Map page: drawn when asked for, cancelled, and what is chosen on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.audit.jobs.kind import run_job
+from core.audit.jobs.layout import LayoutJobs, LayoutRequest
+from core.audit.states import State
+from core.errors import InputError
+from pages.ui import map_data
+from pages.ui.service import find_example
+from tests.pages.conftest import OpenApp
+from tests.pages.test_pages import texts
+
+
+def lay_out(service, graph_hash: str) -> str:
+    """Compute the places in this process, as a worker would."""
+    jobs, request = service.layouts, LayoutRequest(graph_hash=graph_hash)
+    key = jobs.find_key(request, None)
+    service._store.add_job(key, jobs.name, request=request.model_dump(mode="json"))
+    assert run_job(LayoutJobs, str(service.home), service._store.url, key) is State.DONE
+    return key
+
+
+@pytest.fixture
+def placed(audited) -> str:
+    service, audit_id = audited
+    graph_hash = service.get_view(audit_id).spec.graph_hash
+    lay_out(service, graph_hash)
+    return graph_hash
+
+
+def test_places_are_kept_by_the_graphs_hash(audited, placed: str) -> None:
+    jobs = audited[0].layouts
+    layout = jobs.load(placed)
+    assert layout.positions.shape == (34, 2)
+    assert layout.communities.min() == 0
+    key = jobs.start(placed)  # done and kept: nothing is submitted
+    assert jobs.get(key).state is State.DONE
+    assert (layout.positions == audited[0].layouts.load(placed).positions).all()
+
+
+def test_places_of_a_deleted_graph_go(audited) -> None:
+    service = audited[0]
+    graph_hash = service.get_view(audited[1]).spec.graph_hash
+    lay_out(service, graph_hash)
+    service.layouts.forget_graph(graph_hash)
+    assert service.layouts.find(graph_hash) is None
+    with pytest.raises(InputError, match="draw it again"):
+        service.layouts.load(graph_hash)
+
+
+def test_the_map_has_a_picture_an_answer_and_a_table(open_app: OpenApp, placed, audit_id) -> None:
+    app = open_app("map", audit=audit_id)
+    assert "people with something at stake" in texts(app)
+    table = app.dataframe[0].value
+    assert len(table) == 34
+    assert table["Advantage"].dropna().is_monotonic_decreasing
+    assert len(app.get("plotly_chart")) == 1
+    assert "Drag to move" in texts(app)
+
+
+def test_a_person_is_found_and_told(open_app: OpenApp, placed, audit_id) -> None:
+    app = open_app("map", audit=audit_id)
+    app.text_input(key="map-find").set_value("33").run()
+    assert not app.exception
+    assert app.session_state["node"] == "33"
+    assert any("Person 33" in item.value for item in app.header)
+    assert "On the original its risk is" in texts(app)
+    app.button(key="map-close").click().run()
+    assert "node" not in app.session_state
+
+
+def test_a_release_beside_it_has_changes(open_app: OpenApp, placed, audit_id) -> None:
+    app = open_app("map", audit=audit_id)
+    app.selectbox(key="map-release").select_index(1).run()
+    color = next(c for c in app.segmented_control if c.label == "Colour")
+    color.set_value("change").run()
+    assert not app.exception
+    assert "links that were taken away" in texts(app)
+
+
+def test_a_frame_lists_those_in_it(open_app: OpenApp, placed, audit_id) -> None:
+    app = open_app("map", audit=audit_id)
+    app.session_state["map-people"] = (placed, [0, 4, 9])
+    app.run()
+    assert "**3 people chosen**" in texts(app)
+    assert set(app.dataframe[0].value["Person"]) == {"1", "5", "10"}
+    app.session_state["map-people"] = ("another graph", [0, 4, 9])
+    app.run()
+    assert "**34 people in all**" in texts(app)
+
+
+def test_above_the_limit_communities_stand_for_people(
+    open_app: OpenApp, placed, audit_id, monkeypatch
+) -> None:
+    monkeypatch.setattr("core.findings.people_map.MAX_PEOPLE", 30)
+    app = open_app("map", audit=audit_id)
+    assert "each stands in the middle of its people" in texts(app)
+    app.session_state["map-communities"] = (placed, [1])
+    app.run()
+    first = map_data.load_layout(placed).communities == 0
+    assert len(app.dataframe[0].value) == first.sum()
+
+
+def test_a_cancelled_map_asks_before_it_starts_again(open_app: OpenApp, audited) -> None:
+    service = audited[0]
+    jobs, graph_hash = service.layouts, find_example()
+    key = jobs.find_key(LayoutRequest(graph_hash=graph_hash), None)
+    service._store.add_job(key, jobs.name, request={"graph_hash": graph_hash})
+    service._store.update_job(key, state=State.CANCELLED, reason="cancelled")
+    app = open_app("map")
+    assert "was not finished" in texts(app)
+    assert app.button(key="map-start").label == "Draw the map"

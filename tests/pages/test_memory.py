@@ -1,0 +1,46 @@
+"""Garbage is not looked for among what modules brought along."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+import types
+
+import pytest
+
+from pages.ui import memory
+
+
+@pytest.fixture(autouse=True)
+def _thaw():
+    yield
+    gc.unfreeze()
+
+
+def test_modules_are_exempt_once(monkeypatch):
+    monkeypatch.setattr(memory, "_num_modules", 0)
+    before = time.thread_time()
+    gc.collect()
+    whole = time.thread_time() - before
+    memory.exempt_modules()
+    frozen = gc.get_freeze_count()
+    assert frozen > 10_000
+    before = time.thread_time()
+    gc.collect()
+    assert time.thread_time() - before < whole / 2
+    kept = [[] for _ in range(1000)]
+    memory.exempt_modules()
+    assert gc.get_freeze_count() <= frozen  # nothing is new but data
+    monkeypatch.setitem(sys.modules, "another", types.ModuleType("another"))
+    memory.exempt_modules()
+    assert gc.get_freeze_count() >= frozen + len(kept)
+
+
+def test_garbage_is_still_found(monkeypatch):
+    monkeypatch.setattr(memory, "_num_modules", 0)
+    memory.exempt_modules()
+    ring: list[object] = []
+    ring.append(ring)
+    del ring
+    assert gc.collect() >= 1
