@@ -135,8 +135,9 @@ def _find_links(paths: list[Path]) -> Path | None:
     """The file that most likely holds the links: in a list of links, first ends repeat."""
     likely = [p for p in paths if readers.detect_format(p) not in ("text", "json", "parquet")]
     texts = [path for path in paths if readers.detect_format(path) == "text"]
+    texts = [path for path in texts if not _holds_targets(path)]
     if len(paths) == 1:
-        likely += [path for path in texts if not _holds_targets(path)]
+        likely += texts
     for path in [] if likely else texts:
         table = _preview(str(path), path.stat().st_mtime, SCAN_ROWS, False)
         if "source" in readers.guess_roles(table).values():
