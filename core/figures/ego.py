@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.figures.theme import INKS
-from core.findings.ego import _SHAPES, MAX_NODES, compute_ego
+from core.findings.ego import _SHAPES, MAX_NODES, compute_ego, describe_fingerprint
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
 from core.graph import MISSING, Attribute, Graph
 
@@ -28,9 +28,12 @@ def render_ego_html(
     max_nodes: int = MAX_NODES,
     height: int = 460,
     hide: Sequence[tuple[int, int]] = (),
+    show_fingerprint: bool = False,
 ) -> str:
     """A complete HTML page of the ego network of node number `node`.
 
+    show_fingerprint: what gives a person away by position: everybody's number of links stands
+    behind the name, and links among the neighbours are as heavy as the person's own.
     hide: links to be hidden, as pairs of node numbers; dashed red, whether in the graph or not.
     Fill: the node's risk (node number → [0, 1]) on the risk scale, grey where it has none; shape
     and border: its class of `attribute`; the centre is larger. The layout is computed here and
@@ -53,8 +56,9 @@ def render_ego_html(
     for index, (x, y) in zip(ego.nodes.tolist(), ego.positions * scale, strict=True):
         network.add_node(
             index,
-            label=_shorten(graph.node_ids[index]),
-            title=_describe(graph, index, attribute, risks),
+            label=_label(graph, index, show_fingerprint),
+            title=_describe(graph, index, attribute, risks)
+            + (f"\n{describe_fingerprint(graph, index)}" if show_fingerprint else ""),
             x=float(x),
             y=float(y),
             physics=False,
@@ -66,7 +70,7 @@ def render_ego_html(
     for i, j in graph.edges[inside].tolist():
         if (i, j) in hidden:
             continue
-        at_center = node in (i, j)
+        at_center = show_fingerprint or node in (i, j)  # all but hers are among the neighbours
         network.add_edge(
             i,
             j,
@@ -85,6 +89,11 @@ def render_ego_html(
         )
     )
     return _make_inert(network.generate_html(notebook=False), ink.surface)
+
+
+def _label(graph: Graph, node: int, show_fingerprint: bool) -> str:
+    name = _shorten(graph.node_ids[node])
+    return f"{name} · {graph.degrees[node]}" if show_fingerprint else name
 
 
 def _style(

@@ -153,6 +153,11 @@ def _make_sides(titles: Sequence[str], theme: Theme, height: int) -> go.Figure:
         figure.update_yaxes(matches="y")
     figure.update_layout(
         yaxis={"scaleanchor": "x", "constrain": "domain"},
+        modebar={
+            "bgcolor": "rgba(0,0,0,0)",
+            "color": INKS[theme].muted,
+            "activecolor": INKS[theme].text,
+        },
         margin={"l": 0, "r": 0, "t": 40 if len(titles) > 1 else 28, "b": 62},
         legend={"itemsizing": "constant", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top"},
     )

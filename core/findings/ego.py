@@ -13,6 +13,9 @@ from core.graph import Attribute, Graph
 
 MAX_NODES = 150
 
+MAX_LISTED = 12
+"""Neighbours whose numbers of links are told."""
+
 
 _SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexagon")
 
@@ -54,6 +57,26 @@ def compute_ego(
     positions = np.array([placed[int(i)] for i in nodes])
     num_left_out = len(np.setdiff1d(neighbors, nodes))
     return EgoNetwork(nodes, positions - positions[0], num_left_out)
+
+
+def describe_fingerprint(graph: Graph, node: int) -> str:
+    """What can be known of a person by position: links, links among neighbours, their links."""
+    adjacency = graph.adjacency
+    neighbors = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
+    if not len(neighbors):
+        return "no links"
+    among = int(find_among(graph, neighbors).sum())
+    degrees = np.sort(graph.degrees[neighbors])[::-1]
+    listed = ", ".join(map(str, degrees[:MAX_LISTED]))
+    more = f" and {len(degrees) - MAX_LISTED} more" if len(degrees) > MAX_LISTED else ""
+    links = f"{len(neighbors)} link{'s' * (len(neighbors) != 1)}"
+    return f"{links}, {among} among the neighbours, who have {listed}{more}"
+
+
+def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:
+    """(m,) bool: links with both ends among these nodes."""
+    inside: np.ndarray = np.all(np.isin(graph.edges, nodes), axis=1)
+    return inside
 
 
 def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:

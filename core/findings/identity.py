@@ -52,6 +52,19 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
     return sentences
 
 
+def list_hiding(nodes: pd.DataFrame, node: str) -> list[str]:
+    """The releases on which a person who is unique on the original is so no more, by what gives
+    the person away there; the one that hides best first."""
+    risks = find_depth_risks(nodes[nodes.node == node], "release").T
+    if risks.empty or ORIGINAL not in risks.columns:
+        return []
+    telling = risks.index[risks[ORIGINAL] >= 1]
+    if telling.empty:
+        return []
+    others = risks.loc[telling[0]].drop(ORIGINAL).dropna()
+    return [str(release) for release in others[others < 1].sort_values(kind="stable").index]
+
+
 def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
     """Mean chance of being found by exact knowledge; a column a depth, the least known first.
 

@@ -160,7 +160,10 @@ def _show_preview(spec: AuditSpec) -> None:
     state = _name_state(spec)
     before, after = cache.preview_leaving(spec, state)
     published = leaving.list_columns(after)
-    st.markdown(escape(leaving.describe_columns(published, spec.generalize), 1000))
+    if spec.publish_columns is None and not spec.generalize:
+        st.caption("An NPZ holds the features, CSV and GraphML the useful column, none a secret.")
+    else:
+        st.markdown(escape(leaving.describe_columns(published, spec.generalize), 1000))
     if spec.leave_out:
         left_out = count_noun(len(spec.leave_out), "person is", "people are")
         st.caption(f"{left_out} left out; {before.num_nodes:,} remain.")

@@ -8,7 +8,6 @@ from core.audit.view import AuditView
 from core.figures import ego
 from core.findings import node_card
 from core.findings.ego import class_legend
-from core.findings.identity import describe_identity
 from core.findings.labels import release_title
 from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
@@ -18,6 +17,7 @@ from core.graph import Graph
 from core.release import ORIGINAL
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
+from pages.ui.identity_panel import show_fingerprint, show_identity
 from pages.ui.people import current_secret, list_people, select_nodes
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
@@ -54,12 +54,10 @@ def show_node(view: AuditView, release: str) -> None:
         with left:
             _show_risk(view, secret, node, number)
             if secret.threat == "identity":
-                known = describe_identity(view.nodes, node, int(graph.degrees[number]))
-                if known:
-                    st.markdown("\n".join(f"- {sentence}" for sentence in known))
+                show_identity(view, graph, node, number)
             _show_neighbors(view, graph, number, secret)
         with right:
-            _show_ego(view, node, number)
+            _show_ego(view, node, number, secret)
         _show_other_secrets(view, secret, node, number)
         if secret.threat == "attribute" and not secret.target:
             show_advice(view, node)
@@ -133,7 +131,7 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
     )
 
 
-def _show_ego(view: AuditView, node: str, number: int) -> None:
+def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
     releases = list_releases(view.nodes)
     release = ORIGINAL
     if len(releases) > 1:
@@ -148,13 +146,23 @@ def _show_ego(view: AuditView, node: str, number: int) -> None:
     attribute = graph.attributes.get(view.spec.private) if view.spec.private else None
     risks = cache.number_risks(view, release, current_secret(view))
     advised = _number_advised(view, node) if release == ORIGINAL else []
+    is_sought = secret.threat == "identity"
     st.iframe(
         ego.render_ego_html(
-            graph, number, attribute, risks, current_theme(), height=EGO_HEIGHT, hide=advised
+            graph,
+            number,
+            attribute,
+            risks,
+            current_theme(),
+            height=EGO_HEIGHT,
+            hide=advised,
+            show_fingerprint=is_sought,
         ),
         height=EGO_HEIGHT + 10,
         alt=f"Neighbourhood of node {node}",
     )
+    if is_sought:
+        show_fingerprint(view, release, number)
     parts = ["Fill: risk, light is low and dark is high; grey: nothing at stake."]
     if attribute is not None and attribute.num_classes <= MAX_LEGEND:
         classes = ", ".join(
@@ -162,6 +170,8 @@ def _show_ego(view: AuditView, node: str, number: int) -> None:
             for name, shape, _ in class_legend(attribute)
         )
         parts.append(f"{escape(attribute.name)}: {classes}.")
+    if is_sought:
+        parts.append("Behind each name: the number of links.")
     if advised:
         parts.append("Dashed red: links that the advice hides.")
     st.caption(" ".join(parts))

@@ -84,3 +84,15 @@ def test_members_come_first_and_renew_what_they_are_part_of(make_spec, graph, mo
 def test_one_who_knows_the_defense_runs_all_of_it_on_replays(make_spec, graph):
     planned = plan_audit(make_spec(attacks=WHOLE, aware=True), graph)
     assert {bool(cell.members) for cell in planned if cell.method.endswith("@aware")} == {False}
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_workers_wait_for_the_members_and_find_the_same(service, run, make_spec):
+    spec = make_spec(attacks=[*WHOLE, *ALONE], hide_links=None)
+    audit_id = service.start_audit(spec)
+    assert service.wait(audit_id, timeout=120)
+    view = service.get_view(audit_id)
+    rows = view.results[view.results["method"].str.startswith(("ensemble", "best"))]
+    inline, _ = run([*WHOLE, *ALONE])
+    names = ["release", "method", "metric", "value", "low", "high", "n"]
+    assert rows[names].reset_index(drop=True).equals(inline[names])

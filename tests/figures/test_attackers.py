@@ -79,6 +79,18 @@ def test_the_ensemble_leads_then_the_best_single_attack_whoever_does_better():
     assert "known values" in found.how[0]
 
 
+def test_who_weighs_all_evidence_leads_beside_a_chooser_where_it_gains_more():
+    own = "neighbourhood_classifier"
+    rows = [("a", "gcn", 0.95, 0.5), ("a", own, 0.7, 0.5), ("a", "ensemble", 0.4, 0.5)]
+    found = compute_headline(make_rows(*rows))
+    assert found.attack.tolist() == [own]
+    assert "Neighbourhood classifier, which chooses on known values" in found.how[0]
+    weaker = [rows[0], ("a", own, 0.3, 0.5), rows[2]]
+    assert compute_headline(make_rows(*weaker)).attack.tolist() == ["ensemble"]
+    alone = compute_headline(make_rows(*rows[:2]))
+    assert alone.attack.tolist() == ["gcn"]  # chosen over other people, as all attacks are
+
+
 def test_null_attackers_expose_nobody():
     nodes = make_rows(("a", "class_prior", 0.99, 0.5), ("b", "feature_regression", 0.99, 0.5))
     assert compute_headline(nodes).empty

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.figures.ego import render_ego_html
-from core.findings.ego import compute_ego
+from core.findings.ego import compute_ego, describe_fingerprint
 from core.findings.palette import risk_color
 from core.graph import Attribute, Graph
 from tests.oracles.graphs import star, two_communities
@@ -85,3 +85,19 @@ def test_page_is_the_same_every_time(theme):
     graph = two_communities()
     first, second = (render_ego_html(graph, 1, theme=theme) for _ in range(2))
     assert first == second
+
+
+def test_the_fingerprint_is_in_the_picture():
+    graph = two_communities()
+    by_hand = graph.to_networkx()
+    node = 3
+    among = by_hand.subgraph(by_hand[node]).number_of_edges()
+    degrees = sorted((by_hand.degree[v] for v in by_hand[node]), reverse=True)[:12]
+    said = describe_fingerprint(graph, node)
+    assert said.startswith(f"{by_hand.degree[node]} links, {among} among the neighbours")
+    assert ", ".join(map(str, degrees)) in said
+    nodes = read_nodes(render_ego_html(graph, node, show_fingerprint=True))
+    for number, drawn in nodes.items():
+        assert drawn["label"] == f"{graph.node_ids[number]} · {by_hand.degree[number]}"
+    assert said in nodes[node]["title"]
+    assert describe_fingerprint(Graph.from_pairs(np.array([[0, 1]]), 3), 2) == "no links"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.audit.view import NODE_COLUMNS
-from core.findings.identity import describe_identity
+from core.findings.identity import describe_identity, list_hiding
 
 WEAK, STRONG = "random_deletion:strength=0.1", "k_degree_anonymity"
 
@@ -43,6 +43,8 @@ def test_followed_from_the_original_to_where_it_is_not_unique():
     assert text[2].endswith("(found in 12% of tries).")
     assert "Random deletion" not in text[2]
     assert len(text) == 3
+    assert list_hiding(nodes, "anna") == ["dice", STRONG]
+    assert list_hiding(nodes, "ben") == []
 
 
 def test_unique_everywhere_is_said():

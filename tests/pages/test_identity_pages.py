@@ -43,6 +43,10 @@ def test_a_unique_person_is_followed_to_where_it_is_not(open_app, identity_audit
     text = "\n".join(item.value for item in app.markdown)
     assert "**One of 1 with these" in text
     assert "Not unique by this on: k-degree anonymity" in text
+    app.button(key="hidden-in-k_degree_anonymity").click().run()
+    assert not app.exception
+    assert app.selectbox(key="ego-release").value == "k_degree_anonymity"
+    assert any("Fingerprint in this release:" in caption.value for caption in app.caption)
 
 
 def test_people_are_looked_for_from_the_attack_page(open_app, audit_id, monkeypatch):
@@ -56,3 +60,25 @@ def test_people_are_looked_for_from_the_attack_page(open_app, audit_id, monkeypa
     app.button(key="run").click().run()
     assert [choice.key for choice in started[0]["attacks"]] == ["ego"]
     assert started[0]["identity"] == {}
+
+
+def test_a_second_graph_is_uploaded_on_the_data_page(open_app):
+    app = open_app("data")
+
+    def find(widgets, start):
+        return next(w for w in widgets if w.key and w.key.startswith(start))
+
+    def held():
+        return app.session_state["threats"][app.session_state["graph"]].identity
+
+    find(app.number_input, "seeds-known-").set_value(2).run()
+    strangers = b"a,b\nanna,ben\nben,cleo\ncleo,dora\n"
+    find(app.file_uploader, "second-graph-").set_value(("s.csv", strangers, "text/csv")).run()
+    assert "must have people in common" in app.error[0].value
+    assert (held().known_graph, held().seeds_known) == (None, 2)
+    graph = load_dataset("social").graph
+    ends = [f"{graph.node_ids[i]},{graph.node_ids[j]}" for i, j in graph.edges[:400]]
+    links = "\n".join(["a,b", *ends]).encode()
+    find(app.file_uploader, "second-graph-").set_value(("k.csv", links, "text/csv")).run()
+    assert not app.error
+    assert held().known_graph is not None

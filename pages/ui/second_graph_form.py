@@ -1,0 +1,89 @@
+"""What an attacker holds who looks for people, on the Data page: a second graph, given or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.audit.spec import IdentityChoice
+from core.data import safely
+from core.data.second_graph import draw_identity_threat
+from core.errors import AuditError
+from core.graph import Graph
+from core.seeding import Seed
+from pages.ui import page, service, session
+from pages.ui.text import count_noun
+from pages.ui.threat_form import form_key
+from pages.ui.upload import FORMATS, store_upload
+
+
+def show_second_graph(graph: Graph) -> None:
+    """Widgets for the second graph; what does not fit is told of and not taken over."""
+    choice, key = session.current_threats().identity, form_key()
+    with st.expander("Who looks for people, and what they hold"):
+        st.caption(
+            "Attacks that find people know how they are linked, or hold a second graph of the "
+            "same people: an older copy, or another network. Without one it is simulated."
+        )
+        given = _choose_graph(choice.known_graph)
+        left, middle, right = st.columns(3)
+        seeds = left.number_input(
+            "People found beforehand", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
+        )
+        simulated = given is None
+        overlap = middle.slider(
+            "Links it has in common",
+            0.05,
+            1.0,
+            choice.overlap,
+            0.05,
+            format="percent",
+            disabled=not simulated,
+            key=f"overlap-{key}",
+        )
+        noise = right.slider(
+            "Wrong links in it",
+            0.0,
+            1.0,
+            choice.noise,
+            0.05,
+            format="percent",
+            disabled=not simulated,
+            key=f"noise-{key}",
+        )
+        fields = {"known_graph": given, "seeds_known": seeds, "overlap": overlap, "noise": noise}
+        try:
+            _check(graph, fields)
+        except AuditError as error:
+            page.show_error(error)
+            return
+        session.set_threats(identity=IdentityChoice.model_validate(fields))
+
+
+def _choose_graph(stored: str | None) -> str | None:
+    """Hash of the uploaded graph; None where one is to be simulated."""
+    file = st.file_uploader(
+        "Its links, with the same ids of people", type=FORMATS, key=f"second-graph-{form_key()}"
+    )
+    if file is None:
+        if stored is None or not st.checkbox(
+            "Use the second graph that was uploaded", True, key=f"second-kept-{form_key()}"
+        ):
+            return None
+        return stored
+    try:
+        second = safely.load_safely(store_upload(file)).graph
+    except AuditError as error:
+        page.show_error(error)
+        return stored
+    people = count_noun(second.num_nodes, "person", "people")
+    st.caption(f"{people} and {count_noun(second.num_edges, 'link')}.")
+    return service.open_service().save_graph(second)
+
+
+def _check(graph: Graph, fields: dict[str, Any]) -> None:
+    """InputError where the graphs have nobody in common, or fewer people than seeds."""
+    if fields["known_graph"] is not None:
+        known = service.open_service().load_graph(fields["known_graph"])
+        draw_identity_threat(graph, Seed(0), num_seeds=int(fields["seeds_known"]), known=known)
