@@ -82,3 +82,5 @@ def test_a_second_graph_is_uploaded_on_the_data_page(open_app):
     find(app.file_uploader, "second-graph-").set_value(("k.csv", links, "text/csv")).run()
     assert not app.error
     assert held().known_graph is not None
+    for folder, _ in app.session_state["uploads"].values():
+        folder.cleanup()  # as a session does that ends
