@@ -33,6 +33,13 @@ READY = "cluster at "
 GPU = "GPU"
 """Name of the resource that each GPU worker has one of: one cell at a time per device."""
 
+QUIET = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "500ms",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
+}
+"""Environment in which Dask's processes do not watch themselves a hundred times a second."""
+
 _ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -40,7 +47,7 @@ class EmbeddedCluster:
     """A child process that runs the cluster, for the parent's side."""
 
     def __init__(self, home: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
+        environment = {**QUIET, **os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
         log = open_private(home / "cluster.log", "ab")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "core.audit.jobs.cluster"],
@@ -160,7 +167,7 @@ def count_gpus() -> int:
 def make_worker_env(device: int | None) -> dict[str, str]:
     """One thread a worker, so that sums are taken in the same order everywhere."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-    env = {name: "1" for name in names}
+    env = {**QUIET, **{name: "1" for name in names}}
     if device is None:
         return {**env, "AUDIT_DEVICE": "cpu"}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
