@@ -9,6 +9,7 @@ import pandas as pd
 from core.audit.cases import Threat
 from core.audit.studies import StudyKind
 from core.audit.view import AuditView
+from core.audit.withheld import EVERYTHING
 from core.findings.differences import is_clear
 from core.findings.labels import is_null, method_title, metric_title
 from core.findings.numbers import format_interval, format_percent
@@ -81,9 +82,9 @@ def compute_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str
 
 
 def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str]) -> str:
-    """One sentence: which of them lowers the best attack most; attackers then take their next
-    best, so that each point's best attack is compared, not the same one. Null attackers count:
-    one that looks at columns alone may be the leak."""
+    """One sentence: which single one lowers the best attack most, else whether all together do;
+    attackers then take their next best, so that each point's best attack is compared, not the same
+    one. Null attackers count: one that looks at columns alone may be the leak."""
     rows = table[table.threat == threat]
     if rows.empty or not (rows.share == 0).any():
         return ""
@@ -94,7 +95,8 @@ def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, st
     before = format_interval(whole.value, whole.low, whole.high)
     if clear.empty:
         return f"Withholding columns does not lower the best attack's {metric}, {before}, clearly."
-    first = clear.loc[clear.value.idxmin()]
+    alone = clear[[names.get(share) != EVERYTHING for share in clear.share]]
+    first = (clear if alone.empty else alone).sort_values("value").iloc[0]
     after = format_interval(first.value, first.low, first.high)
     return (
         f"Withholding {names.get(first.share, first.share)} lowers the best attack's {metric} "

@@ -12,6 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from core.audit.access.people import LOCAL
 from core.audit.jobs.kind import run_job
 from core.audit.jobs.publish import PublishJobs
 from core.audit.publishing import PublishSpec
@@ -83,6 +84,7 @@ def published(people, tmp_path_factory):
             audit_id=view.summary.id,
             request=request.model_dump(mode="json"),
             release=request.defense.id,
+            signed_by=LOCAL.subject,
         )
         run_job(PublishJobs, str(home), store.url, "run")
         store.close()
