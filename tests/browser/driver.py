@@ -93,8 +93,8 @@ def fill_number(page: Page, label: str, value: float) -> None:
     settle(page)
 
 
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=False).first.click()
+def press(page: Page | Locator, name: str, exact: bool = False) -> None:
+    page.get_by_role("button", name=name, exact=exact).first.click()
 
 
 def unfold(page: Page, label: str) -> None:
@@ -158,9 +158,10 @@ def click_heatmap(page: Page, column: float = 0.25, row: float = 0.1) -> None:
     page.mouse.click(box["x"] + column * box["width"], box["y"] + row * box["height"])
 
 
-def download(page: Page, name: str, folder: Path) -> Path:
+def download(page: Page, name: str, folder: Path, within: Locator | None = None) -> Path:
+    """Press a button of that name; within a part of the page it must be named so exactly."""
     with page.expect_download(timeout=RUN_MS) as waiting:
-        press(page, name)
+        press(within or page, name, exact=within is not None)
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path

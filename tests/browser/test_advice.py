@@ -71,7 +71,7 @@ def test_advice_from_the_node_panel(page: Page, files: list[Path], tmp_path: Pat
     for value, low, high in estimates[:2]:
         assert 0 <= low <= value <= high <= 1
     expect(panel).to_contain_text("Dashed red: links that the advice hides.")
-    table = driver.download(page, "CSV", tmp_path)
+    table = driver.download(page, "CSV", tmp_path, within=panel)
     assert table.exists()
 
     page.reload()
