@@ -36,6 +36,7 @@ class BestSingle(Committee):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
+        """The probabilities of the member with the lowest log-loss on the known nodes."""
         members = self._make_members(release, threat)
         values, untold = zip(
             *(

@@ -46,6 +46,7 @@ class Ensemble(Committee):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
+        """The members' pooled probabilities, by weights chosen on the known nodes."""
         members = self._make_members(release, threat)
         values, untold = zip(
             *(
