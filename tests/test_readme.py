@@ -21,6 +21,7 @@ PYTHON = ".venv/bin/python -m core "
 
 SMALLER = {
     "--attack gae_cosine --attack gps": "--attack degree_product",
+    "--defense random_deletion:strength=0.3 --defense edge_rand:epsilon=6": "--defense edge_rand",
     "--attack all --defense all": "--attack label_propagation --repeats 1",
     "--repeats 5": "--repeats 1",
     "--aware": "--aware --repeats 1",
