@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from core.data.synthetic import generate_social
 from tests.browser import driver
@@ -166,11 +166,16 @@ def _find_exposed(page: Page) -> str:
 def _reopen(page: Page, heading: str) -> None:
     """The same cell opens the same node again once its panel is closed."""
     panel = page.locator(".st-key-node-panel")
-    page.keyboard.press("Escape")
-    expect(panel).to_have_count(0)
-    driver.settle(page)
+    _close(page, panel)
     driver.click_heatmap(page)
     expect(panel.get_by_role("heading").first).to_have_text(heading)
+    driver.settle(page)
+    _close(page, panel)
+
+
+def _close(page: Page, panel: Locator) -> None:
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
     driver.settle(page)
 
 
