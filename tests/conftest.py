@@ -72,6 +72,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="no CUDA device on this machine"))
         if item.get_closest_marker("browser") and not Path(BROWSER).exists():
             item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+        if item.get_closest_marker("nightly") and os.environ.get("AUDIT_NIGHTLY") != "1":
+            item.add_marker(pytest.mark.skip(reason="nightly: set AUDIT_NIGHTLY=1"))
 
 
 @pytest.fixture(scope="session")

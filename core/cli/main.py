@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from core.audit.service import AuditService
     from core.audit.view import AuditView
 
+CANCEL_WAIT_S = 60.0
+"""How long a cancelled audit may take to write down that it is; a busy machine is slow."""
+
 
 class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
@@ -447,7 +450,7 @@ def _watch(service: AuditService, audit_id: str) -> None:
                 return
     except KeyboardInterrupt:
         service.cancel_audit(audit_id)
-        service.wait(audit_id, 10)
+        service.wait(audit_id, CANCEL_WAIT_S)
         raise RunCancelled("cancelled; run the same command again to resume") from None
 
 

@@ -51,7 +51,9 @@ def open_session(browser: Browser, server: str, scheme: str, width: int) -> Page
     return page
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1024), ("dark", 1440)])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1024), pytest.param("dark", 1440, marks=pytest.mark.nightly)]
+)
 def test_no_page_breaks_a_rule(
     browser: Browser, server: str, audit_id: str, scheme: str, width: int
 ) -> None:

@@ -115,6 +115,7 @@ def test_at_most_fifteen_clicks(page: Page, files: Files, tmp_path: Path) -> Non
     assert _count_cpu() - before < MAX_CPU_S, time.monotonic() - started
 
 
+@pytest.mark.nightly
 def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     driver.open_page(page, "", "Data")
     with page.expect_file_chooser() as chooser:

@@ -15,7 +15,7 @@ from core.data.synthetic import generate_social
 from tests.browser import driver
 from tests.conftest import find_data_root
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 
 ATTACKS = (
     "Common neighbours",

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from core.data.synthetic import generate_social
 from tests.browser import driver
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 
 NUM_SENSITIVE = 40
 STEPS = 1000
