@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from core.measures.metrics import ANY, METRICS
+from core.measures.metric_info import ANY
+from core.measures.metrics import METRICS
 from core.results import Estimate, Measurement
 
 LEVEL = 0.95

@@ -19,7 +19,7 @@ from core.algorithms.communities import find_communities
 from core.algorithms.kernels import count_triangles, search_breadth_first, sum_distances
 from core.context import Context
 from core.graph import Graph
-from core.measures.metrics import STATISTICS
+from core.measures.release_metrics import STATISTICS
 from core.results import Measurement
 
 __all__ = ["compute_statistics", "find_communities", "measure_structure"]
