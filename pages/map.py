@@ -11,7 +11,6 @@ from core.audit.view import AuditView
 from core.errors import AuditError
 from core.figures.people_map import community_map, people_map
 from core.findings.labels import release_title
-from core.findings.node_card import find_node
 from core.findings.people_map import (
     COLOR_TITLES,
     MAX_PEOPLE,
@@ -33,13 +32,13 @@ from pages.ui.map_data import (
     number_people,
 )
 from pages.ui.person_card import choose, show_person, show_table
+from pages.ui.person_search import show_search
 from pages.ui.text import count_noun, escape
 from pages.ui.theme import current_theme
 
 # Up to so many people the map is drawn at once; a larger one is waited for, so it is asked.
 AUTOMATIC = 20_000
 
-MAX_MATCHES = 8
 HEIGHT = 600
 NO_RELEASE = "none"
 CONFIG = {
@@ -108,7 +107,7 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
         else:
             _show_communities(by)
     with facts:
-        _show_search(graph)
+        show_search("map-find", lambda: graph, _open)
         node = st.session_state.get("node")
         if node is not None:
             show_person(view, graph, people, node)
@@ -155,7 +154,8 @@ def _show_people(
     if beside is not None:
         sides.append(load_side(view, beside, only_changes))
     numbers = number_people(st.session_state["graph"])
-    focus = numbers.get(st.session_state.get("map-focus", ""))
+    searched = st.session_state.get("map-find")
+    focus = numbers.get(st.session_state.get("map-focus", "")) if searched else None
     chart = people_map(sides, layout.positions, by, current_theme(), HEIGHT, focus)
     st.plotly_chart(
         chart.figure,
@@ -211,42 +211,9 @@ def _read_number(point: dict[str, Any]) -> int:
     return int(data[0] if isinstance(data, list) else data)
 
 
-def _show_search(graph: Graph) -> None:
-    st.text_input(
-        "Find a person",
-        key="map-find",
-        placeholder="an id, or a part of it",
-        on_change=_search,
-        args=(graph,),
-    )
-    matches = st.session_state.get("map-matches", [])
-    if st.session_state.get("map-find") and not matches:
-        st.caption("Nobody has an id like that.")
-    elif len(matches) > 1:
-        st.pills(
-            "Found",
-            matches,
-            key="map-found",
-            format_func=escape,
-            on_change=lambda: _open(st.session_state["map-found"]),
-            label_visibility="collapsed",
-        )
-
-
-def _search(graph: Graph) -> None:
-    text = st.session_state["map-find"]
-    matches = find_node(graph, text, MAX_MATCHES)
-    st.session_state["map-matches"] = matches
-    if matches and (len(matches) == 1 or matches[0] == text.strip()):
-        _open(matches[0])
-    elif not text:
-        st.session_state.pop("map-focus", None)
-
-
-def _open(node: str | None) -> None:
-    if node is not None:
-        session.open_node(node)
-        st.session_state["map-focus"] = node
+def _open(node: str) -> None:
+    session.open_node(node)
+    st.session_state["map-focus"] = node
 
 
 main()

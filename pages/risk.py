@@ -13,7 +13,6 @@ from core.findings.attackers import compute_headline, find_secret, tabulate_expo
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
-from core.findings.node_card import find_node
 from core.findings.palette import Theme
 from core.findings.people import Secret, list_secrets, select_secret
 from core.findings.risk import SCALE_TITLES, Group, Scale
@@ -22,10 +21,10 @@ from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.node_panel import show_node
 from pages.ui.people import choose_secret, list_people, select_nodes, show_people
+from pages.ui.person_search import show_search
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
-MAX_MATCHES = 8
 HEATMAP_HEIGHT = 520
 
 
@@ -44,7 +43,7 @@ def main() -> None:
     with left:
         chosen = _choose_releases(view, secret)
     with right:
-        _show_search(view)
+        show_search("find-node", lambda: cache.load_audit_graph(view))
     show_people(view, secret, chosen)
     _show_heatmaps(view, secret, chosen)
     if st.session_state.get("node") is not None:
@@ -133,40 +132,6 @@ def _open_clicked(key: str) -> None:
     node = st.session_state.get(f"clicked-{key}")
     if node is not None:
         session.open_node(node)
-
-
-def _show_search(view: AuditView) -> None:
-    st.text_input(
-        "Find a node",
-        key="find-node",
-        placeholder="its id, or a part of it",
-        on_change=_search,
-        args=(view,),
-    )
-    matches = st.session_state.get("matches", [])
-    if st.session_state.get("find-node") and not matches:
-        st.caption("No node has an id like that.")
-    elif len(matches) > 1:
-        st.pills(
-            "Found",
-            matches,
-            key="found-node",
-            on_change=_open_found,
-            format_func=escape,
-            label_visibility="collapsed",
-        )
-
-
-def _search(view: AuditView) -> None:
-    graph = cache.load_audit_graph(view)
-    matches = find_node(graph, st.session_state["find-node"], MAX_MATCHES)
-    st.session_state["matches"] = matches
-    if matches and (len(matches) == 1 or matches[0] == st.session_state["find-node"].strip()):
-        session.open_node(matches[0])
-
-
-def _open_found() -> None:
-    session.open_node(st.session_state["found-node"])
 
 
 def _show_groups(view: AuditView, secret: Secret, chosen: list[str]) -> None:

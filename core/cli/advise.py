@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.cli.arguments import load_input
-from core.progress import Progress
-
-Say = Callable[[str], object]
+from core.cli.arguments import add_graph, load_input
+from core.cli.terminal import MeterProgress
 
 
-def add_advise(commands: Any, add_graph: Callable[..., None], say: Say) -> None:
-    """The command's options; `add_graph` adds those that name a graph."""
+def add_advise(commands: Any) -> None:
+    """The command's options."""
     advise = commands.add_parser("advise", help="which links of one person to hide")
     add_graph(advise, required=True)
     advise.add_argument("--node", required=True, metavar="ID", help="whose risk is to fall")
@@ -44,10 +41,10 @@ def add_advise(commands: Any, add_graph: Callable[..., None], say: Say) -> None:
     )
     advise.add_argument("--root-seed", type=int, default=0, metavar="N")
     advise.add_argument("--out", type=Path, metavar="FILE", help="the advice as JSON")
-    advise.set_defaults(run=lambda options: run_advise(options, say))
+    advise.set_defaults(run=run_advise)
 
 
-def run_advise(options: argparse.Namespace, say: Say) -> int:
+def run_advise(options: argparse.Namespace) -> int:
     """Prints the advice in words and the links, one a line."""
     from pydantic import ValidationError
 
@@ -72,7 +69,7 @@ def run_advise(options: argparse.Namespace, say: Say) -> int:
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(str(first["loc"][0]), first["msg"].lower(), first["input"]) from None
-    graph = load_input(options, say).graph
+    graph = load_input(options).graph
     spec = AuditSpec.check_spec(
         {
             "graph_name": graph.name,
@@ -88,7 +85,7 @@ def run_advise(options: argparse.Namespace, say: Say) -> int:
     context = Context(
         seed=Seed(options.root_seed),
         device=device,
-        progress=_ToldProgress(say),
+        progress=MeterProgress(),
         memory_budget=compute_memory_budget(device),
     )
     advice = compute_advice(spec, graph, request, context)
@@ -100,16 +97,3 @@ def run_advise(options: argparse.Namespace, say: Say) -> int:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(advice.model_dump_json(indent=1) + "\n", encoding="utf-8")
     return 0
-
-
-class _ToldProgress(Progress):
-    """A line for every tenth."""
-
-    def __init__(self, say: Say) -> None:
-        self._say, self._tenth = say, 0
-
-    def update(self, done: float, total: float, message: str = "") -> None:
-        tenth = int(10 * done / (total or 1))
-        if tenth > self._tenth:
-            self._tenth = tenth
-            self._say(f"{10 * tenth} % {message}".rstrip())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.cli.columns import add_without_columns, read_columns
 from core.cli.identity import add_identity_attacks, needs_links, read_identity
 from core.cli.knowledge import needs_hidden_links, read_knowledge
+from core.cli.terminal import say
 from core.errors import InputError
 from core.methods import ATTACK_KINDS
 
@@ -25,10 +26,54 @@ DEFAULT_SHARE = 0.1
 EVERY = "all"
 """Stands for all methods of a kind."""
 
-Say = Callable[[str], object]
+Tell = Callable[[str], object]
+"""Where remarks go."""
 
 
-def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> AuditSpec:
+def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    """Options that name a graph and say how it is read."""
+    parser.add_argument(
+        "--graph",
+        required=required,
+        metavar="NAME|FILE",
+        help="a graph of the catalogue, such as karate or cora, or a file",
+    )
+    parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
+    parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
+    parser.add_argument(
+        "--private",
+        action="append",
+        metavar="COLUMN",
+        help="column that must stay private; several allowed, the main one first",
+    )
+    parser.add_argument("--utility", metavar="COLUMN", help="column that recipients want")
+    parser.add_argument(
+        "--unknown",
+        action="append",
+        default=[],
+        metavar="VALUE[,…]",
+        help="marker of an unknown value, such as -1",
+    )
+    parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
+    parser.add_argument(
+        "--ignore-weights", action="store_true", help="leave out the links' weights"
+    )
+    parser.add_argument(
+        "--add-undeclared-nodes",
+        action="store_true",
+        help="links to ids that the file or node table lacks add these nodes",
+    )
+    parser.add_argument(
+        "--hide-links",
+        type=float,
+        nargs="?",
+        const=DEFAULT_SHARE,
+        metavar="SHARE",
+        help="hide this share of the links (0.1) as sensitive",
+    )
+
+
+def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     """The spec of a file and the options; the graph is stored under its hash."""
     from core.audit.spec import AuditSpec
     from core.audit.twins import add_twins
@@ -37,7 +82,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
     names = ("private", "utility", "known", "hide_links", "test_links", "num_repeats", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
     fields |= read_columns(options)
-    read_identity(options, fields, service, say)
+    read_identity(options, fields, service)
     if needs_links(options, fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
     if options.attack:
@@ -55,7 +100,7 @@ def build_spec(options: argparse.Namespace, service: AuditService, say: Say) -> 
         fields["defenses"] = add_without_columns(fields.get("defenses", []))
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
-        loaded = load_input(options, say)
+        loaded = load_input(options)
         if fields.get("graph_hash") not in (None, loaded.graph.content_hash):
             raise InputError(
                 "graph",
@@ -84,8 +129,8 @@ def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
     return fields
 
 
-def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
-    """The graph of the catalogue or of a file; what loading dropped is said."""
+def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
+    """The graph of the catalogue or of a file; what loading dropped is told."""
     from core.data.catalogue import list_datasets, load_dataset
     from core.data.safely import load_safely
 
@@ -114,19 +159,19 @@ def load_input(options: argparse.Namespace, say: Say) -> LoadedGraph:
         ignore_weights=options.ignore_weights,
     )
     report = loaded.report
-    say(
+    tell(
         f"{loaded.graph.num_nodes} nodes, {loaded.graph.num_edges} links; dropped "
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
         f"{report.num_reciprocal} reverse directions"
     )
     for note in report.notes:
-        say(f"note: {note}")
+        tell(f"note: {note}")
     if options.nodes and not unknown:
-        _warn_of_markers(options, say)
+        _warn_of_markers(options, tell)
     return loaded
 
 
-def _warn_of_markers(options: argparse.Namespace, say: Say) -> None:
+def _warn_of_markers(options: argparse.Namespace, tell: Tell) -> None:
     from core.data.safely import find_markers_safely
 
     if ".json" in options.nodes.suffixes:
@@ -135,7 +180,7 @@ def _warn_of_markers(options: argparse.Namespace, say: Say) -> None:
     for column in (options.private, options.utility):
         if column in found:
             values = ",".join(found[column])
-            say(f"note: {values} in column '{column}' may mean unknown; if so: --unknown={values}")
+            tell(f"note: {values} in column '{column}' may mean unknown; if so: --unknown={values}")
 
 
 def _load_spec(path: Path) -> dict[str, Any]:

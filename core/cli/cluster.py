@@ -6,22 +6,20 @@ import argparse
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from core.cli.terminal import say
 from core.errors import InputError
 
-Say = Callable[[str], object]
 
-
-def add_cluster(commands: Any, say: Say) -> None:
+def add_cluster(commands: Any) -> None:
     """Options of both commands."""
     scheduler = commands.add_parser("scheduler", help="the meeting point of a cluster")
     scheduler.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     scheduler.add_argument("--port", type=int, default=8786, help="port, 0 for any (8786)")
     _add_tls(scheduler)
-    scheduler.set_defaults(run=lambda options: run_scheduler(options, say))
+    scheduler.set_defaults(run=run_scheduler)
     worker = commands.add_parser("worker", help="computes for the scheduler at ADDRESS")
     worker.add_argument("address", metavar="ADDRESS", help="tcp://HOST:PORT or tls://HOST:PORT")
     worker.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
@@ -33,7 +31,7 @@ def add_cluster(commands: Any, say: Say) -> None:
     )
     worker.add_argument("--gpu", type=int, metavar="N", help="compute on this CUDA device")
     _add_tls(worker)
-    worker.set_defaults(run=lambda options: run_worker(options, say))
+    worker.set_defaults(run=run_worker)
 
 
 def _add_tls(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +41,7 @@ def _add_tls(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--tls-{name}", type=Path, metavar="FILE", default=usual, help=about)
 
 
-def run_scheduler(options: argparse.Namespace, say: Say) -> int:
+def run_scheduler(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
     from core.audit.jobs.cluster import run_until_closed
 
@@ -66,7 +64,7 @@ def run_scheduler(options: argparse.Namespace, say: Say) -> int:
     return 0
 
 
-def run_worker(options: argparse.Namespace, say: Say) -> int:
+def run_worker(options: argparse.Namespace) -> int:
     """Compute until interrupted; a scheduler that went away is waited for."""
     from dask.utils import parse_bytes
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from core.cli.team import check_administrator
+from core.cli.terminal import say
 
-Say = Callable[[str], object]
 
-
-def add_doctor(commands: Any, say: Say) -> None:
+def add_doctor(commands: Any) -> None:
     """The command's options."""
     doctor = commands.add_parser("doctor", help="check, repair, back up or restore AUDIT_HOME")
     doctor.add_argument(
@@ -24,10 +22,10 @@ def add_doctor(commands: Any, say: Say) -> None:
     which = doctor.add_mutually_exclusive_group()
     which.add_argument("--backup", type=Path, metavar="FILE", help="all of it as a tar archive")
     which.add_argument("--restore", type=Path, metavar="FILE", help="a backup into an empty home")
-    doctor.set_defaults(run=lambda options: run_doctor(options, say))
+    doctor.set_defaults(run=run_doctor)
 
 
-def run_doctor(options: argparse.Namespace, say: Say) -> int:
+def run_doctor(options: argparse.Namespace) -> int:
     """Prints a line for each finding, then sizes; 1 where something is left to be done."""
     from core.audit.access.team import Team
     from core.audit.store.backup import restore_backup, write_backup

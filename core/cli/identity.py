@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from core.cli.terminal import say
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
@@ -38,7 +39,6 @@ def read_identity(
     options: argparse.Namespace,
     fields: dict[str, Any],
     service: AuditService,
-    say: Callable[[str], object],
 ) -> None:
     """Fill in the spec's field `identity`; a given second graph is stored under its hash."""
     from core.audit.spec import IdentityChoice

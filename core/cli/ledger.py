@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import Any
 
-from core.cli.arguments import load_input
+from core.cli.arguments import add_graph, load_input
 from core.cli.team import open_person
+from core.cli.terminal import say
 
-Say = Callable[[str], object]
 
-
-def add_ledger(
-    commands: Any, add_graph: Callable[[argparse.ArgumentParser, bool], None], say: Say
-) -> None:
+def add_ledger(commands: Any) -> None:
     """The command."""
     parser = commands.add_parser(
         "ledger", help="what the publishing runs of a graph have spent together"
     )
-    add_graph(parser, True)
+    add_graph(parser, required=True)
     parser.add_argument("--json", action="store_true", help="entries and totals as JSON")
-    parser.set_defaults(run=lambda options: run_ledger(options, say))
+    parser.set_defaults(run=run_ledger)
 
 
-def run_ledger(options: argparse.Namespace, say: Say) -> int:
+def run_ledger(options: argparse.Namespace) -> int:
     """Print the entries and the totals of the graph's ledger."""
     from core.audit.access.team import Team
     from core.audit.ledger import describe_ledger, list_entries

@@ -1,7 +1,8 @@
-"""The list of all methods, as text, JSON or Markdown."""
+"""`methods`: the list of all methods, as text, JSON or Markdown."""
 
 from __future__ import annotations
 
+import argparse
 import json
 from typing import Any
 
@@ -11,6 +12,36 @@ TITLES = {
     "identity_attack": "Re-identification attacks",
     "defense": "Defenses",
 }
+
+
+def add_methods(commands: Any) -> None:
+    """The command's options."""
+    methods = commands.add_parser("methods", help="list all attacks and defenses")
+    form = methods.add_mutually_exclusive_group()
+    form.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="form",
+        default="text",
+        help="with settings, as JSON",
+    )
+    form.add_argument(
+        "--markdown",
+        action="store_const",
+        const="markdown",
+        dest="form",
+        help="as tables with sources",
+    )
+    methods.set_defaults(run=run_methods)
+
+
+def run_methods(options: argparse.Namespace) -> int:
+    """List the methods as text, JSON or Markdown."""
+    from core.registry import describe_methods
+
+    print(format_methods(describe_methods(), options.form))
+    return 0
 
 
 def format_methods(methods: list[dict[str, Any]], form: str = "text") -> str:

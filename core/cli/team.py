@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from core.cli.terminal import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
     from core.audit.access.people import Person
     from core.audit.access.team import Team
     from core.audit.service import AuditService
-
-Say = Callable[[str], object]
 
 
 def open_person(team: Team) -> Person:
@@ -38,7 +37,7 @@ def open_person(team: Team) -> Person:
 
 
 @contextmanager
-def open_service(say: Say) -> Iterator[AuditService]:
+def open_service() -> Iterator[AuditService]:
     """The service as whoever runs the command reaches it."""
     from core.audit.access.desk import enter
     from core.audit.service import AuditService
@@ -51,16 +50,16 @@ def open_service(say: Say) -> Iterator[AuditService]:
         service.close()
 
 
-def add_team(commands: Any, say: Say) -> None:
+def add_team(commands: Any) -> None:
     """The commands' options."""
     trail = commands.add_parser("trail", help="who did what, newest first")
     trail.add_argument("--json", action="store_true", help="as JSON")
     trail.add_argument("--limit", type=int, metavar="N", help="the newest N only")
     trail.add_argument("--of", default="", metavar="ID", help="of one audit or publishing run")
-    trail.set_defaults(run=lambda options: run_trail(options, say))
+    trail.set_defaults(run=run_trail)
 
     people = commands.add_parser("people", help="who has signed in, and their roles")
-    people.set_defaults(run=lambda options: run_people(options, say))
+    people.set_defaults(run=run_people)
 
     token = commands.add_parser("token", help="make, list or revoke tokens for commands")
     actions = token.add_subparsers(required=True, metavar="ACTION")
@@ -68,13 +67,13 @@ def add_team(commands: Any, say: Say) -> None:
     new.add_argument("--for", dest="person", metavar="EMAIL", help="whose (one's own)")
     new.add_argument("--label", default="", help="what it is for")
     new.add_argument("--days", type=int, default=90, metavar="N", help="how long it lasts (90)")
-    new.set_defaults(run=lambda options: run_new_token(options, say))
+    new.set_defaults(run=run_new_token)
     listed = actions.add_parser("list", help="tokens, without their secrets")
     listed.add_argument("--for", dest="person", metavar="EMAIL", help="whose (all, or one's own)")
-    listed.set_defaults(run=lambda options: run_list_tokens(options, say))
+    listed.set_defaults(run=run_list_tokens)
     revoke = actions.add_parser("revoke", help="end a token at once")
     revoke.add_argument("id", metavar="ID")
-    revoke.set_defaults(run=lambda options: run_revoke_token(options, say))
+    revoke.set_defaults(run=run_revoke_token)
 
     share = commands.add_parser("share", help="let somebody read an audit")
     share.add_argument("audit", metavar="AUDIT", help="its id")
@@ -82,12 +81,12 @@ def add_team(commands: Any, say: Say) -> None:
     how = share.add_mutually_exclusive_group()
     how.add_argument("--take-back", action="store_true", help="no longer")
     how.add_argument("--owner", action="store_true", help="make it theirs (administrators)")
-    share.set_defaults(run=lambda options: run_share(options, say))
+    share.set_defaults(run=run_share)
 
 
-def run_trail(options: argparse.Namespace, say: Say) -> int:
+def run_trail(options: argparse.Namespace) -> int:
     """Print the trail; for administrators."""
-    with open_service(say) as service:
+    with open_service() as service:
         entries = service.team.list_trail(options.limit, options.of)
     if options.json:
         print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
@@ -97,28 +96,28 @@ def run_trail(options: argparse.Namespace, say: Say) -> int:
     return 0
 
 
-def run_people(options: argparse.Namespace, say: Say) -> int:
+def run_people(options: argparse.Namespace) -> int:
     """Print a line a person."""
-    with open_service(say) as service:
+    with open_service() as service:
         for person in service.team.list_people():
             print("  ".join((person.role, person.name, person.email or "-", person.subject)))
     return 0
 
 
-def run_new_token(options: argparse.Namespace, say: Say) -> int:
+def run_new_token(options: argparse.Namespace) -> int:
     """Print a token on stdout, and nothing else there."""
-    with open_service(say) as service:
+    with open_service() as service:
         subject = _find_subject(service, options.person)
         print(service.team.make_token(options.label, options.days, subject))
     say(f"it is shown this once and lasts {options.days} days; set it as AUDIT_TOKEN")
     return 0
 
 
-def run_list_tokens(options: argparse.Namespace, say: Say) -> int:
+def run_list_tokens(options: argparse.Namespace) -> int:
     """Print a line a token."""
     from core.audit.access.desk import find_person
 
-    with open_service(say) as service:
+    with open_service() as service:
         person = find_person(service)
         is_all = options.person is None and person.has("administrator")
         subject = None if is_all else _find_subject(service, options.person)
@@ -129,16 +128,16 @@ def run_list_tokens(options: argparse.Namespace, say: Say) -> int:
     return 0
 
 
-def run_revoke_token(options: argparse.Namespace, say: Say) -> int:
+def run_revoke_token(options: argparse.Namespace) -> int:
     """End a token."""
-    with open_service(say) as service:
+    with open_service() as service:
         service.team.revoke_token(options.id)
     return 0
 
 
-def run_share(options: argparse.Namespace, say: Say) -> int:
+def run_share(options: argparse.Namespace) -> int:
     """Grant, take back, or move an audit."""
-    with open_service(say) as service:
+    with open_service() as service:
         subject = service.team.find_person(options.person).subject
         if options.owner:
             service.team.move_audit(options.audit, subject)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from core.cli.terminal import say
 
 if TYPE_CHECKING:
     from core.audit.view import AuditView
@@ -21,7 +22,7 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def judge_audit(view: AuditView, say: Callable[[str], object]) -> tuple[dict[str, Any], int]:
+def judge_audit(view: AuditView) -> tuple[dict[str, Any], int]:
     """What audit.json says of the audit's policy, and the exit code; ({}, 0) without one."""
     from core.findings.labels import release_title
     from core.findings.policy import check_policy

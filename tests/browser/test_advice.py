@@ -52,7 +52,7 @@ def test_advice_from_the_node_panel(page: Page, files: list[Path], tmp_path: Pat
     driver.wait_for_audit(page)
 
     driver.follow(page, "Risk")
-    search = page.get_by_role("textbox", name="Find a node")
+    search = page.get_by_role("textbox", name="Find a person")
     search.fill(NODE)
     search.press("Enter")
     panel = page.locator(".st-key-node-panel")

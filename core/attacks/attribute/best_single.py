@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.attacks.attribute.committee import FLOOR, Committee, select_judged
+from core.attacks.attribute.committee import Committee, select_judged
 from core.context import Context
 from core.methods import MethodInfo
+from core.models.pooling import FLOOR
 from core.models.tuning import compute_log_loss
 from core.release import Release
 from core.results import ClassProbabilities

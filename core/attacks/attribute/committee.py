@@ -29,9 +29,6 @@ MEMBERS: dict[str, type[AttributeAttack]] = {
 }
 """The attacks that may take part, by key."""
 
-FLOOR = 1e-3
-"""Probabilities count as no smaller: no member alone rules a class out."""
-
 
 class Committee(AttributeAttack):
     """Judges each member by known nodes of which it was not told."""

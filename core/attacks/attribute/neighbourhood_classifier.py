@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.attacks.attribute.ensemble import combine
 from core.context import Context
 from core.graph import MISSING
 from core.methods import AttributeAttack, MethodInfo
+from core.models.pooling import combine
 from core.models.tuning import (
     compute_log_loss,
     draw_folds,

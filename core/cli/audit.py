@@ -1,0 +1,196 @@
+"""`audit`: plan, run and export an audit; with a policy, the verdict."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.cli.arguments import add_graph, build_spec
+from core.cli.columns import add_columns
+from core.cli.folders import make_folder
+from core.cli.identity import add_identity
+from core.cli.knowledge import add_knowledge
+from core.cli.team import open_service
+from core.cli.terminal import make_meter, say
+from core.cli.verdict import add_policy, judge_audit
+from core.errors import RunCancelled
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
+    from core.audit.view import AuditView
+
+CANCEL_WAIT_S = 60.0
+"""How long a cancelled audit may take to write down that it is; a busy machine is slow."""
+
+
+def add_audit(commands: Any) -> None:
+    """The command's options."""
+    audit = commands.add_parser("audit", help="attack a graph and defended releases of it")
+    add_graph(audit)
+    audit.add_argument(
+        "--spec",
+        type=Path,
+        metavar="FILE",
+        help="settings from a spec or an earlier audit.json; options go first",
+    )
+    audit.add_argument(
+        "--known",
+        type=float,
+        metavar="SHARE",
+        help="share of the private values that the adversary knows (0.1)",
+    )
+    audit.add_argument(
+        "--test-links",
+        type=float,
+        metavar="SHARE",
+        help="share of the links held back to measure usefulness (0.1)",
+    )
+    audit.add_argument(
+        "--attack",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="an attack, or 'all'; may be repeated",
+    )
+    audit.add_argument(
+        "--defense",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="a defense, or 'all'; may be repeated",
+    )
+    audit.add_argument(
+        "--no-twins", action="store_true", help="leave out the data-free twins of syntheses"
+    )
+    audit.add_argument(
+        "--check-claims",
+        type=int,
+        nargs="?",
+        const=0,
+        metavar="N",
+        help="try to refute what private releases promise, by N trials each (by default from ε)",
+    )
+    add_identity(audit)
+    add_columns(audit)
+    add_knowledge(audit)
+    audit.add_argument(
+        "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
+    )
+    audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
+    audit.add_argument("--name", help="how the history calls the audit")
+    add_policy(audit)
+    audit.add_argument(
+        "--report",
+        action="store_true",
+        help="write report.pdf, report-external.pdf and summary.pdf",
+    )
+    audit.add_argument(
+        "--risk-scale",
+        choices=("advantage", "risk"),
+        default="advantage",
+        help="what the report shows of people: what the attacker adds to the base rate (the "
+        "default), or the risk itself",
+    )
+    audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
+    audit.set_defaults(run=run_audit)
+
+
+def run_audit(options: argparse.Namespace) -> int:
+    """Plan, run and export an audit."""
+    from core.audit.export import write_audit
+    from core.audit.states import State
+
+    with open_service() as service:
+        spec = build_spec(options, service)
+        make_folder(options.out)
+        audit_id = service.find_same_audit(spec)
+        if audit_id is None:
+            audit_id = service.start_audit(spec, options.name)
+        else:
+            service.resume_audit(audit_id)
+        _watch(service, audit_id)
+        view = service.get_view(audit_id)
+        if view.summary.state is not State.DONE:
+            note = service.get_progress(audit_id).note
+            return say(
+                f"{view.summary.state}: {note}; run the same command again to resume",
+                code=130 if view.summary.state is State.CANCELLED else 1,
+            )
+        refuted = 0
+        if options.check_claims is not None:
+            refuted = _check_claims(service, view, options.check_claims)
+            view = service.get_view(audit_id)
+        verdict, code = judge_audit(view)
+        write_audit(view, options.out, verdict)
+        if options.report:
+            from core.report import ReportOptions, write_editions
+
+            write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
+        failed = view.summary.cells_failed
+        for text in describe_risk(view):
+            say(text)
+        say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
+        return 1 if failed or refuted else code
+
+
+def describe_risk(view: AuditView) -> list[str]:
+    """Who is exposed, by how much more than the base rate, and which group most; plain text."""
+    from core.findings.answers import answer_bound, answer_risk
+    from core.findings.groups import answer_groups, load_groups
+    from core.findings.private_columns import answer_private_columns
+
+    if view.nodes.empty:
+        return []
+    texts = [answer_risk(view.nodes), answer_bound(view.nodes)]
+    texts.append(answer_groups(view.nodes, load_groups(view)))
+    texts += answer_private_columns(view)
+    return [text.replace("**", "") for text in texts if text]
+
+
+def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
+    """Check what each private release promises; the number of refuted claims.
+
+    trials  0: as many for each as can refute what it promises
+    """
+    from core.audit.jobs.claims import count_claims
+    from core.findings.labels import is_twin
+    from core.privacy.claim_check import choose_trials
+
+    promising = [s.id for s in view.releases if s.guarantee.is_private and not is_twin(s.id)]
+    promises = {summary.id: summary.guarantee for summary in view.releases}
+    num_claims = count_claims(view.spec)
+    ids = [
+        service.claims.start(
+            view.summary.id, release, trials or choose_trials(promises[release], num_claims)
+        )
+        for release in promising
+    ]
+    show = make_meter()
+    try:
+        for number, (claim_id, release) in enumerate(zip(ids, promising, strict=True)):
+            while not service.claims.wait(claim_id, 0.2):
+                show(f"{number}/{len(ids)} claims", release)
+    except KeyboardInterrupt:
+        service.claims.cancel_all(view.summary.id)
+        raise RunCancelled("cancelled; run the same command again to resume") from None
+    runs = [run for run in service.claims.list(view.summary.id) if run.id in ids]
+    for run in runs:
+        say(f"{run.release}: {run.check.verdict if run.check else run.reason}")
+    return sum(run.check is not None and run.check.is_refuted for run in runs)
+
+
+def _watch(service: AuditService, audit_id: str) -> None:
+    """Progress on stderr until the audit ends, here or in the process that runs it."""
+    show = make_meter()
+    try:
+        while True:
+            is_over = service.wait(audit_id, 0.2)
+            progress = service.get_progress(audit_id)
+            running = progress.running[0] if progress.running else None
+            doing = f"{running.label} {running.message}".strip() if running else progress.note
+            show(f"{progress.cells_done}/{progress.cells_total} cells", doing)
+            if is_over and not progress.is_active:
+                return
+    except KeyboardInterrupt:
+        service.cancel_audit(audit_id)
+        service.wait(audit_id, CANCEL_WAIT_S)
+        raise RunCancelled("cancelled; run the same command again to resume") from None

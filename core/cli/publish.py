@@ -1,0 +1,91 @@
+"""`publish`: one release with fresh noise, entered in the ledger before its file is written."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from core.cli.arguments import add_graph, load_input
+from core.cli.columns import add_columns, read_columns
+from core.cli.folders import make_folder
+from core.cli.team import check_publisher
+from core.cli.terminal import say
+from core.errors import InputError
+
+
+def add_publish(commands: Any) -> None:
+    """The command's options."""
+    publish = commands.add_parser("publish", help="make one release to be handed over")
+    add_graph(publish, required=True)
+    publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
+    publish.add_argument("--known", type=float, metavar="SHARE")
+    add_columns(publish)
+    publish.add_argument(
+        "--publisher-knows",
+        choices=("none", "column"),
+        help="what the defense is told of the private column: nothing, or all of it (column)",
+    )
+    publish.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
+    )
+    publish.add_argument(
+        "--budget",
+        type=float,
+        metavar="EPS",
+        help="refuse what would take the sum of ε over all publishing runs of the graph above this",
+    )
+    publish.set_defaults(run=run_publish)
+
+
+def run_publish(options: argparse.Namespace) -> int:
+    """Draw and write a release with fresh noise."""
+    from core.audit.access.people import LOCAL
+    from core.audit.access.team import Team
+    from core.audit.jobs.publish import enter_publishing, publish_release
+    from core.audit.ledger import new_run_id
+    from core.audit.publishing import PublishSpec
+    from core.audit.spec import MethodChoice
+    from core.audit.store.database import Store
+    from core.data.writers import write_release
+    from core.seeding import Seed
+
+    choice = MethodChoice.parse(options.defense, "defense")
+    graph = load_input(options).graph
+    names = ["private", "more_private", "utility", "known", "hide_links", "budget"]
+    names.append("publisher_knows")
+    fields = {n: getattr(options, n, None) for n in names}
+    fields = {name: value for name, value in fields.items() if value is not None}
+    suffix = options.out.suffix.lower().lstrip(".")
+    if suffix not in ("csv", "graphml", "npz"):
+        raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
+    make_folder(options.out.parent)
+    fields |= read_columns(options)
+    spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
+    store = Store()
+    try:
+        check_publisher(Team(store))
+        release = publish_release(graph, spec)
+        run = new_run_id()
+        provenance = enter_publishing(store, spec, release, run)
+        Team(store).record(LOCAL, "publish release", run)
+    finally:
+        store.close()
+    shown = (options.utility,) if options.utility else ()
+    columns = [*release.graph.attributes, *release.graph.feature_names]
+    paths = write_release(
+        release,
+        options.out.parent,
+        options.out.stem,
+        provenance,
+        (suffix,),
+        attributes=shown,
+        columns=columns if spec.names_columns else None,
+        pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
+    )
+    files = ", ".join(path.name for path in paths)
+    say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
+    for total in provenance["published_so_far"]["totals"]:
+        runs = f"{total['runs']} publishing run" + ("s" if total["runs"] > 1 else "")
+        say(f"the {total['unit']} budget of this graph so far: ε = {total['epsilon']:g}, {runs}")
+    return 0

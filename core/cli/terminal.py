@@ -1,0 +1,41 @@
+"""What a command says while it works: lines and a meter on stderr; results go to stdout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from core.progress import Progress
+
+
+def say(text: str, code: int = 0) -> int:
+    """One line on stderr; returns the exit code."""
+    start = "\r\x1b[2K" if sys.stderr.isatty() else ""
+    print(start + " ".join(text.split()), file=sys.stderr, flush=True)
+    return code
+
+
+def make_meter() -> Callable[[str, str], None]:
+    """One line that renews itself on a terminal; elsewhere a line per change of the count."""
+    is_terminal = sys.stderr.isatty()
+    last = ""
+
+    def show(count: str, doing: str) -> None:
+        nonlocal last
+        if is_terminal:
+            print(f"\r\x1b[2K{count} · {doing}"[:110], end="", file=sys.stderr, flush=True)
+        elif count != last:
+            say(f"{count} {doing}".rstrip())
+        last = count
+
+    return show
+
+
+class MeterProgress(Progress):
+    """Tenths of one piece of work."""
+
+    def __init__(self) -> None:
+        self._show = make_meter()
+
+    def update(self, done: float, total: float, message: str = "") -> None:
+        self._show(f"{10 * int(10 * done / (total or 1))} %", message)
