@@ -14,15 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
 from pydantic import ValidationError
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Row
 
 from core.audit.access.people import LOCAL
-from core.audit.plan import Cell, CellKind
+from core.audit.plan import Cell
 from core.audit.spec import AuditSpec
 from core.audit.states import ACTIVE, FINAL, KEPT, State
 from core.audit.store import files
@@ -32,21 +31,23 @@ from core.audit.store.patience import Tell, keep_trying
 from core.audit.store.schema import (
     AuditCellRow,
     AuditRow,
-    Base,
     GrantRow,
     GraphRow,
     HolderRow,
     JobRow,
+)
+from core.audit.store.statements import (
+    delete_orphans,
+    insert_missing,
+    insert_plan,
+    release_graph,
+    select_running,
 )
 from core.errors import InputError
 from core.graph import Graph
 from core.home import find_home
 
 log = logging.getLogger(__name__)
-
-CELL_KINDS = get_args(CellKind)
-"""Kinds of jobs that are cells: shared by audits, gone with the last one that has them."""
-
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -92,9 +93,9 @@ class Store:
             "created": make_timestamp(),
         }
         with self.write() as connection:
-            _insert_missing(connection, GraphRow, [row])
+            insert_missing(connection, GraphRow, [row])
             holder = {"graph_hash": graph_hash, "person": person}
-            _insert_missing(connection, HolderRow, [holder])
+            insert_missing(connection, HolderRow, [holder])
         return graph_hash
 
     def load_graph(self, graph_hash: str) -> Graph:
@@ -131,7 +132,7 @@ class Store:
                     person=person,
                 )
             )
-            _insert_plan(connection, audit_id, cells)
+            insert_plan(connection, audit_id, cells)
 
     def find_audit(self, audit_id: str) -> Row[Any]:
         """The audit joined with its graph's size; InputError for an unknown id."""
@@ -183,8 +184,8 @@ class Store:
         with self.write(is_durable=True) as connection:
             move = sa.update(AuditRow).where(AuditRow.id == audit_id).values(person=person)
             connection.execute(move)
-            _insert_missing(connection, HolderRow, [holder])
-            _release_graph(connection, row.graph_hash, row.person)
+            insert_missing(connection, HolderRow, [holder])
+            release_graph(connection, row.graph_hash, row.person)
 
     def touch_audit(self, audit_id: str, seconds: float) -> None:
         """A sign of life of its owner; not tried again where the database cannot be used."""
@@ -225,18 +226,18 @@ class Store:
         """
         with self.write() as connection:
             connection.execute(sa.delete(AuditCellRow).where(AuditCellRow.audit_id == audit_id))
-            _insert_plan(connection, audit_id, cells)
+            insert_plan(connection, audit_id, cells)
             due = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
             connection.execute(
                 sa.update(JobRow)
                 .where(
                     JobRow.key.in_(due),
                     JobRow.state.not_in(KEPT),
-                    JobRow.key.not_in(_select_running(audit_id)),
+                    JobRow.key.not_in(select_running(audit_id)),
                 )
                 .values(state=State.QUEUED, reason="", progress=0.0)
             )
-            orphans = _delete_orphans(connection)
+            orphans = delete_orphans(connection)
         self._delete_files(orphans)
 
     @_patient
@@ -252,8 +253,8 @@ class Store:
             for table in (AuditCellRow, JobRow, GrantRow):
                 connection.execute(sa.delete(table).where(table.audit_id == audit_id))
             connection.execute(sa.delete(AuditRow).where(AuditRow.id == audit_id))
-            orphans = own + _delete_orphans(connection)
-            is_last = _release_graph(connection, graph_hash, audit.person)
+            orphans = own + delete_orphans(connection)
+            is_last = release_graph(connection, graph_hash, audit.person)
             if is_last:
                 connection.execute(sa.delete(GraphRow).where(GraphRow.hash == graph_hash))
         self._delete_files(orphans)
@@ -315,7 +316,7 @@ class Store:
     @_patient
     def settle_cells(self, audit_id: str, state: str, reason: str) -> None:
         """Set the state of the audit's unfinished cells that no other running audit needs."""
-        running = _select_running(audit_id)
+        running = select_running(audit_id)
         mine = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
         with self.write() as connection:
             connection.execute(
@@ -424,72 +425,6 @@ class Store:
 def open_store(home: str, url: str) -> Store:
     """The store of this process: workers open it once."""
     return Store(home, url)
-
-
-def _insert_missing(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
-    """Insert the rows whose primary key is new."""
-    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    if rows:
-        connection.execute(insert(table).on_conflict_do_nothing(), rows)
-
-
-def _insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) -> None:
-    """The cells that are new, and the audit's list of cells in the order of its plan."""
-    _insert_missing(
-        connection,
-        JobRow,
-        [
-            {
-                "key": c.key,
-                "kind": c.kind,
-                "release": c.release,
-                "method": c.method,
-                "repeat": c.repeat,
-                "state": State.SKIPPED if c.skip else State.QUEUED,
-                "progress": 0.0,
-                "message": "",
-                "reason": c.skip,
-                "note": "",
-                "device": "",
-                "seconds": 0.0,
-            }
-            for c in cells
-        ],
-    )
-    connection.execute(
-        sa.insert(AuditCellRow),
-        [
-            {"audit_id": audit_id, "cell_key": cell.key, "position": position}
-            for position, cell in enumerate(cells)
-        ],
-    )
-
-
-def _select_running(besides: str) -> Any:
-    """Keys of the cells that other running audits need."""
-    return (
-        sa.select(AuditCellRow.cell_key)
-        .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
-        .where(AuditRow.state == State.RUNNING, AuditRow.id != besides)
-    )
-
-
-def _release_graph(connection: Connection, graph_hash: str, person: str) -> bool:
-    """Who has no audit of a graph any more no longer holds it; whether nobody needs it."""
-    of_graph = sa.select(sa.func.count()).where(AuditRow.graph_hash == graph_hash)
-    if connection.scalar(of_graph.where(AuditRow.person == person)) == 0:
-        mine = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == person)
-        connection.execute(sa.delete(HolderRow).where(mine))
-    holders = sa.select(sa.func.count()).where(HolderRow.graph_hash == graph_hash)
-    return connection.scalar(of_graph) == 0 and connection.scalar(holders) == 0
-
-
-def _delete_orphans(connection: Connection) -> list[str]:
-    """Delete cells that no audit has; returns their keys."""
-    orphan = JobRow.kind.in_(CELL_KINDS) & JobRow.key.not_in(sa.select(AuditCellRow.cell_key))
-    keys = list(connection.scalars(sa.select(JobRow.key).where(orphan)))
-    connection.execute(sa.delete(JobRow).where(orphan))
-    return keys
 
 
 def _complete(fields: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,83 @@
+"""Statements that several transactions of the store share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Connection
+
+from core.audit.plan import Cell, CellKind
+from core.audit.states import State
+from core.audit.store.schema import AuditCellRow, AuditRow, Base, HolderRow, JobRow
+
+CELL_KINDS = get_args(CellKind)
+"""Kinds of jobs that are cells: shared by audits, gone with the last one that has them."""
+
+
+def insert_missing(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
+    """Insert the rows whose primary key is new."""
+    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    if rows:
+        connection.execute(insert(table).on_conflict_do_nothing(), rows)
+
+
+def insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) -> None:
+    """The cells that are new, and the audit's list of cells in the order of its plan."""
+    insert_missing(
+        connection,
+        JobRow,
+        [
+            {
+                "key": c.key,
+                "kind": c.kind,
+                "release": c.release,
+                "method": c.method,
+                "repeat": c.repeat,
+                "state": State.SKIPPED if c.skip else State.QUEUED,
+                "progress": 0.0,
+                "message": "",
+                "reason": c.skip,
+                "note": "",
+                "device": "",
+                "seconds": 0.0,
+            }
+            for c in cells
+        ],
+    )
+    connection.execute(
+        sa.insert(AuditCellRow),
+        [
+            {"audit_id": audit_id, "cell_key": cell.key, "position": position}
+            for position, cell in enumerate(cells)
+        ],
+    )
+
+
+def select_running(besides: str) -> Any:
+    """Keys of the cells that other running audits need."""
+    return (
+        sa.select(AuditCellRow.cell_key)
+        .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
+        .where(AuditRow.state == State.RUNNING, AuditRow.id != besides)
+    )
+
+
+def release_graph(connection: Connection, graph_hash: str, person: str) -> bool:
+    """Who has no audit of a graph any more no longer holds it; whether nobody needs it."""
+    of_graph = sa.select(sa.func.count()).where(AuditRow.graph_hash == graph_hash)
+    if connection.scalar(of_graph.where(AuditRow.person == person)) == 0:
+        mine = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == person)
+        connection.execute(sa.delete(HolderRow).where(mine))
+    holders = sa.select(sa.func.count()).where(HolderRow.graph_hash == graph_hash)
+    return connection.scalar(of_graph) == 0 and connection.scalar(holders) == 0
+
+
+def delete_orphans(connection: Connection) -> list[str]:
+    """Delete cells that no audit has; returns their keys."""
+    orphan = JobRow.kind.in_(CELL_KINDS) & JobRow.key.not_in(sa.select(AuditCellRow.cell_key))
+    keys = list(connection.scalars(sa.select(JobRow.key).where(orphan)))
+    connection.execute(sa.delete(JobRow).where(orphan))
+    return keys
