@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
 from core.audit.cases import Case, list_cases
+from core.audit.cell_groups import Groups, list_done, list_releases, name_part
 from core.audit.cell_result import CellResult
 from core.audit.describe import ReleaseRecord
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.kind import list_runs
 from core.audit.margins import make_margin_loader
+from core.audit.node_tables import assemble_nodes, assemble_profile, assemble_rocs
 from core.audit.parts import list_parts
 from core.audit.spec import AuditSpec
 from core.audit.states import FINISHED, State
@@ -26,8 +27,6 @@ from core.audit.store.database import Store
 from core.audit.store.owner import is_owner_alive
 from core.audit.view import (
     CELL_COLUMNS,
-    NODE_COLUMNS,
-    PROFILE_COLUMNS,
     REPEATS,
     RESULT_COLUMNS,
     AuditSummary,
@@ -35,15 +34,11 @@ from core.audit.view import (
     ReleaseSummary,
 )
 from core.data.release_columns import leave_out_people
-from core.graph import MISSING, Graph
+from core.graph import Graph
 from core.measures.groups import measure_group_gap
 from core.measures.intervals import combine_measurements
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
-
-Groups = dict[tuple[str, str], list[Row[Any]]]
-"""(release, method) → its cells, repeat by repeat."""
-
 
 Meter = Callable[[Row[Any]], list[Measurement]]
 """What is measured from a finished cell whenever its table is made."""
@@ -61,11 +56,6 @@ def make_group_meter(store: Store, spec: AuditSpec, graph: Graph) -> Meter:
         return [measure_group_gap(arrays["nodes"], gain, columns)]
 
     return measure
-
-
-def name_part(part: str) -> str:
-    """The key in `Groups` of a part of the measures of a release."""
-    return f"{RELEASE}:{part}"
 
 
 def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
@@ -131,10 +121,10 @@ def assemble_view(
         provenance={**row.provenance, "devices": devices},
         releases=tuple(_summarize_releases(spec, groups)),
         results=_assemble_results(spec, groups, make_group_meter(store, spec, graph)),
-        nodes=_assemble_nodes(store, spec, groups, graph),
-        profile=_assemble_profile(store, spec, groups, graph),
+        nodes=assemble_nodes(store, spec, groups, graph),
+        profile=assemble_profile(store, spec, groups, graph),
         cells=assemble_cells(cells),
-        rocs=_assemble_rocs(store, spec, groups),
+        rocs=assemble_rocs(store, spec, groups),
         load_graph=lambda: leave_out_people(load(row.graph_hash), spec.leave_out),
         load_release=load_release,
         load_link_scores=load_link_scores,
@@ -172,18 +162,10 @@ def _count_states(cells: Iterable[Row[Any]]) -> dict[str, int]:
     return counts
 
 
-def _list_releases(spec: AuditSpec) -> list[str]:
-    return [ORIGINAL, *(choice.id for choice in spec.defenses)]
-
-
-def _list_done(groups: Groups, release: str, method: str) -> list[Row[Any]]:
-    return [cell for cell in groups.get((release, method), []) if cell.state is State.DONE]
-
-
 def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSummary]:
     yield ReleaseSummary(ORIGINAL, "Original", ORIGINAL, {}, EMPIRICAL)
     for choice in spec.defenses:
-        done = _list_done(groups, choice.id, "")
+        done = list_done(groups, choice.id, "")
         guarantee, facts, curves = Guarantee(), {}, {}
         if done:
             record = _read_record(done[0])
@@ -224,7 +206,7 @@ def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter) -> pd.DataF
     configs = {choice.id: choice for choice in spec.defenses}
     overlaps = {case.id: _compute_overlap(spec, case) for _, _, case in list_cases(spec)}
     rows = []
-    for release in _list_releases(spec):
+    for release in list_releases(spec):
         defense = configs.get(release)
         head = (release, defense.key if defense else ORIGINAL, defense.config if defense else {})
         for method, overlap in overlaps.items():
@@ -309,114 +291,6 @@ def _combine_cells(
                 estimate.how,
                 {},
             )
-
-
-def _assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
-    ids = pd.array(list(graph.node_ids), dtype="str")
-    tables = []
-    for release in _list_releases(spec):
-        for _, _, case in list_cases(spec):
-            done = _list_done(groups, release, case.id)
-            if not done:
-                continue
-            cells = [files.load_cell(store.home, cell.key) for cell in done]
-            nodes, columns = _combine_node_risks(cells, graph.num_nodes)
-            tables.append(
-                pd.DataFrame(
-                    {
-                        "node": ids.take(nodes),
-                        "release": release,
-                        "attack": case.id,
-                        **columns,
-                    }
-                )
-            )
-    if not tables:
-        return pd.DataFrame(columns=list(NODE_COLUMNS))
-    return pd.concat(tables, ignore_index=True)[list(NODE_COLUMNS)]
-
-
-def _combine_node_risks(
-    cells: list[files.Arrays], num_nodes: int
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Mean risk over the repeats in which a node was at stake, and Student's t interval."""
-    count, total, squares, base = np.zeros((4, num_nodes))
-    for cell in cells:
-        nodes, risk = cell["nodes"], cell["risk"]
-        count[nodes] += 1
-        total[nodes] += risk
-        squares[nodes] += risk**2
-        base[nodes] += cell["base"]
-    nodes = np.flatnonzero(count)
-    count, mean = count[nodes], total[nodes] / count[nodes]
-    variance = np.maximum(squares[nodes] / count - mean**2, 0) * count / np.maximum(count - 1, 1)
-    with np.errstate(invalid="ignore"):
-        half = stdtrit(np.where(count > 1, count - 1, np.nan), 0.975)
-        half = half * np.sqrt(variance / count)
-    return nodes, {
-        "risk": mean,
-        "advantage": mean - base[nodes] / count,
-        "low": np.clip(mean - half, 0, 1),
-        "high": np.clip(mean + half, 0, 1),
-        "seeds": count.astype(np.int64),
-    }
-
-
-def _assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
-    n = graph.num_nodes
-    classes, shares = np.full(n, None, object), np.full(n, np.nan)
-    if spec.private is not None:
-        attribute = graph.with_private(spec.private).attribute(spec.private)
-        names = np.array([*attribute.classes, None], object)  # MISSING = −1 is the last one
-        classes = names[attribute.codes]
-        shares = np.append(attribute.shares, np.nan)[attribute.codes]
-        assert MISSING == -1
-    ids = pd.array(list(graph.node_ids), dtype="str")
-    tables = []
-    for release in _list_releases(spec):
-        done = _list_done(groups, release, name_part("homophily"))
-        if not done:
-            continue
-        arrays = files.load_cell(store.home, done[0].key)
-        ratios = {
-            name: arrays.get(name, np.full(n, np.nan))
-            for name in ("ghratio_proximity", "ghratio_role", "ghratio_combined")
-        }
-        tables.append(
-            pd.DataFrame(
-                {
-                    "node": ids,
-                    "release": release,
-                    "degree": arrays["degree"],
-                    "class": pd.array(classes.tolist(), dtype="str"),
-                    "community": arrays["community"],
-                    "class_share": shares,
-                    **ratios,
-                }
-            )
-        )
-    if not tables:
-        return pd.DataFrame(columns=list(PROFILE_COLUMNS))
-    return pd.concat(tables, ignore_index=True)[list(PROFILE_COLUMNS)]
-
-
-def _assemble_rocs(
-    store: Store, spec: AuditSpec, groups: Groups
-) -> dict[tuple[str, str], pd.DataFrame]:
-    rocs = {}
-    for release in _list_releases(spec):
-        for _, _, case in list_cases(spec):
-            cells = [
-                files.load_cell(store.home, cell.key)
-                for cell in _list_done(groups, release, case.id)
-            ]
-            rates = [cell["tpr"] for cell in cells if "tpr" in cell]
-            curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
-            if curves:
-                rocs[release, case.id] = pd.DataFrame(
-                    {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}
-                )
-    return rocs
 
 
 def _finite(value: Any) -> float | None:

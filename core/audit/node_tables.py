@@ -1,0 +1,126 @@
+"""Stored cells → the tables with a row a person, and the curves of the attacks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from core.audit.cases import list_cases
+from core.audit.cell_groups import Groups, list_done, list_releases, name_part
+from core.audit.spec import AuditSpec
+from core.audit.store import files
+from core.audit.store.database import Store
+from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS
+from core.graph import MISSING, Graph
+
+
+def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
+    """The risk of each person by release and attack, as `AuditView.nodes` describes."""
+    ids = pd.array(list(graph.node_ids), dtype="str")
+    tables = []
+    for release in list_releases(spec):
+        for _, _, case in list_cases(spec):
+            done = list_done(groups, release, case.id)
+            if not done:
+                continue
+            cells = [files.load_cell(store.home, cell.key) for cell in done]
+            nodes, columns = _combine_node_risks(cells, graph.num_nodes)
+            tables.append(
+                pd.DataFrame(
+                    {
+                        "node": ids.take(nodes),
+                        "release": release,
+                        "attack": case.id,
+                        **columns,
+                    }
+                )
+            )
+    if not tables:
+        return pd.DataFrame(columns=list(NODE_COLUMNS))
+    return pd.concat(tables, ignore_index=True)[list(NODE_COLUMNS)]
+
+
+def _combine_node_risks(
+    cells: list[files.Arrays], num_nodes: int
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Mean risk over the repeats in which a node was at stake, and Student's t interval."""
+    count, total, squares, base = np.zeros((4, num_nodes))
+    for cell in cells:
+        nodes, risk = cell["nodes"], cell["risk"]
+        count[nodes] += 1
+        total[nodes] += risk
+        squares[nodes] += risk**2
+        base[nodes] += cell["base"]
+    nodes = np.flatnonzero(count)
+    count, mean = count[nodes], total[nodes] / count[nodes]
+    variance = np.maximum(squares[nodes] / count - mean**2, 0) * count / np.maximum(count - 1, 1)
+    with np.errstate(invalid="ignore"):
+        half = stdtrit(np.where(count > 1, count - 1, np.nan), 0.975)
+        half = half * np.sqrt(variance / count)
+    return nodes, {
+        "risk": mean,
+        "advantage": mean - base[nodes] / count,
+        "low": np.clip(mean - half, 0, 1),
+        "high": np.clip(mean + half, 0, 1),
+        "seeds": count.astype(np.int64),
+    }
+
+
+def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
+    """Each person's place in each release, as `AuditView.profile` describes."""
+    n = graph.num_nodes
+    classes, shares = np.full(n, None, object), np.full(n, np.nan)
+    if spec.private is not None:
+        attribute = graph.with_private(spec.private).attribute(spec.private)
+        names = np.array([*attribute.classes, None], object)  # MISSING = −1 is the last one
+        classes = names[attribute.codes]
+        shares = np.append(attribute.shares, np.nan)[attribute.codes]
+        assert MISSING == -1
+    ids = pd.array(list(graph.node_ids), dtype="str")
+    tables = []
+    for release in list_releases(spec):
+        done = list_done(groups, release, name_part("homophily"))
+        if not done:
+            continue
+        arrays = files.load_cell(store.home, done[0].key)
+        ratios = {
+            name: arrays.get(name, np.full(n, np.nan))
+            for name in ("ghratio_proximity", "ghratio_role", "ghratio_combined")
+        }
+        tables.append(
+            pd.DataFrame(
+                {
+                    "node": ids,
+                    "release": release,
+                    "degree": arrays["degree"],
+                    "class": pd.array(classes.tolist(), dtype="str"),
+                    "community": arrays["community"],
+                    "class_share": shares,
+                    **ratios,
+                }
+            )
+        )
+    if not tables:
+        return pd.DataFrame(columns=list(PROFILE_COLUMNS))
+    return pd.concat(tables, ignore_index=True)[list(PROFILE_COLUMNS)]
+
+
+def assemble_rocs(
+    store: Store, spec: AuditSpec, groups: Groups
+) -> dict[tuple[str, str], pd.DataFrame]:
+    """(release, attack) → the ROC curve, averaged over the repeats."""
+    rocs = {}
+    for release in list_releases(spec):
+        for _, _, case in list_cases(spec):
+            cells = [
+                files.load_cell(store.home, cell.key)
+                for cell in list_done(groups, release, case.id)
+            ]
+            rates = [cell["tpr"] for cell in cells if "tpr" in cell]
+            curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
+            if curves:
+                rocs[release, case.id] = pd.DataFrame(
+                    {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}
+                )
+    return rocs
