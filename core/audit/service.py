@@ -90,7 +90,7 @@ class AuditService:
         for run in runs:
             run.stop()
         for run in runs:
-            run.join(timeout=5)
+            run.wait(5)
         for jobs in self._kinds:
             jobs.close()
         self._engine.close()
@@ -163,10 +163,7 @@ class AuditService:
         """Wait for an audit that this process runs; False if it still runs after `timeout` s."""
         with self._lock:
             run = self._runs.get(audit_id)
-        if run is not None:
-            run.join(timeout)
-            return not run.is_alive()
-        return True
+        return run is None or run.wait(timeout)
 
     def delete_audit(self, audit_id: str) -> None:
         """Forget the audit and everything stored for it alone; a running one is cancelled."""
@@ -344,7 +341,7 @@ class AuditService:
 
     def _run(self, audit_id: str) -> None:
         with self._lock:
-            if audit_id in self._runs and self._runs[audit_id].is_alive():
+            if audit_id in self._runs and not self._runs[audit_id].is_over:
                 return
             if not self._store.claim_audit(audit_id):
                 return
@@ -364,7 +361,7 @@ class AuditService:
         """How a run of this process ended where that could not be stored."""
         with self._lock:
             run = self._runs.get(audit_id)
-        if run is None or run.is_alive() or run.ended is None:
+        if run is None or not run.is_over or run.ended is None:
             return None
         return None if find_state(self._store.find_audit(audit_id)) is run.ended[0] else run.ended
 

@@ -21,6 +21,7 @@ from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store.database import Store
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
+from core.cli import listing
 from core.cli.arguments import build_spec, load_input
 from core.cli.knowledge import split_private
 from core.data.catalogue import load_dataset
@@ -106,7 +107,7 @@ def test_a_fault_of_ours_is_one_line_too(audit_home, tmp_path, capsys, monkeypat
     def fail(options):
         raise KeyError("x")
 
-    monkeypatch.setattr(command, "run_methods", fail)
+    monkeypatch.setattr(listing, "run_methods", fail)
     code, _, err = run("methods", capsys=capsys)
     assert (code, err) == (1, "error: internal error; KeyError: 'x'; AUDIT_DEBUG=1 shows where\n")
 
@@ -269,9 +270,9 @@ def test_an_audit_adds_twins_and_checks_the_claims_of_its_releases(audit_home, t
     ]
     options = command.build_parser().parse_args(list(map(str, arguments)))
     service = AuditService(audit_home)
-    spec = build_spec(options, service, print)
+    spec = build_spec(options, service)
     options.no_twins = True
-    assert build_spec(options, service, print).defenses == spec.defenses[:1]
+    assert build_spec(options, service).defenses == spec.defenses[:1]
     service.close()
     run_inline(spec, load_dataset("karate").graph, audit_home)  # no worker needs to load torch
     code, _, err = run(*arguments, capsys=capsys)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.context import Context
 from core.defenses.ppgsl import FGP_MAX_NODES, Ppgsl
 from core.errors import UnsupportedError
@@ -135,3 +136,20 @@ def test_withheld_features_are_neither_published_nor_learned_from():
     quick["withhold_features"] = False
     same = make_method("ppgsl", quick).publish(bare, threats, context)
     np.testing.assert_array_equal(release.graph.edges, same.graph.edges)
+
+
+def test_a_committee_hides_from_attackers_that_read_features():
+    """What tells hidden pairs from the others in the ends' and neighbours' features falls."""
+    threats = make_threats(two_communities(60, seed=1))
+    pairs, truth = threats.link.pairs, threats.link.truth
+    gaps = []
+    for has_committee in (False, True):
+        found = []
+        for seed in range(3):
+            release = publish(
+                threats.visible, threats, seed, steps=120, alpha=0.01, committee=has_committee
+            )
+            scores = compute_neighbourhood_cosines(release.graph, pairs, Context(Seed(0))).across
+            found.append(scores[truth].mean() - scores[~truth].mean())
+        gaps.append(np.mean(found))
+    assert gaps[1] < 0.75 * gaps[0]

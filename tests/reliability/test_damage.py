@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
 import sqlite3
 import threading
 import time
@@ -217,6 +219,36 @@ def test_a_heartbeat_that_cannot_be_stored_holds_nothing_up(store, monkeypatch):
         run._beaten = 0.0
         run._beat()
     assert told == ["paused: the database: database is locked; trying again"]
+
+
+def test_an_interrupt_while_a_run_is_waited_for_does_not_end_it(store, monkeypatch):
+    finish = threading.Event()
+
+    def compute(run):
+        assert finish.wait(60)
+        return State.CANCELLED, "cancelled"
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(coordinate.AuditRun, "_compute_all", compute)
+    monkeypatch.setattr(coordinate.AuditRun, "_record", lambda *arguments: None)
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    spec = AuditSpec(graph_hash="0" * 64)
+    run = coordinate.AuditRun(store, None, coordinate.InFlight(), "a", spec, [], 0.0)
+    run.start()
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run.wait(30)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert not run.wait(0.05)
+    assert not run.is_over
+    finish.set()
+    assert run.wait(30)
+    assert run.ended == (State.CANCELLED, "cancelled")
 
 
 class LostEngine:

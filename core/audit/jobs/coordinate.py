@@ -67,9 +67,29 @@ class AuditRun(threading.Thread):
         self._trouble = ""
         self._stragglers: list[Future[Any]] = []
         self._was_connected = False
+        self._over = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Whether the run is over, within `timeout` seconds.
+
+        Not by `join`: an interrupt meanwhile makes Python take a running thread for one that
+        has ended (CPython's issue 90882), and the cancel would not be waited for.
+        """
+        return self._over.wait(timeout)
+
+    @property
+    def is_over(self) -> bool:
+        """The audit's row is in its final state, and nothing is left to do."""
+        return self._over.is_set()
 
     def run(self) -> None:
         """Submit what is missing until nothing is, or until stopped; runs in its own thread."""
+        try:
+            self._run()
+        finally:
+            self._over.set()
+
+    def _run(self) -> None:
         try:
             self.ended = self._compute_all()
         except StoreError as error:
