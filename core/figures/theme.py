@@ -65,6 +65,8 @@ def style_figure(figure: go.Figure, theme: Theme, height: int = 420, **layout: A
 
 def wrap_text(text: str, width: int, max_lines: int) -> str:
     """Escaped, on so many lines at most; what does not fit ends in an ellipsis."""
+    for joint in (" = ", " %"):  # no line ends within a setting or before a unit
+        text = text.replace(joint, joint.replace(" ", "\u00a0"))
     lines = textwrap.wrap(text, width, max_lines=max_lines, placeholder=" …")
     return "<br>".join(map(escape_text, lines))
 

@@ -19,7 +19,7 @@ from core.findings.turned import MARK
 MAX_UPRIGHT = 6
 """So many releases have their names on lines below each other; more are written aslant."""
 
-_WIDTH = 14
+_WIDTH = 17
 
 
 def transfer_matrix(

@@ -68,7 +68,7 @@ def select_running(besides: str) -> Any:
 def uses_graph(graph_hash: str) -> sa.ColumnElement[bool]:
     """Audits of a graph, and those whose attacker holds it as a second one."""
     second = AuditRow.spec[("identity", "known_graph")].as_string()
-    return (AuditRow.graph_hash == graph_hash) | (second == graph_hash)
+    return sa.or_(AuditRow.graph_hash == graph_hash, second == graph_hash)
 
 
 def list_graphs(graph_hash: str, spec: dict[str, Any]) -> list[str]:
