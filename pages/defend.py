@@ -237,8 +237,10 @@ def _show_results(view: AuditView) -> None:
 
 def _keep_interval(text: str) -> str:
     """A narrow cell breaks before an interval, not within it."""
-    return escape(text, 120).replace(", ", ",\u00a0" if "[" in text else ", ").replace(
-        " = ", "\u00a0=\u00a0"
+    return (
+        escape(text, 120)
+        .replace(", ", ",\u00a0" if "[" in text else ", ")
+        .replace(" = ", "\u00a0=\u00a0")
     )
 
 
