@@ -43,7 +43,10 @@ def main() -> None:
         selection_mode="multi-row",
         height=min(38 + 35 * len(audits), 480),
         column_config={
-            "finished": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+            "audit": st.column_config.TextColumn(width=150),
+            "finished": st.column_config.ProgressColumn(
+                format="percent", min_value=0, max_value=1, width=90
+            ),
             "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
         },
     )
@@ -63,16 +66,17 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "audit": audit.id,
+                "audit": audit.name,
                 **({"started by": names.get(audit.person, "")} if names else {}),
                 "graph": f"{audit.graph_name} ({audit.num_nodes:,} nodes)",
-                "secret": ", ".join(THREATS[threat] for threat in audit.threats),
-                "attacks": len(audit.attacks),
-                "defenses": len(audit.defenses),
                 "state": audit.state,
                 "finished": audit.cells_done / max(audit.cells_total, 1),
                 "started": datetime.fromisoformat(audit.created),
                 "took": show_seconds(audit.seconds),
+                "secret": ", ".join(THREATS[threat] for threat in audit.threats),
+                "attacks": len(audit.attacks),
+                "defenses": len(audit.defenses),
+                "id": audit.id,
             }
             for audit in audits
         ]

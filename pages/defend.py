@@ -214,7 +214,7 @@ def _show_results(view: AuditView) -> None:
     table = cache.remember(view, _tabulate)
     with st.container(key="releases-table"):
         st.table(
-            table.drop(columns="release").map(escape),
+            table.drop(columns="release").map(_keep_interval),
             hide_index=True,
             border="horizontal",
             alt="The releases: what was promised, risked and kept useful",
@@ -233,6 +233,15 @@ def _show_results(view: AuditView) -> None:
     _show_details(view)
     _show_twins(view)
     show_guarantees(view)
+
+
+def _keep_interval(text: str) -> str:
+    """A narrow cell breaks before an interval, not within it."""
+    return (
+        escape(text, 120)
+        .replace(", ", ",\u00a0" if "[" in text else ", ")
+        .replace(" = ", "\u00a0=\u00a0")
+    )
 
 
 def _show_twins(view: AuditView) -> None:

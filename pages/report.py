@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.view import AuditView
+from core.audit.view import AuditSummary, AuditView
 from core.findings.labels import release_title
 from core.findings.risk import SCALE_TITLES, Scale
 from core.release import ORIGINAL
@@ -34,7 +34,7 @@ def main() -> None:
     summary = view.summary
     started = datetime.fromisoformat(summary.created)
     page.show_answer(
-        f"Audit **{summary.id}** of {escape(summary.graph_name)}, {started:%d %B %Y}: "
+        f"Audit **{_name(summary)}** of {escape(summary.graph_name)}, {started:%d %B %Y}: "
         f"{count_noun(len(summary.attacks), 'attack')} on "
         f"{count_noun(len(summary.defenses) + 1, 'release')}, "
         f"{count_noun(view.spec.num_repeats, 'repeat')}."
@@ -51,6 +51,11 @@ def main() -> None:
     _show_preview(view, options)
     show_publishing(view)
     show_history(view)
+
+
+def _name(summary: AuditSummary) -> str:
+    """As the analyst called it; its id where it is called like the graph."""
+    return summary.id if summary.name == summary.graph_name else escape(summary.name)
 
 
 def _choose_options(view: AuditView) -> ReportOptions:

@@ -22,12 +22,12 @@ from pages.ui.policy import judge_view, show_default_policy
 from pages.ui.theme import current_theme
 
 AIMS = {
-    "link": "finding hidden links",
-    "included": "telling which links are real",
-    "attribute": "inferring the private attribute",
-    "identity": "finding people by their links",
+    "link": "hidden links",
+    "included": "real links inside",
+    "attribute": "private attribute",
+    "identity": "identity",
 }
-WORST = "worst case of all attacks"
+WORST = "worst attack"
 
 
 def _tabulate(

@@ -32,7 +32,7 @@ from core.results import RELEASE
 from core.seeding import Seed
 from core.threats import Threats
 
-RESULTS_VERSION = 5
+RESULTS_VERSION = 6
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
 
 CellKind = Literal["publish", "attack", "measure"]

@@ -141,7 +141,10 @@ class AuditService:
         spec = spec.normalized()
         graph = self.load_graph(spec.graph_hash)
         self._store.save_graph(graph, person)
-        cells = plan_audit(spec, graph, load_known_graph(spec, self.load_graph))
+        known = load_known_graph(spec, self.load_graph)
+        if known is not None:
+            self._store.save_graph(known, person)
+        cells = plan_audit(spec, graph, known)
         audit_id = new_audit_id()
         provenance = {**describe_run(spec), **(marks or {})}
         self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance, person)
@@ -175,13 +178,13 @@ class AuditService:
         row = self._store.find_audit(audit_id)
         if find_state(row).is_active:
             raise InputError("audit", "runs in another process", audit_id, "wait until it stops")
-        if self._store.delete_audit(audit_id):
-            self.publishing.forget_graph(row.graph_hash)
-            self.layouts.forget_graph(row.graph_hash)
+        for graph_hash in self._store.delete_audit(audit_id):
+            self.publishing.forget_graph(graph_hash)
+            self.layouts.forget_graph(graph_hash)
         with self._lock:
             self._views.pop(audit_id, None)
             self._models.pop(audit_id, None)
-            self._graphs.pop(row.graph_hash, None)
+            self._graphs.clear()
             self._releases.clear()
             self._runs.pop(audit_id, None)
 

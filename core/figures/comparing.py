@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure, wrap_text
 from core.findings.labels import method_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import Theme, escape_text, release_color
@@ -21,9 +20,8 @@ PANELS = 3
 """Panels beside each other."""
 
 SYMBOLS = {"kept": "circle", "not proven": "circle-open", "not kept": "x"}
-_ROW_PIXELS, _HEAD_PIXELS = 30, 96
-_WRAP = 38
-_MAX_NAME = 30
+_ROW_PIXELS, _HEAD_PIXELS = 36, 104
+_WRAP, _TITLE_LINES = 25, 3
 
 
 def compare_releases(
@@ -48,19 +46,22 @@ def compare_releases(
         shared_yaxes=True,
         horizontal_spacing=0.04,
         vertical_spacing=_HEAD_PIXELS / height if rows > 1 else 0,
-        subplot_titles=[_wrap(table[table.name == name].title.iloc[0]) for name in names],
+        subplot_titles=[
+            wrap_text(table[table.name == name].title.iloc[0], _WRAP, _TITLE_LINES)
+            for name in names
+        ],
     )
     for index, name in enumerate(names):
         at = {"row": index // columns + 1, "col": index % columns + 1}
         _add_panel(figure, table[table.name == name], place, colors, theme, at)
-    titles = [escape_text(_shorten(release_title(release))) for release in shown]
+    titles = name_releases(releases)
     style_figure(figure, theme, height, showlegend=False, hovermode="closest")
-    figure.update_layout(margin={"t": 62})
-    figure.update_annotations(font={"size": 12.5})
+    figure.update_layout(margin={"t": 72})
+    figure.update_annotations(font={"size": 12})
     figure.update_yaxes(
         range=[len(shown) - 0.5, -0.5],
         tickvals=list(range(len(shown))),
-        ticktext=titles,
+        ticktext=[titles[release] for release in shown],
         showgrid=False,
     )
     note = (
@@ -122,7 +123,7 @@ def _add_panel(
         x0=limit, x1=top, fillcolor=ink.empty, opacity=0.7, line_width=0, layer="below", **at
     )
     figure.add_vline(x=limit, line={"color": ink.text, "width": 1.2, "dash": "dash"}, **at)
-    figure.update_xaxes(range=[low, top], nticks=5, **at)
+    figure.update_xaxes(range=[low, top], nticks=4, tickangle=0, **at)
 
 
 def _describe(row: object) -> str:
@@ -133,11 +134,3 @@ def _describe(row: object) -> str:
     )
     attack = row.attack  # type: ignore[attr-defined]
     return escape_text(text + (f", by {method_title(attack)}" if attack else ""))
-
-
-def _wrap(title: str) -> str:
-    return "<br>".join(escape_text(line) for line in textwrap.wrap(title, _WRAP)[:3])
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + "…"

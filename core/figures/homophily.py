@@ -15,7 +15,7 @@ from core.findings.homophily import (
     compute_ghratio_histogram,
     compute_reference_share,
 )
-from core.findings.labels import release_title
+from core.findings.labels import short_titles
 from core.findings.palette import Theme, escape_text, release_color
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
@@ -47,6 +47,7 @@ def ghratio_distributions(
         subplot_titles=[MECHANISMS[name] for name in names],
     )
     share = compute_reference_share(profile)
+    titles = short_titles(colors)
     for column, name in enumerate(names, start=1):
         for release, rows in table[table.mechanism == name].groupby("release", sort=False):
             color = colors[str(release)]
@@ -55,7 +56,7 @@ def ghratio_distributions(
                 x=rows.ratio.to_numpy(),
                 y=rows.share.to_numpy(),
                 mode="lines",
-                name=escape_text(release_title(str(release))),
+                name=escape_text(titles[str(release)]),
                 legendgroup=str(release),
                 showlegend=column == 1,
                 line={"shape": "hvh", "color": color, "width": 1 if is_original else 2},

@@ -9,11 +9,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import release_title
+from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure
 from core.findings.numbers import format_interval
 from core.findings.pair_profile import KINDS, METRICS, compute_pair_table
-from core.findings.palette import Theme, escape_text, release_color
+from core.findings.palette import Theme, release_color
 from core.findings.tables import describe_sample, list_releases
 
 
@@ -30,6 +29,7 @@ def pair_profile(
     metrics = [metric for metric in METRICS if metric in set(table.metric)]
     order = [r for r in list_releases(results) if r in set(table.release)]
     colors, ink = release_color(list_releases(results)), INKS[theme]
+    names = name_releases(list_releases(results))
     figure = make_subplots(1, len(metrics), shared_yaxes=True, horizontal_spacing=0.04)
     looks = {
         "hidden": {"symbol": "circle", "size": 11},
@@ -39,12 +39,12 @@ def pair_profile(
     for column, metric in enumerate(metrics, start=1):
         wide = table[table.metric == metric].set_index(["release", "kind"])
         for release in order:
-            _add_gap(figure, wide, release, colors[release], column)
+            _add_gap(figure, wide, release, names[release], colors[release], column)
         for kind, look in looks.items():
             rows = wide[wide.index.get_level_values("kind") == kind].reset_index()
             figure.add_scatter(
                 x=rows.value.to_numpy(),
-                y=[escape_text(title) for title in rows.title],
+                y=[names[release] for release in rows.release],
                 mode="markers",
                 name=KINDS[kind],
                 legendgroup=kind,
@@ -63,7 +63,7 @@ def pair_profile(
                 row=1,
                 col=column,
             )
-        figure.update_xaxes(title_text=METRICS[metric], row=1, col=column)
+        figure.update_xaxes(title_text=METRICS[metric], nticks=4, tickangle=0, row=1, col=column)
     for kind, look in looks.items():  # the legend in ink: colours tell releases apart
         figure.add_scatter(
             x=[None],
@@ -73,23 +73,25 @@ def pair_profile(
             legendgroup=kind,
             marker={**look, "color": ink.text, "line": {"width": 2}},
         )
-    style_figure(figure, theme, 170 + 38 * len(order))
+    style_figure(figure, theme, 180 + 44 * len(order))
     figure.update_yaxes(
         categoryorder="array",
-        categoryarray=[escape_text(release_title(r)) for r in order[::-1]],
+        categoryarray=[names[r] for r in order[::-1]],
         tickfont={"color": ink.text},
     )
     note = describe_sample(table, "pair").replace("; bars and whiskers", "; whiskers")
     return Chart(figure, table, f"{note} Steps are means over the pairs that a path connects.")
 
 
-def _add_gap(figure: go.Figure, wide: pd.DataFrame, release: str, color: str, column: int) -> None:
+def _add_gap(
+    figure: go.Figure, wide: pd.DataFrame, release: str, name: str, color: str, column: int
+) -> None:
     ends = [wide.value.get((release, kind)) for kind in ("hidden", "absent")]
     if None in ends:
         return
     figure.add_scatter(
         x=ends,
-        y=[escape_text(release_title(release))] * 2,
+        y=[name] * 2,
         mode="lines",
         hoverinfo="skip",
         line={"color": color, "width": 3},

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import method_title, release_title
+from core.findings.labels import method_title, short_titles
 from core.findings.palette import (
     Theme,
     escape_text,
@@ -129,13 +129,14 @@ def risk_distribution(
     if table.empty:
         return Chart(make_empty_figure("No node risk yet.", theme), table, "")
     colors = release_color(list_releases(nodes))
+    names = short_titles(colors)
     figure = go.Figure()
     for release, rows in table.groupby("release", sort=False):
         figure.add_scatter(
             x=rows.threshold.to_numpy(),
             y=rows.share.to_numpy(),
             mode="lines",
-            name=escape_text(release_title(str(release))),
+            name=escape_text(names[str(release)]),
             line={"color": colors[str(release)], "width": 2.2},
             hovertemplate=f"%{{y:.1%}} of the nodes have {_NOUNS[by]} of %{{x:.2f}} or more"
             "<extra>%{fullData.name}</extra>",
@@ -168,7 +169,7 @@ def risk_by_group(
         return Chart(make_empty_figure(f"No {by} known for the nodes.", theme), table, "")
     everything = list_releases(nodes)
     colors, symbols = release_color(everything), release_symbol(everything)
-    groups = list(dict.fromkeys(table.group))
+    groups, names = list(dict.fromkeys(table.group)), short_titles(everything)
     found = list(dict.fromkeys(table.release))
     figure = go.Figure()
     for index, release in enumerate(found):
@@ -178,7 +179,7 @@ def risk_by_group(
             x=rows.group.map(groups.index).to_numpy() + shift,
             y=rows.value.to_numpy(),
             mode="markers",
-            name=escape_text(release_title(release)),
+            name=escape_text(names[release]),
             marker={"color": colors[release], "symbol": symbols[release], "size": 9},
             error_y={
                 "type": "data",

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import is_null, method_title, release_title
+from core.findings.labels import is_null, method_title, short_titles
 from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 
 FLOOR = 1e-4
@@ -73,9 +73,9 @@ def roc_by_release(
     if not chosen:
         return _make_empty(theme)
     colors = release_color(all_releases or dict.fromkeys(key[0] for key in rocs))
-    figure = go.Figure()
+    figure, names = go.Figure(), short_titles(colors)
     for key in chosen:
-        _add_curve(figure, rocs[key], release_title(key[0]), is_null(attack), colors[key[0]], 2.2)
+        _add_curve(figure, rocs[key], names[key[0]], is_null(attack), colors[key[0]], 2.2)
     return _finish(figure, {key: rocs[key] for key in chosen}, theme)
 
 

@@ -7,11 +7,14 @@ Null attackers are dashed.
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
+from core.findings.labels import short_titles
 from core.findings.palette import FONT, Theme, escape_text
 
 
@@ -58,6 +61,19 @@ def style_figure(figure: go.Figure, theme: Theme, height: int = 420, **layout: A
     figure.update_layout(**layout)
     figure.update_annotations(font={"family": FONT, "color": ink.text})
     return figure
+
+
+def wrap_text(text: str, width: int, max_lines: int) -> str:
+    """Escaped, on so many lines at most; what does not fit ends in an ellipsis."""
+    for joint in (" = ", " %"):  # no line ends within a setting or before a unit
+        text = text.replace(joint, joint.replace(" ", "\u00a0"))
+    lines = textwrap.wrap(text, width, max_lines=max_lines, placeholder=" …")
+    return "<br>".join(map(escape_text, lines))
+
+
+def name_releases(releases: Iterable[str], width: int = 20) -> dict[str, str]:
+    """Release → its short name on at most three lines, for the axis of a figure."""
+    return {r: wrap_text(title, width, 3) for r, title in short_titles(releases).items()}
 
 
 def make_empty_figure(message: str, theme: Theme = "light", height: int = 240) -> go.Figure:

@@ -20,6 +20,7 @@ from core.findings.labels import (
     is_higher_useful,
     method_title,
     metric_title,
+    short_titles,
 )
 from core.findings.numbers import format_interval
 from core.findings.palette import Theme, escape_text, release_color, release_symbol
@@ -186,9 +187,10 @@ def _add_names(
 
     A name without any room is left to the hover. The best release and the front choose first.
     """
+    names = short_titles(table.release)
     turn = np.lexsort((~table.is_pareto, table.release != best))
     texts = [
-        f"{row.title}{MARK * row.is_turned}" if is_named[i] else ""
+        f"{names[row.release]}{MARK * row.is_turned}" if is_named[i] else ""
         for i, row in enumerate(table.itertuples())
     ]
     charts = [_to_pixels(table.iloc[turn], ranges, size) for size in PLOT_SIZES]

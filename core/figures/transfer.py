@@ -8,13 +8,18 @@ import plotly.graph_objects as go
 
 from core.audit.cases import Threat
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import chance_level, metric_title, release_title
+from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure
+from core.findings.labels import chance_level, metric_title, short_titles
 from core.findings.numbers import format_interval
 from core.findings.palette import Theme, escape_text, risk_colorscale
 from core.findings.tables import UNITS, attack_rows, describe_sample, select_results
 from core.findings.transfer import compute_transfer
 from core.findings.turned import MARK
+
+MAX_UPRIGHT = 6
+"""So many releases have their names on lines below each other; more are written aslant."""
+
+_WIDTH = 17
 
 
 def transfer_matrix(
@@ -41,12 +46,14 @@ def transfer_matrix(
         ["" if v != v else f"{v:.2f}{mark}" for v, mark in zip(*row, strict=True)]
         for row in zip(values, marks, strict=True)
     ]
-    long = sum(len(release_title(release)) for release in releases) > 70
+    is_long = len(releases) > MAX_UPRIGHT
+    names = name_releases(releases, _WIDTH)
+    names = {r: escape_text(t) for r, t in short_titles(releases).items()} if is_long else names
     hover = _transfer_hover(results, metric, table, releases)
     figure = go.Figure(
         go.Heatmap(
             z=strengths,
-            x=[escape_text(release_title(r)) for r in releases],
+            x=[names[release] for release in releases],
             y=[escape_text(t) for t in table.title],
             zmin=low,
             zmax=top,
@@ -61,9 +68,10 @@ def transfer_matrix(
         )
     )
     style_figure(figure, theme, 150 + 34 * len(table))
+    figure.update_traces(textfont={"size": 13})
     figure.update_layout(plot_bgcolor=ink.empty)
     figure.update_xaxes(
-        side="top", showgrid=False, tickangle=-25 if long else 0, tickfont={"color": ink.text}
+        side="top", showgrid=False, tickangle=-35 if is_long else 0, tickfont={"color": ink.text}
     )
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
     unit = UNITS[threat] if threat else "case"

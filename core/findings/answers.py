@@ -25,7 +25,7 @@ from core.findings.tables import (
     select_results,
 )
 from core.findings.tradeoff import compute_admissible, find_best_release
-from core.findings.turned import describe_turned, name_strength, turn_round
+from core.findings.turned import describe_turned, name_strength, say_strength, turn_round
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -79,8 +79,9 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
         if not is_clear(best, before):
             change += ", which is within the noise" + (" of both" if paired is None else "")
     text = (
-        f"The strongest attempt to {AIMS[threat]} reaches {metric_title(metric)} "
-        f"{_strength(before)} on the original; **{release_title(str(best_id))}** {change}."
+        f"The strongest attempt to {AIMS[threat]} "
+        f"{say_strength(metric, _strength(before))} on the original; "
+        f"**{release_title(str(best_id))}** {change}."
     )
     return " ".join(filter(None, (text, describe_turned(worst.reset_index()))))
 

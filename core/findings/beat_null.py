@@ -16,7 +16,7 @@ from core.findings.differences import is_clear
 from core.findings.labels import attack_threat, method_title, metric_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.tables import attack_rows, main_metric
-from core.findings.turned import explain_turned, name_strength, turn_round
+from core.findings.turned import explain_turned, name_strength, say_strength, turn_round
 from core.release import ORIGINAL
 
 LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
@@ -105,18 +105,18 @@ def describe_comparisons(found: list[Comparison], aim: str) -> str:
         return f"{_start(headline, aim)}{_explain_gap(headline)}"
     text = f"{_start(clear, aim)}{_explain_gap(clear)}"
     who = method_title(headline.best.method)
-    return f"{text} By the whole ranking, {who} reaches {_value(headline)}{_explain_gap(headline)}"
+    return f"{text} By the whole ranking, {who} {_value(headline)}{_explain_gap(headline)}"
 
 
 def _start(found: Comparison, aim: str) -> str:
-    return f"To {aim}, **{method_title(found.best.method)}** does best: {_value(found)}"
+    return f"To {aim}, **{method_title(found.best.method)}** does best: it {_value(found)}"
 
 
 def _value(found: Comparison) -> str:
     row = found.best
     if row.is_turned:
-        return explain_turned(row)
-    return f"{metric_title(found.metric)} {format_interval(row.value, row.low, row.high)}"
+        return f"reaches {explain_turned(row)}"
+    return say_strength(found.metric, format_interval(row.value, row.low, row.high))
 
 
 def _explain_gap(found: Comparison) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -90,13 +92,19 @@ def method_title(method_id: str) -> str:
     ends of a link report it. What an attacker knows beyond the usual follows: "GPS, knowing the
     defense".
     """
+    return _compose_title(method_id, is_brief=False)
+
+
+def _compose_title(method_id: str, is_brief: bool) -> str:
+    """is_brief: of the settings only how strong a defense is, and switches that are on."""
     method = _parse(method_id)
     if method is None:
         return method_id
     shown = []
     for name, value in method.config.items():
         default = type(method).model_fields[name].get_default(call_default_factory=True)
-        if value != default or (method.kind == "defense" and name in STRENGTHS):
+        is_strength = method.kind == "defense" and name in STRENGTHS
+        if is_strength or (value != default and (value is True or not is_brief)):
             shown.append(_describe_setting(method, name, value))
     title = f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
     return ", ".join([title, *_describe_case(method_id)])
@@ -140,6 +148,18 @@ def _describe_setting(method: Method, name: str, value: Any) -> str:
 def release_title(release_id: str) -> str:
     """The release's name for readers."""
     return "Original" if release_id == ORIGINAL else method_title(release_id)
+
+
+def short_titles(releases: Iterable[str]) -> dict[str, str]:
+    """Release → name for axes and legends, where a name with all settings would not fit.
+
+    "GPS sampling" for "GPS sampling (epochs = 3, batch = 6)"; the whole name where another
+    release would be called the same.
+    """
+    ids = list(dict.fromkeys(releases))
+    brief = {i: release_title(i) if i == ORIGINAL else _compose_title(i, True) for i in ids}
+    times = Counter(brief.values())
+    return {i: title if times[title] == 1 else release_title(i) for i, title in brief.items()}
 
 
 def method_source(method_id: str) -> str:

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from core.results import Estimate
 
+MAX_DECIMALS = 4
+SMALLEST = 1e-4
+"""Intervals wholly below it say so."""
+
 
 def format_number(value: float | None) -> str:
     """Two decimals; two significant digits below 0.1, none that mean nothing above 10.
@@ -33,10 +37,33 @@ def format_number(value: float | None) -> str:
 
 
 def format_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """ "0.84 [0.80, 0.88]"; the number alone where it has no interval."""
+    """ "0.84 [0.80, 0.88]", all three with as many decimals as the interval deserves.
+
+    Two significant digits of the number or of its distance to the ends, whichever is larger: at
+    least two decimals and at most four. "below 0.0001" where all three vanish; the number alone
+    where it has no interval.
+    """
+    if value is None or value != value:
+        return format_number(value)
     if low is None or high is None or low != low or high != high:
         return format_number(value)
-    return f"{format_number(value)} [{format_number(low)}, {format_number(high)}]"
+    three = (value, low, high)
+    if any(three) and max(map(abs, three)) < SMALLEST:
+        return f"below {SMALLEST:g}" if low >= 0 else f"within {SMALLEST:g} of 0"
+    size = max(abs(value), value - low, high - value)
+    decimals = 0 if size >= 10 else 2
+    if SMALLEST <= size < 0.0955:
+        decimals = min(1 - int(f"{size:.1e}".rpartition("e")[2]), MAX_DECIMALS)
+    shown = [_format_fixed(number, decimals) for number in three]
+    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def _format_fixed(value: float, decimals: int) -> str:
+    """With so many decimals, a true minus sign, and none before nothing."""
+    text = f"{value:,.{decimals}f}"
+    if not any(digit in text for digit in "123456789"):
+        text = text.lstrip("-")
+    return text.replace("-", "−")
 
 
 def format_estimate(estimate: Estimate) -> str:

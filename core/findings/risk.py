@@ -49,7 +49,8 @@ def compute_heatmap(
 ) -> pd.DataFrame:
     """rank, node, headline, attack (whose risk or advantage that is), and the same under each
     attack (NaN: none). Most exposed first, by the headline attacker; nodes that null attackers
-    alone were run against come last, with NaN.
+    alone were run against come last, with NaN. Attacks stand alike for all releases: by what they
+    reach on the first, which is the original.
 
     order  these nodes and no others, in this order, so that releases show the same rows
     """
@@ -59,7 +60,10 @@ def compute_heatmap(
     if rows.empty:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
     wide = rows.pivot_table(by, "node", "attack", sort=False, observed=True)
-    wide = wide[wide.mean().sort_values(ascending=False, kind="stable").index]
+    means = nodes.pivot_table(by, "attack", "release", sort=False, observed=True)
+    means = means.reindex(columns=list_releases(nodes))  # the original's, where there is one
+    ranked = means.bfill(axis=1).iloc[:, 0].sort_values(ascending=False, kind="stable")
+    wide = wide[[attack for attack in ranked.index if attack in wide]]
     wide = wide if order is None else wide.reindex(pd.Index(list(order), name="node"))
     found = compute_headline(rows).set_index("node").reindex(wide.index)
     headline, which = found[by].to_numpy(float), found.attack.to_numpy(object)

@@ -14,6 +14,17 @@ from core.findings.numbers import format_interval, format_percent
 TURNABLE = ("auc",)
 """Metrics of attacks that an attacker turns round by turning his scores round."""
 
+PHRASES = {
+    "auc": "is right in %s of the comparisons",
+    "included_auc": "is right in %s of the comparisons",
+    "tpr_at_fpr_0.01": "finds %s at 1 %% false alarms",
+    "tpr_at_fpr_0.001": "finds %s at 0.1 %% false alarms",
+    "accuracy": "is right about %s of the people",
+    "expected_found": "finds %s of the people",
+    "hits_at_1": "finds %s of the people at the first guess",
+}
+"""Metric → what an attacker does who reaches a number of it."""
+
 HALF = 0.5
 MARK = "†"
 """Beside a raw value that is clearly below one half."""
@@ -43,6 +54,15 @@ def name_strength(value: float, low: float, high: float, is_turned: bool) -> str
     """ "0.70 [0.65, 0.75]", and "turned round" where the attack itself is the other way."""
     text = format_interval(value, low, high)
     return f"{text} turned round" if is_turned else text
+
+
+def say_strength(metric: str, strength: str) -> str:
+    """What an attacker does, in words for an answer: "is right in 0.83 of the comparisons".
+
+    strength: the number, as a text. A metric without words of its own is named by its title.
+    """
+    phrase = PHRASES.get(metric)
+    return f"reaches {metric_title(metric)} {strength}" if phrase is None else phrase % strength
 
 
 def explain_turned(row: pd.Series) -> str:

@@ -45,7 +45,26 @@ def answer_verdict(verdict: Verdict) -> str:
             f"**Nothing may be published yet** under “{title}”: somebody has to decide on "
             f"{_join(names)}. No limit is broken there, but not everything is proven."
         )
-    return f"**Do not publish**: every release breaks a limit of “{title}”."
+    return f"**Do not publish**: every release breaks a limit of “{title}”.{_name_nearest(verdict)}"
+
+
+def _name_nearest(verdict: Verdict) -> str:
+    """The release that breaks fewest limits, how many, and the first of them."""
+    broken = {
+        release.release: [c for c in release.checks if c.decision == "do_not_publish"]
+        for release in verdict.releases
+        if release.release != ORIGINAL
+    }
+    if not any(broken.values()):
+        return ""
+    nearest, checks = min(broken.items(), key=lambda item: len(item[1]))
+    if not checks:
+        return ""
+    total = next(len(r.checks) for r in verdict.releases if r.release == nearest)
+    return (
+        f" **{release_title(nearest)}** breaks fewest, {len(checks)} of {total}, the first by "
+        f"{explain_check(checks[0])[0].lower()}{explain_check(checks[0])[1:]}."
+    )
 
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:

@@ -29,7 +29,7 @@ from core.findings.labels import (
     is_null,
     method_title,
     metric_title,
-    release_title,
+    short_titles,
 )
 from core.findings.numbers import format_number
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE
@@ -207,6 +207,8 @@ def draw_degrees(table: pd.DataFrame) -> str:
 def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scale) -> str:
     """A `compute_risk_shares` table: share of the nodes at or above each advantage or risk."""
 
+    names = short_titles(colors)
+
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         for release, rows in table.groupby("release", sort=False):
@@ -215,7 +217,7 @@ def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scal
                 100 * rows.share,
                 color=colors[str(release)],
                 linewidth=1.5,
-                label=release_title(str(release)),
+                label=names[str(release)],
             )
         axes.set(
             xlim=(0, 1),
@@ -233,6 +235,8 @@ def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scal
 def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) -> str:
     """A `compute_ghratio_histogram` table, a panel a mechanism."""
 
+    names = short_titles(colors)
+
     def paint(figure: Figure) -> None:
         panels = figure.subplots(1, len(MECHANISMS), sharey=True)
         for axes, (name, title) in zip(panels, MECHANISMS.items(), strict=True):
@@ -247,7 +251,7 @@ def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) 
                     fill=is_original,
                     alpha=0.45 if is_original else 1,
                     linewidth=1.2,
-                    label=release_title(str(release)),
+                    label=names[str(release)],
                 )
             axes.axvline(share, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
             axes.set_title(title)
@@ -268,6 +272,7 @@ def draw_tradeoff(
     utility: str,
 ) -> str:
     """A `compute_tradeoff` table with whiskers both ways and the Pareto front."""
+    names = short_titles(table.release)
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -285,7 +290,7 @@ def draw_tradeoff(
                 markersize=6,
                 elinewidth=0.8,
                 capsize=2,
-                label=row.title,
+                label=names[row.release],
                 zorder=2,
             )
         level = chance_level(risk)
@@ -307,7 +312,7 @@ def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> 
     """
     releases = [c for c in table.columns if c not in ("attack", "title")]
     values, strong = (t[releases].to_numpy(float) for t in (table, strengths))
-    low = chance_level(metric) or 0.0
+    low, names = chance_level(metric) or 0.0, short_titles(releases)
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -326,7 +331,7 @@ def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> 
                     fontsize=8,
                 )
         axes.set_yticks(np.arange(len(table)) + 0.5, list(table.title))
-        axes.set_xticks(np.arange(len(releases)) + 0.5, [_wrap(release_title(r)) for r in releases])
+        axes.set_xticks(np.arange(len(releases)) + 0.5, [_wrap(names[r]) for r in releases])
         axes.tick_params(length=0, labelcolor=INK, labeltop=True, labelbottom=False)
         axes.tick_params(axis="x", labelsize=7)
         axes.invert_yaxis()

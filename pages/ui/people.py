@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.findings.labels import method_title, release_title
+from core.findings.labels import method_title, short_titles
 from core.findings.node_reasons import explain_people
 from core.findings.palette import RISK_SCALE
 from core.findings.people import (
@@ -101,9 +101,11 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
             "Advantage": gain,
             "Risk": number,
             "Base rate": number,
-            "After": st.column_config.NumberColumn(
-                format="%.2f",
-                help=f"Advantage on {' and '.join(map(release_title, others))}",
+            **dict.fromkeys(
+                (column for column in shown if column.startswith("On ")),
+                st.column_config.NumberColumn(
+                    format="%.2f", width=90, help="Advantage on that release."
+                ),
             ),
             "Why": st.column_config.TextColumn(width=430),
             "Low": number,
@@ -147,9 +149,11 @@ def _tabulate(
             "Base rate": people.base,
         }
     )
+    names = short_titles((release, *others))
     for other in others:
         gains = compare_people(view.nodes, secret, other)
-        table["After"] = people.node.map(gains)
+        gain = people.node.map(gains).round(2) + 0.0  # no "-0.00"
+        table[f"On {names[other]}"] = gain
     table["Low"], table["High"] = people.low, people.high
     table["Attack"] = people.attack.map(method_title)
     return table

@@ -173,3 +173,40 @@ def test_an_audit_of_an_older_version_is_found_again(store, graph, make_spec):
     assert store.find_same_audit(make_spec()) == "a"
     store.update_audit("a", spec={"nothing": "known"})
     assert store.find_same_audit(make_spec()) is None
+
+
+def test_a_second_graph_goes_with_the_last_audit_that_needs_it(store, graph, make_spec):
+    """Whose attacker holds it, or which is of it; the graphs of others stay."""
+    second = graph.with_edges(graph.edges[::2])
+    known = store.save_graph(second)
+    store.save_graph(graph)
+    attacked = make_spec(identity={"known_graph": known, "seeds_known": 2})
+    of_second = make_spec(graph_hash=known)
+    audits = {"one": (attacked, graph), "own": (of_second, second), "two": (attacked, graph)}
+    for audit_id, (spec, of) in audits.items():
+        store.add_audit(audit_id, audit_id, spec, plan_audit(spec, of, second), {})
+    stays = {known, graph.content_hash}
+    for audit_id in ("one", "own"):
+        assert store.delete_audit(audit_id) == []
+        assert {path.name for path in (store.home / "graphs").iterdir()} == {
+            files.graph_path(store.home, graph_hash).name for graph_hash in stays
+        }
+    assert set(store.delete_audit("two")) == stays
+    assert not list((store.home / "graphs").iterdir())
+    with store.read() as connection:
+        for table in ("graphs", "graph_holders"):
+            assert connection.scalar(sa.text(f"SELECT count(*) FROM {table}")) == 0
+
+
+def test_a_second_graph_is_held_by_whom_the_audit_belongs_to(store, graph, make_spec):
+    known = store.save_graph(graph.with_edges(graph.edges[::2]), "i ada")
+    store.save_graph(graph, "i ada")
+    spec = make_spec(identity={"known_graph": known})
+    second = store.load_graph(known)
+    for audit_id in ("a", "b"):
+        store.add_audit(audit_id, "", spec, plan_audit(spec, graph, second), {}, "i ada")
+    held = sa.text("SELECT person FROM graph_holders WHERE graph_hash = :h ORDER BY person")
+    for audit_id, holders in (("a", ["i ada", "i bob"]), ("b", ["i bob"])):
+        store.move_audit(audit_id, "i bob")
+        with store.read() as connection:
+            assert list(connection.scalars(held, {"h": known})) == holders

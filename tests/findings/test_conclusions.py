@@ -43,10 +43,12 @@ def test_equal_auc_and_thrice_the_rate_at_few_false_alarms_beats_the_null():
     )
     text = answers.answer_attack(make_audit(scores, LINKS).results, "link")
     first, _, rest = text.partition(". ")
-    assert "Found at 0.1 % false alarms 0.37 [0.36, 0.38]" in first
+    assert "it finds 0.37 [0.36, 0.38] at 0.1 % false alarms" in first
     assert "0.32 above the best null attacker, Degree product (0.053" in first
     assert "did not beat" not in first
     assert "By the whole ranking" in rest
+    assert "is right in 0.75 [0.74, 0.76] of the comparisons" in rest
+    assert "AUC" not in text
     assert "did not beat" in rest
 
 

@@ -35,7 +35,7 @@ def test_links_inside_are_told_by_the_best_attacker():
         assert part in sentence
     assert "holding 3 releases names a share of 0.70 [0.65, 0.75]" in sentence
     table = tabulate_inside(INSIDE)
-    assert list(table["Links named, 9 in 10 right"]) == ["0.10 [0.090, 0.11]", "0.70 [0.65, 0.75]"]
+    assert list(table["Links named, 9 in 10 right"]) == ["0.10 [0.09, 0.11]", "0.70 [0.65, 0.75]"]
     assert list(table.Pairs) == [500, 500]
     assert answer_inside(INSIDE[:0]) == []
     assert tabulate_inside(INSIDE[:0]).empty

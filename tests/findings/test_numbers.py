@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.findings.numbers import format_duration
+from core.findings.numbers import format_duration, format_interval
 
 
 @pytest.mark.parametrize(
@@ -13,3 +15,41 @@ from core.findings.numbers import format_duration
 )
 def test_durations_are_said_as_people_say_them(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ((0.844, 0.8, 0.88), "0.84 [0.80, 0.88]"),
+        ((0.0274, 0.0096, 0.045), "0.027 [0.010, 0.045]"),
+        ((-0.00081, -0.0031, 0.0015), "−0.0008 [−0.0031, 0.0015]"),
+        ((0.1, 0.092, 0.12), "0.10 [0.09, 0.12]"),
+        ((0.0, -0.02, 0.02), "0.000 [−0.020, 0.020]"),
+        ((2.4e-6, 2.4e-6, 2.5e-6), "below 0.0001"),
+        ((1e-6, -3e-6, 4e-6), "within 0.0001 of 0"),
+        ((1e-6, 0.0, 0.0012), "0.0000 [0.0000, 0.0012]"),
+        ((-1e-6, -0.001, 0.3), "0.00 [0.00, 0.30]"),
+        ((0.0, 0.0, 0.0), "0.00 [0.00, 0.00]"),
+        ((12.3, 9.6, 15.0), "12 [10, 15]"),
+        ((1234.0, -1.0, 2500.0), "1,234 [−1, 2,500]"),
+        ((9.996, 9.99, 9.999), "10.00 [9.99, 10.00]"),
+        ((0.31, None, None), "0.31"),
+        ((None, 0.1, 0.2), "–"),
+    ],
+)
+def test_a_number_and_its_interval_have_the_same_decimals(numbers, text) -> None:
+    assert format_interval(*numbers) == text
+
+
+@given(st.floats(-5, 5), st.floats(0, 2), st.floats(0, 2))
+def test_what_is_shown_of_an_interval_is_near_it(value, below, above) -> None:
+    """However it is shortened, nothing moves by more than the last digit that is shown."""
+    numbers = (value, value - below, value + above)
+    text = format_interval(*numbers).replace("−", "-")
+    if text.startswith(("below", "within")):
+        assert max(map(abs, numbers)) < 1e-4
+        return
+    shown = text.replace("[", "").replace("]", "").replace(",", "").split()
+    (decimals,) = {len(part.partition(".")[2]) for part in shown}
+    for part, number in zip(shown, numbers, strict=True):
+        assert abs(float(part) - number) <= 0.5 * 10.0**-decimals + 1e-12

@@ -95,6 +95,7 @@ def test_two_releases_show_the_same_people_in_the_same_rows(view):
         for row in table.itertuples():
             assert row.common_neighbors == pytest.approx(lookup[row.node, "common_neighbors"])
     assert compute_heatmap(nodes, RELEASES[1]).node.tolist() != order
+    assert list(tables[0].columns) == list(tables[1].columns)
 
 
 def test_contacts_of_everybody_equal_a_naive_count():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.algorithms.pair_tiles import split_by_work
 from core.context import Context
 from core.graph import Graph
 
@@ -49,15 +50,13 @@ def compute_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> 
     expected = np.maximum(strengths, 2.0)
     factors = np.stack([np.ones_like(expected), 1 / np.log(expected), 1 / expected], axis=1)
     sums = np.zeros((len(pairs), 4))
-    entries = np.cumsum(graph.degrees[pairs].sum(axis=1))
-    num_tiles = int(entries[-1] // TILE) + 1 if len(pairs) else 1
-    bounds = np.searchsorted(entries, TILE * np.arange(1, num_tiles))
-    for number, rows in enumerate(np.split(np.arange(len(pairs)), bounds)):
+    tiles = split_by_work(graph.degrees[pairs].sum(axis=1), TILE)
+    for number, rows in enumerate(tiles):
         left = matrix[pairs[rows, 0]].astype(np.float64)
         right = matrix[pairs[rows, 1]].astype(np.float64)
         sums[rows, :3] = left.multiply(right) @ factors
         sums[rows, 3] = left.minimum(right).sum(axis=1)
-        context.progress.update(number + 1, num_tiles, "common neighbours")
+        context.progress.update(number + 1, len(tiles), "common neighbours")
     return NeighborSums(*sums.T)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
+from core.algorithms.pair_tiles import split_by_work
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
@@ -53,13 +54,11 @@ def compute_katz(
     widths = np.ones(graph.num_nodes)
     for _ in range(reach):
         widths = np.minimum((adjacency != 0) @ widths, graph.num_nodes)
-    work = np.cumsum(widths[pairs].sum(axis=1))
-    tile = max(min(context.memory_budget // 64, 4_000_000), 1)
-    num_tiles = int(work[-1] // tile) + 1 if len(pairs) else 1
-    bounds = np.searchsorted(work, tile * np.arange(1, num_tiles))
+    most = max(min(context.memory_budget // 64, 4_000_000), 1)
+    tiles = split_by_work(widths[pairs].sum(axis=1), most)
     scores = np.zeros(len(pairs))
-    for number, rows in enumerate(np.split(np.arange(len(pairs)), bounds)):
-        context.progress.update(number, num_tiles, "Katz")
+    for number, rows in enumerate(tiles):
+        context.progress.update(number, len(tiles), "Katz")
         if not len(rows):
             continue
         left = [adjacency[pairs[rows, 0]] * beta]

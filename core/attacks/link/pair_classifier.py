@@ -18,7 +18,7 @@ from core.threats import LinkThreat
 
 
 class PairClassifier(LinkAttack):
-    """Log odds of a logistic regression or boosted trees on all columns of `pair_features`.
+    """Log odds of a logistic regression and boosted trees on all columns of `pair_features`.
 
     The columns of the training pairs are computed on the release without the links that were
     hidden for training, so that what is learned there holds for links that the owner hid.
@@ -33,6 +33,7 @@ class PairClassifier(LinkAttack):
         group="learned structure",
         cost="seconds",
         uses_gpu=True,
+        version=2,
     )
 
     share: float = Field(0.1, gt=0, lt=1, description="Share of the release's links to hide.")

@@ -10,6 +10,14 @@ from scipy import sparse
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
 from core.attacks.link.katz import compute_katz
+from core.attacks.link.pair_surroundings import (
+    END_COLUMNS,
+    LATENT_COLUMNS,
+    PATH_COLUMN,
+    compute_three_paths,
+    describe_ends,
+    describe_latent,
+)
 from core.attacks.link.personalized_pagerank import compute_pagerank_scores
 from core.attacks.link.similarity import compute_cosines
 from core.context import Context
@@ -31,8 +39,15 @@ STRUCTURE_COLUMNS = (
     "Katz",
     "PageRank",
     "spectral cosine",
+    PATH_COLUMN,
+    *END_COLUMNS,
 )
-FEATURE_COLUMNS = ("feature cosine", "feature neighbourhood", "neighbourhoods' cosine")
+FEATURE_COLUMNS = (
+    "feature cosine",
+    "feature neighbourhood",
+    "neighbourhoods' cosine",
+    *LATENT_COLUMNS,
+)
 EMBEDDING_COLUMN = "auto-encoder cosine"
 
 
@@ -48,7 +63,8 @@ def describe_pairs(
     """(k, c) float64 columns of (k, 2) pairs, symmetric in the ends; counts as logarithms.
 
     Heuristics, degrees, truncated Katz, PageRank, a spectral and an auto-encoder's embedding,
-    and, where the graph has features, cosines of the ends and of their neighbourhoods.
+    what surrounds the ends, and, where the graph has features, cosines of the ends and of their
+    neighbourhoods.
     Computed once for all attacks on the same graph and pairs.
     """
     digest = hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
@@ -75,10 +91,13 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
         np.log(katz + 1e-8),
         np.log(pagerank + 1e-6),
         compute_cosines(share_spectrum(graph, context), pairs),
+        np.log1p(compute_three_paths(graph, pairs, context)),
+        *describe_ends(graph, pairs, context).T,
     ]
     if graph.features is not None:
         found = compute_neighbourhood_cosines(graph, pairs, context)
         columns += [found.own, found.across, found.both]
+        columns += [*describe_latent(graph, pairs, context).T]
     if has_embedding:
         from core.models.gae import share_gae
 

@@ -1,27 +1,31 @@
-"""A judge of pairs: a calibrated classifier on columns, chosen by its held-out loss."""
+"""A judge of pairs: classifiers on columns, weighed by what they say of cases held out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from core.context import Context
+from core.models.pooling import fit_weights
 
 FOLDS = 4
 MAX_TREES = 150
+EVENNESS = 10.0
+"""Penalty on a classifier's squared distance to an even share."""
 LEAST = 8
 """Cases of either kind below which nothing is learned."""
 
 
 def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge:
-    """The better of a logistic regression and boosted trees, by cross-validated log loss.
+    """A logistic regression and boosted trees, weighed by their cross-validated predictions.
 
     columns (k, c), truth (k,) bool. With fewer than LEAST cases of a kind the judge knows nothing.
     """
     if min(truth.sum(), (~truth).sum()) < LEAST or not columns.shape[1]:
-        return Judge(None, np.zeros(columns.shape[1]), np.ones(columns.shape[1]), float("nan"))
-    from sklearn.metrics import log_loss
+        return Judge([], np.zeros(0), np.zeros(columns.shape[1]), np.ones(columns.shape[1]))
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     centre, spread = columns.mean(axis=0), columns.std(axis=0)
@@ -29,33 +33,50 @@ def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge
     scaled = (columns - centre) / spread
     seed = int(context.rng("judge").integers(2**31))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    best: tuple[float, Any] = (float("inf"), None)
-    for number, model in enumerate(_list_models(seed)):
-        context.progress.update(number, 3, "choosing a classifier of pairs")
-        chances = cross_val_predict(model, scaled, truth, cv=folds, method="predict_proba")[:, 1]
-        loss = float(log_loss(truth, chances, labels=[False, True]))
-        if loss < best[0]:
-            best = loss, model
-    context.progress.update(2, 3, "training a classifier of pairs")
-    return Judge(best[1].fit(scaled, truth), centre, spread, best[0])
+    models = _list_models(seed)
+    said = np.zeros((len(models), len(truth)))
+    for number, model in enumerate(models):
+        context.progress.update(number, len(models) + 1, "judging classifiers of pairs")
+        said[number] = cross_val_predict(model, scaled, truth, cv=folds, method="decision_function")
+    chances = expit(np.stack([-said, said], axis=2))
+    weights = fit_weights(chances, truth.astype(np.int64), EVENNESS)
+    loss = float(np.mean(np.logaddexp(0.0, np.where(truth, -1.0, 1.0) * (weights @ said))))
+    context.progress.update(len(models), len(models) + 1, "training classifiers of pairs")
+    return Judge([model.fit(scaled, truth) for model in models], weights, centre, spread, loss)
 
 
 class Judge:
-    """A fitted classifier; `loss` is its cross-validated log loss in nats."""
+    """Fitted classifiers, their `weights`, and the pool's cross-validated `loss` in nats."""
 
-    def __init__(self, model: Any, centre: np.ndarray, spread: np.ndarray, loss: float) -> None:
-        self._model, self._centre, self._spread, self.loss = model, centre, spread, loss
+    def __init__(
+        self,
+        models: Sequence[Any],
+        weights: np.ndarray,
+        centre: np.ndarray,
+        spread: np.ndarray,
+        loss: float = float("nan"),
+    ) -> None:
+        self._models, self.weights = models, weights
+        self._centre, self._spread, self.loss = centre, spread, loss
 
     @property
     def name(self) -> str:
-        return "none" if self._model is None else type(self._model).__name__
+        """Its classifiers and how far each is trusted."""
+        names = [
+            f"{type(model).__name__} {weight:.2f}"
+            for model, weight in zip(self._models, self.weights, strict=True)
+        ]
+        return ", ".join(names) or "none"
 
     def compute_logits(self, columns: np.ndarray) -> np.ndarray:
         """(k,) float64 log odds of a link; zeros from a judge that knows nothing."""
-        if self._model is None or not len(columns):
-            return np.zeros(len(columns))
+        odds = np.zeros(len(columns))
+        if not len(columns):
+            return odds
         scaled = (columns - self._centre) / self._spread
-        return np.asarray(self._model.decision_function(scaled), dtype=np.float64)
+        for weight, model in zip(self.weights, self._models, strict=True):
+            odds += weight * model.decision_function(scaled)
+        return odds
 
 
 def _list_models(seed: int) -> list[Any]:

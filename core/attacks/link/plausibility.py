@@ -41,6 +41,7 @@ class Plausibility(LinkAttack):
         group="links inside",
         cost="seconds",
         uses_gpu=True,
+        version=2,
     )
     threats: ClassVar[tuple[str, ...]] = ("included",)
 

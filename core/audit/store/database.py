@@ -40,6 +40,7 @@ from core.audit.store.statements import (
     delete_orphans,
     insert_missing,
     insert_plan,
+    list_graphs,
     release_graph,
     select_running,
 )
@@ -178,14 +179,16 @@ class Store:
 
     @_patient
     def move_audit(self, audit_id: str, person: str) -> None:
-        """Make an audit another person's, who holds its graph then."""
+        """Make an audit another person's, who holds its graphs then."""
         row = self.find_audit(audit_id)
-        holder = {"graph_hash": row.graph_hash, "person": person}
+        graphs = list_graphs(row.graph_hash, row.spec)
         with self.write(is_durable=True) as connection:
             move = sa.update(AuditRow).where(AuditRow.id == audit_id).values(person=person)
             connection.execute(move)
-            insert_missing(connection, HolderRow, [holder])
-            release_graph(connection, row.graph_hash, row.person)
+            for graph_hash in graphs:
+                holder = {"graph_hash": graph_hash, "person": person}
+                insert_missing(connection, HolderRow, [holder])
+                release_graph(connection, graph_hash, row.person)
 
     def touch_audit(self, audit_id: str, seconds: float) -> None:
         """A sign of life of its owner; not tried again where the database cannot be used."""
@@ -241,28 +244,28 @@ class Store:
         self._delete_files(orphans)
 
     @_patient
-    def delete_audit(self, audit_id: str) -> bool:
-        """Forget an audit and all that only it needs: cells, jobs, their files, its graph.
+    def delete_audit(self, audit_id: str) -> list[str]:
+        """Forget an audit and all that only it needs: cells, jobs, their files, its graphs.
 
-        True if the graph went with it; it stays where others hold it or have audits of it.
+        Hashes of the graphs that went with it: its own, and one that its attacker holds. They
+        stay where others hold them or have audits that need them.
         """
         audit = self.find_audit(audit_id)
-        graph_hash = audit.graph_hash
+        graphs = list_graphs(audit.graph_hash, audit.spec)
         with self.write() as connection:
             own = list(connection.scalars(sa.select(JobRow.key).where(JobRow.audit_id == audit_id)))
             for table in (AuditCellRow, JobRow, GrantRow):
                 connection.execute(sa.delete(table).where(table.audit_id == audit_id))
             connection.execute(sa.delete(AuditRow).where(AuditRow.id == audit_id))
             orphans = own + delete_orphans(connection)
-            is_last = release_graph(connection, graph_hash, audit.person)
-            if is_last:
-                connection.execute(sa.delete(GraphRow).where(GraphRow.hash == graph_hash))
+            unneeded = [h for h in graphs if release_graph(connection, h, audit.person)]
+            connection.execute(sa.delete(GraphRow).where(GraphRow.hash.in_(unneeded)))
         self._delete_files(orphans)
-        if is_last:
+        for graph_hash in unneeded:
             files.graph_path(self.home, graph_hash).unlink(missing_ok=True)
         files.cancel_path(self.home, audit_id).unlink(missing_ok=True)
         shutil.rmtree(self.home / "audits" / audit_id, ignore_errors=True)  # of older versions
-        return is_last
+        return unneeded
 
     def _delete_files(self, keys: Sequence[str]) -> None:
         for key in keys:

@@ -65,14 +65,26 @@ def select_running(besides: str) -> Any:
     )
 
 
+def uses_graph(graph_hash: str) -> sa.ColumnElement[bool]:
+    """Audits of a graph, and those whose attacker holds it as a second one."""
+    second = AuditRow.spec[("identity", "known_graph")].as_string()
+    return sa.or_(AuditRow.graph_hash == graph_hash, second == graph_hash)
+
+
+def list_graphs(graph_hash: str, spec: dict[str, Any]) -> list[str]:
+    """Hashes of the graphs that an audit needs: its own, and a second one that was uploaded."""
+    second = (spec.get("identity") or {}).get("known_graph")
+    return list(dict.fromkeys([graph_hash, *filter(None, [second])]))
+
+
 def release_graph(connection: Connection, graph_hash: str, person: str) -> bool:
-    """Who has no audit of a graph any more no longer holds it; whether nobody needs it."""
-    of_graph = sa.select(sa.func.count()).where(AuditRow.graph_hash == graph_hash)
-    if connection.scalar(of_graph.where(AuditRow.person == person)) == 0:
+    """Who has no audit that needs a graph no longer holds it; whether nobody needs it."""
+    needing = sa.select(sa.func.count()).select_from(AuditRow).where(uses_graph(graph_hash))
+    if connection.scalar(needing.where(AuditRow.person == person)) == 0:
         mine = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == person)
         connection.execute(sa.delete(HolderRow).where(mine))
     holders = sa.select(sa.func.count()).where(HolderRow.graph_hash == graph_hash)
-    return connection.scalar(of_graph) == 0 and connection.scalar(holders) == 0
+    return connection.scalar(needing) == 0 and connection.scalar(holders) == 0
 
 
 def delete_orphans(connection: Connection) -> list[str]:

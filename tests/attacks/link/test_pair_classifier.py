@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from core.algorithms.pairs import hide_links
+from core.attacks.link.feature_neighbourhood import weigh_features
 from core.attacks.link.pair_features import compute_spectrum, describe_pairs, list_columns
 from core.attacks.link.pair_judge import LEAST, fit_judge
+from core.attacks.link.pair_surroundings import WIDTH, compute_three_paths, describe_latent
 from core.context import Context
 from core.measures.ranking import compute_auc
 from core.registry import make_method
@@ -37,6 +39,65 @@ def test_columns_equal_networkx_where_it_has_them():
     np.testing.assert_allclose(columns["higher degree"], np.log1p(degrees[:, 1]))
 
 
+def test_what_surrounds_the_ends_equals_networkx_and_loops():
+    graph = GRAPHS["two_communities"]()
+    pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)[::7]
+    table = describe_pairs(graph, pairs, Context(Seed(0)), has_embedding=False)
+    columns = dict(zip(list_columns(graph, False), table.T, strict=True))
+    reference = graph.to_networkx()
+    degrees = dict(reference.degree)
+    near = {z: np.mean([degrees[u] for u in reference[z]] or [0.0]) for z in reference}
+    triangles = nx.triangles(reference)
+    for name, values in {
+        "clustering": nx.clustering(reference),
+        "triangles": {z: np.log1p(count) for z, count in triangles.items()},
+        "neighbours' degree": {z: np.log1p(value) for z, value in near.items()},
+    }.items():
+        expected = np.sort([[values[i], values[j]] for i, j in pairs.tolist()], axis=1)
+        np.testing.assert_allclose(columns[f"lower {name}"], expected[:, 0], atol=1e-12)
+        np.testing.assert_allclose(columns[f"higher {name}"], expected[:, 1], atol=1e-12)
+    paths = [
+        sum(
+            1 / np.sqrt(degrees[u] * degrees[v])
+            for u in reference[i]
+            for v in reference[j]
+            if reference.has_edge(u, v)
+        )
+        for i, j in pairs.tolist()
+    ]
+    np.testing.assert_allclose(columns["paths of three links"], np.log1p(paths))
+
+
+@pytest.mark.parametrize("budget", [64, 64_000_000])
+def test_paths_of_three_links_count_weights_whatever_the_memory(budget):
+    graph = GRAPHS["weighted"]()
+    pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)[::3]
+    weights = graph.adjacency.toarray().astype(float)
+    total = weights.sum(axis=1)
+    scale = np.divide(1, np.sqrt(total), out=np.zeros_like(total), where=total > 0)
+    expected = (weights * scale) @ weights @ (scale[:, None] * weights)
+    found = compute_three_paths(graph, pairs, Context(Seed(0), memory_budget=budget))
+    np.testing.assert_allclose(found, expected[pairs[:, 0], pairs[:, 1]])
+
+
+def test_latent_cosines_equal_those_of_all_directions_where_none_is_left_out():
+    graph = GRAPHS["two_communities"]()
+    pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)[::7]
+    features = weigh_features(graph).toarray()
+    assert min(features.shape) <= WIDTH
+    closed = graph.adjacency.toarray().astype(float) + np.eye(graph.num_nodes)
+    scale = 1 / np.sqrt(closed.sum(axis=1))
+    step = closed * scale[:, None] * scale
+    tables = [features, step @ features, step @ step @ features]
+    units = [table / np.linalg.norm(table, axis=1, keepdims=True) for table in tables]
+    i, j = pairs.T
+    expected = [(table[i] * table[j]).sum(axis=1) for table in units]
+    own, _, two = units
+    expected.append((own[i] * two[j]).sum(axis=1) + (own[j] * two[i]).sum(axis=1))
+    found = describe_latent(graph, pairs, Context(Seed(0)))
+    np.testing.assert_allclose(found, np.stack(expected, axis=1), atol=1e-4)
+
+
 def test_spectrum_equals_the_leading_eigenvectors():
     graph = GRAPHS["two_communities"]()
     closed = graph.adjacency.toarray().astype(float) + np.eye(graph.num_nodes)
@@ -60,16 +121,21 @@ def test_hidden_links_are_out_and_non_links_are_none_of_the_whole_graph(name):
     assert not graph.contains_pairs(absent).any()
 
 
-def test_the_judge_takes_trees_where_no_line_tells_the_sides_apart():
+def test_the_judge_trusts_trees_where_no_line_tells_the_sides_apart():
     rng = np.random.default_rng(0)
     columns = rng.normal(size=(800, 3))
     crossed = columns[:, 0] * columns[:, 1] > 0
     straight = columns[:, 0] + 0.5 * rng.normal(size=800) > 0
     new = rng.normal(size=(500, 3))
     judge = fit_judge(columns, crossed, Context(Seed(0)))
-    assert "Boosting" in judge.name
+    line, trees = judge.weights
+    assert trees > 1.5 * abs(line)
+    assert (
+        judge.name == f"LogisticRegression {line:.2f}, HistGradientBoostingClassifier {trees:.2f}"
+    )
     assert compute_auc(judge.compute_logits(new), new[:, 0] * new[:, 1] > 0)[0] > 0.9
-    assert fit_judge(columns, straight, Context(Seed(0))).name == "LogisticRegression"
+    line, trees = fit_judge(columns, straight, Context(Seed(0))).weights
+    assert line > 1.5 * abs(trees)
 
 
 def test_the_judge_is_calibrated_and_knows_nothing_of_noise():

@@ -163,10 +163,10 @@ def test_a_graph_stays_while_somebody_holds_it(store, graph, make_spec):
         store.add_audit(audit_id, audit_id, spec, plan_audit(spec, graph), {}, person)
     assert store.find_same_audit(make_spec(), "i ada") == "a"
     assert store.find_same_audit(make_spec()) is None
-    assert not store.delete_audit("a")
+    assert store.delete_audit("a") == []
     assert store.load_graph(graph.content_hash).num_nodes == graph.num_nodes
     store.move_audit("b", "i ada")
-    assert store.delete_audit("b")
+    assert store.delete_audit("b") == [graph.content_hash]
     with pytest.raises(InputError, match="must be stored"):
         store.load_graph(graph.content_hash)
 

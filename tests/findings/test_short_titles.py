@@ -1,0 +1,38 @@
+"""Short names of releases tell them apart."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.findings.labels import release_title, short_titles
+from core.release import ORIGINAL
+
+IDS = [
+    ORIGINAL,
+    "gps_sampling:batch=6,epochs=3",
+    "gps_sampling:batch=7,epochs=3",
+    "random_deletion:strength=0.3",
+    "edge_rand:epsilon=3",
+    "priv_graph:epsilon=3",
+    "priv_graph:data_free=true,epsilon=3",
+    "of_another_version:x=1",
+]
+
+
+def test_settings_that_tell_nothing_apart_are_left_out():
+    long = "gps_sampling:batch=6,epochs=3"
+    assert short_titles([ORIGINAL, long])[long] == "GPS sampling"
+    assert short_titles(["edge_rand:epsilon=3"])["edge_rand:epsilon=3"] == "EdgeRand (ε = 3)"
+    pair = short_titles([long, "gps_sampling:batch=7,epochs=3"])
+    assert pair == {key: release_title(key) for key in pair}
+    assert len(set(short_titles(IDS).values())) == len(IDS)
+
+
+@given(st.lists(st.sampled_from(IDS)))
+def test_each_release_has_a_name_of_its_own(ids):
+    names = short_titles(ids)
+    assert set(names) == set(ids)
+    assert len(set(names.values())) == len(names)
+    for release, name in names.items():
+        assert len(name) <= len(release_title(release))
