@@ -96,11 +96,11 @@ def draw_attribute_threat(
         order = _order_known(graph, attribute.known, spread, rng)
         count = int(np.clip(round(known * len(order)), 1, len(order) - 1))
         mask[order[:count]] = True
-        return AttributeThreat(attribute, mask, attribute.known & ~mask)
-    for code in present:
-        nodes = np.flatnonzero(attribute.codes == code)
-        count = int(np.clip(round(known * len(nodes)), 1, max(len(nodes) - 1, 1)))
-        mask[rng.choice(nodes, count, replace=False)] = True
+    else:
+        for code in present:
+            nodes = np.flatnonzero(attribute.codes == code)
+            count = int(np.clip(round(known * len(nodes)), 1, max(len(nodes) - 1, 1)))
+            mask[rng.choice(nodes, count, replace=False)] = True
     return AttributeThreat(attribute, mask, attribute.known & ~mask)
 
 

@@ -26,7 +26,7 @@ def compute_seal_scores(
     *,
     hops: int = 2,
     max_per_hop: int = 100,
-    max_pairs: int = 20_000,
+    max_pairs: int = 10_000,
     epochs: int = 10,
     lr: float = 1e-3,
 ) -> np.ndarray:

@@ -48,6 +48,8 @@ ATTACKS = (
 )
 ALPHAS = (0.04, 0.025, 0.02, 0.015, 0.0125)
 DEFAULT = 0.015
+COMMITTEE_ALPHAS = (0.04, 0.06, 0.025)
+"""Those of PPGSL against a committee, features withheld; the same α removes more links there."""
 OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("edge_rand", {"epsilon": 6.0}),
     ("blink", {"epsilon": 6.0}),
@@ -67,6 +69,8 @@ def list_releases() -> Iterator[tuple[str, dict[str, Any]]]:
             yield "ppgsl", {"alpha": alpha, **({"withhold_features": True} if withheld else {})}
         if alpha == DEFAULT:
             yield from OTHERS
+            for price in COMMITTEE_ALPHAS:
+                yield "ppgsl", {"alpha": price, "withhold_features": True, "committee": True}
 
 
 def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], split: int) -> dict:

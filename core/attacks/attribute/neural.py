@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -25,6 +26,22 @@ if TYPE_CHECKING:
 
 WEIGHT_DECAY = 5e-4
 """Of AdamW; other values hardly changed what was tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a classifier learns from, and what is tried.
+
+    observed  (n,) codes of known nodes, else MISSING
+    folds     nodes that are held out in turn; none: the first setting is taken
+    """
+
+    graph: Graph
+    inputs: Inputs
+    observed: np.ndarray
+    num_classes: int
+    folds: Sequence[np.ndarray]
+    settings: Sequence[Setting]
 
 
 class NeuralAttack(AttributeAttack):
@@ -49,16 +66,7 @@ class NeuralAttack(AttributeAttack):
     )
 
     @abstractmethod
-    def fit(
-        self,
-        graph: Graph,
-        inputs: Inputs,
-        observed: np.ndarray,
-        num_classes: int,
-        folds: Sequence[np.ndarray],
-        settings: Sequence[Setting],
-        context: Context,
-    ) -> Fit:
+    def fit(self, task: Task, context: Context) -> Fit:
         """Tries the settings on the folds, if there are any, and trains the best."""
 
     def infer(
@@ -71,15 +79,9 @@ class NeuralAttack(AttributeAttack):
         observed = threat.observed
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
         settings = [Setting(dropout, WEIGHT_DECAY, root) for dropout, root in self.CHOICES]
-        fit = self.fit(
-            release.graph,
-            inputs,
-            observed,
-            threat.num_classes,
-            folds,
-            settings if folds else settings[:1],
-            context,
-        )
+        tried = settings if folds else settings[:1]
+        task = Task(release.graph, inputs, observed, threat.num_classes, folds, tried)
+        fit = self.fit(task, context)
         counts = np.bincount(observed[threat.known], minlength=threat.num_classes)
         return ClassProbabilities(
             smooth_absent(fit.probabilities, counts),
@@ -93,29 +95,20 @@ class EncoderAttack(NeuralAttack):
 
     BACKBONE: ClassVar[StackBackbone]
 
-    def fit(
-        self,
-        graph: Graph,
-        inputs: Inputs,
-        observed: np.ndarray,
-        num_classes: int,
-        folds: Sequence[np.ndarray],
-        settings: Sequence[Setting],
-        context: Context,
-    ) -> Fit:
+    def fit(self, task: Task, context: Context) -> Fit:
         from core.models.stacked_search import StackedSearch
 
         search = StackedSearch(
             self.BACKBONE,
-            graph,
-            inputs,
-            observed,
-            (self.hidden, num_classes),
+            task.graph,
+            task.inputs,
+            task.observed,
+            (self.hidden, task.num_classes),
             context,
             epochs=self.epochs,
             lr=self.lr,
         )
-        return search.fit(folds, settings)
+        return search.fit(task.folds, task.settings)
 
 
 class ModuleAttack(NeuralAttack):
@@ -127,19 +120,15 @@ class ModuleAttack(NeuralAttack):
     ) -> MakeModel:
         """A function from a setting and a seed to a module that yields logits (n, C)."""
 
-    def fit(
-        self,
-        graph: Graph,
-        inputs: Inputs,
-        observed: np.ndarray,
-        num_classes: int,
-        folds: Sequence[np.ndarray],
-        settings: Sequence[Setting],
-        context: Context,
-    ) -> Fit:
+    def fit(self, task: Task, context: Context) -> Fit:
         from core.models.classifiers import fit_classifier
 
-        make = self.make_model(graph, inputs, num_classes, context)
         return fit_classifier(
-            make, observed, folds, settings, context, epochs=self.epochs, lr=self.lr
+            self.make_model(task.graph, task.inputs, task.num_classes, context),
+            task.observed,
+            task.folds,
+            task.settings,
+            context,
+            epochs=self.epochs,
+            lr=self.lr,
         )

@@ -25,6 +25,7 @@ class Seal(LinkAttack):
         group="learned structure",
         cost="minutes",
         uses_gpu=True,
+        version=2,
     )
     is_slow: ClassVar[bool] = True
 
@@ -33,7 +34,7 @@ class Seal(LinkAttack):
         100, ge=2, le=1000, description="Nodes per hop at most; more are sampled."
     )
     max_pairs: int = Field(
-        20_000, ge=4, le=1_000_000, description="Pairs to train on at most, half of them links."
+        10_000, ge=4, le=1_000_000, description="Pairs to train on at most, half of them links."
     )
     epochs: int = Field(10, ge=1, le=500, description="Training epochs.")
 
