@@ -15,7 +15,7 @@ from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.palette import Theme
 from core.findings.people import Secret, list_secrets, select_secret
-from core.findings.risk import SCALE_TITLES, Group, Scale
+from core.findings.risk import SCALE_TITLES, Group, Scale, compute_heatmap
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
@@ -62,7 +62,8 @@ def _show_heatmaps(view: AuditView, secret: Secret, chosen: list[str]) -> None:
     columns = st.columns(2 if len(chosen) > 1 else [3, 2], gap="large")
     for release, column in zip(chosen, columns, strict=False):
         with column:
-            _show_heatmap(nodes, release, scale, order)
+            table = cache.remember(view, _tabulate_heatmap, secret, release, scale, chosen[0])
+            _show_heatmap(nodes, release, scale, order, table)
     bound = cache.remember(view, _bound, secret)
     st.caption(f"Click a cell to open the person. {escape(bound, 1000)}")
     table = cache.remember(view, _tabulate, secret, tuple(chosen))
@@ -112,10 +113,25 @@ def _choose_scale() -> Scale:
     return chosen
 
 
-def _show_heatmap(nodes: pd.DataFrame, release: str, scale: Scale, order: list[str]) -> None:
+def _tabulate_heatmap(
+    view: AuditView, secret: Secret, release: str, scale: Scale, first: str
+) -> pd.DataFrame:
+    order = list_people(view, secret, first).node.tolist()
+    return compute_heatmap(select_nodes(view, secret), release, None, scale, order)
+
+
+def _show_heatmap(
+    nodes: pd.DataFrame, release: str, scale: Scale, order: list[str], table: pd.DataFrame
+) -> None:
     key = f"heatmap-{release}"
     chart = risk.risk_heatmap(
-        nodes, release, theme=current_theme(), height=HEATMAP_HEIGHT, by=scale, order=order
+        nodes,
+        release,
+        theme=current_theme(),
+        height=HEATMAP_HEIGHT,
+        by=scale,
+        order=order,
+        table=table,
     )
     st.markdown(f"**{release_title(release)}**")
     page.show_chart(chart, key, on_select=lambda: _open_clicked(key), selection_mode="points")

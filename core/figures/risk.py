@@ -45,21 +45,25 @@ def risk_heatmap(
     height: int = 620,
     by: Scale = "advantage",
     order: Sequence[str] | None = None,
+    table: pd.DataFrame | None = None,
 ) -> Chart:
     """Nodes of one release by the headline attacker's risk or advantage, attacks as columns.
 
-    Above `max_cells` neighbouring ranks share a row that shows their mean. Invisible markers
+    Above `max_cells`, or more rows than pixels, neighbouring ranks share a row that shows their
+    mean. Invisible markers
     over the cells make them clickable; the `customdata` of each is
     [node, attack, first rank, last rank] (ranks from 1; node: the most exposed one of the row).
     Grey cells: nothing at stake for that node under that attack.
     order: the rows, to show two releases alike; by default the most exposed node comes first.
-    The table has a row per node: rank, node, headline, attack, then one column an attack.
+    table: `compute_heatmap` of these arguments where it is known; it has a row per node: rank,
+    node, headline, attack, then one column an attack.
     """
-    table = compute_heatmap(nodes, release, attacks, by, order)
+    if table is None:
+        table = compute_heatmap(nodes, release, attacks, by, order)
     if table.empty:
         return Chart(make_empty_figure("No node risk on this release yet.", theme), table, "")
     columns = [c for c in table.columns if c not in ("rank", "node", "headline", "attack")]
-    rows = _bin_rows(table, columns, max_cells)
+    rows = _bin_rows(table, columns, min(max_cells, height * len(columns)))
     values, first, last = rows["values"], rows["first"], rows["last"]
     titles = [escape_text(method_title(attack)) for attack in columns]
     figure = go.Figure(

@@ -23,13 +23,21 @@ WEIGHTS = (1.0, 5.0, 0.02)
 """Known neighbours, second neighbours, and share of three-step walks that the class prior counts
 for."""
 
+INFERRED = 0.1
+"""Neighbours, or paths of two links, that the class prior counts for beside inferred values."""
+FLOOR = 1e-3
+"""Inferred probabilities count as no smaller."""
+
 
 def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]:
     """Blocks (n, d) that need no known value, each of unit scale; what is not there is left out.
 
     features      own features, at most `width` main directions of them
     surroundings  features averaged twice over the neighbours and oneself (SGC; Wu et al., 2019)
-    role          degree, overlap, clustering of degrees around the node
+    neighbours    features averaged over the neighbours, oneself left out
+    role          degree, overlap, how the degrees around the node lie
+    spectrum      place among the main directions of the links: of circles, and of sides that
+                  meet each other rather than themselves
     """
     blocks = {}
     if graph.features is not None:
@@ -38,20 +46,49 @@ def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]
         # Two steps of averaging fill a sparse table: twice as many directions lose nothing.
         wide = _reduce(scaled, 2 * width, seed)
         blocks["surroundings"] = _reduce(_smooth(graph, wide), width, seed)
+        blocks["neighbours"] = _reduce(_make_walk(graph)[0] @ wide, width, seed)
     blocks["role"] = describe_roles(graph)
+    blocks["spectrum"] = compute_spectrum(graph, width // 2, seed)
     return {name: block for name, block in blocks.items() if block.shape[1]}
 
 
 def describe_roles(graph: Graph) -> np.ndarray:
-    """(n, d) standardised: own degree and overlap with the neighbours, and means and spread of
-    degrees one and two steps away. Constant columns are left out."""
+    """(n, d) standardised: own degree, links, weight of a link and overlap with the neighbours;
+    means, spread and quartiles of the degrees one step away, and means two steps away. Constant
+    columns are left out."""
     walk, degrees = _make_walk(graph)
     own = compute_role_features(graph).astype(np.float64)
     size = np.log1p(degrees)
     near = walk @ size
     spread = np.sqrt(np.maximum(walk @ size**2 - near**2, 0.0))
-    columns = np.column_stack([own, size, size**2, near, spread, walk @ near, walk @ own])
+    links = graph.degrees
+    weight = degrees / np.maximum(links, 1)
+    quartiles = find_quartiles(graph, size)
+    further = walk @ np.column_stack([near, own, quartiles])
+    columns = np.column_stack([own, size, size**2, weight, near, spread, quartiles, further])
     return _standardize(columns)
+
+
+def compute_spectrum(graph: Graph, width: int, seed: int) -> np.ndarray:
+    """(n, d ≤ width) main directions of (D+τI)^−½ A (D+τI)^−½ by absolute eigenvalue, each as
+    long as that, of unit scale together; τ the mean degree.
+
+    τ keeps the directions off single hubs and loose ends (Qin and Rohe, Regularized spectral
+    clustering, NIPS 2013). Negative eigenvalues, of links between unlike people, count as much.
+    """
+    adjacency = graph.adjacency.astype(np.float64)
+    degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+    if width < 1 or not degrees.any():
+        return np.zeros((graph.num_nodes, 0))
+    scale = sparse.diags_array(1.0 / np.sqrt(degrees + degrees.mean()))
+    return _find_directions(sparse.csr_array(scale @ adjacency @ scale), width, seed, 8)
+
+
+def count_shares(observed: np.ndarray, num_classes: int) -> np.ndarray:
+    """(C,) class shares among the known nodes, with one pseudo-count a class."""
+    counts = np.bincount(observed[observed != MISSING], minlength=num_classes) + 1.0
+    shares: np.ndarray = counts / counts.sum()
+    return shares
 
 
 def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.ndarray:
@@ -79,6 +116,37 @@ def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.nd
     return np.column_stack(columns)
 
 
+def count_inferred(graph: Graph, chances: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """(n, 3 C) log-odds against the class prior (C,) of what is said of a node, on average of its
+    neighbours, and of their neighbours by the number of paths, itself left out.
+
+    chances  (n, C) probabilities; one-hot where the value is known
+    """
+    adjacency = graph.adjacency.astype(np.float64)
+    one = adjacency @ chances
+    squares = np.asarray(adjacency.multiply(adjacency).sum(axis=1)).reshape(-1, 1)
+    columns = [np.log(np.maximum(chances, FLOOR)) - np.log(prior)]
+    for found in (one, np.maximum(adjacency @ one - squares * chances, 0.0)):
+        shares = found + INFERRED * prior
+        columns.append(np.log(shares / shares.sum(axis=1, keepdims=True)) - np.log(prior))
+    return np.column_stack(columns)
+
+
+def find_quartiles(graph: Graph, values: np.ndarray) -> np.ndarray:
+    """(n, 5) least, quartiles and greatest of the neighbours' values (n,), by rank; 0 without."""
+    adjacency = graph.adjacency
+    counts = np.diff(adjacency.indptr)
+    rows = np.repeat(np.arange(graph.num_nodes), counts)
+    found = values[adjacency.indices]
+    ordered = found[np.lexsort((found, rows))]
+    has = counts > 0
+    quartiles = np.zeros((graph.num_nodes, 5))
+    for column, share in enumerate((0.0, 0.25, 0.5, 0.75, 1.0)):
+        ranks = np.round(share * (counts[has] - 1)).astype(np.int64)
+        quartiles[has, column] = ordered[adjacency.indptr[:-1][has] + ranks]
+    return quartiles
+
+
 def _make_walk(graph: Graph) -> tuple[sparse.csr_array, np.ndarray]:
     """D⁻¹A, and the weighted degrees (n,)."""
     adjacency = graph.adjacency.astype(np.float64)
@@ -101,10 +169,16 @@ def _reduce(matrix: Any, width: int, seed: int) -> np.ndarray:
     together."""
     if matrix.shape[1] <= width:
         return _standardize(matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix))
+    return _find_directions(matrix, width, seed, 3)
+
+
+def _find_directions(matrix: Any, width: int, seed: int, rounds: int) -> np.ndarray:
+    """At most `width` main left directions, each as long as its singular value, of unit scale
+    together."""
     from sklearn.utils.extmath import randomized_svd
 
     count = min(width, *matrix.shape)
-    left, values, _ = randomized_svd(matrix, count, n_iter=3, random_state=seed)
+    left, values, _ = randomized_svd(matrix, count, n_iter=rounds, random_state=seed)
     found = left * values
     scale = float(found.std())
     reduced: np.ndarray = found / scale if scale > 0 else found[:, :0]

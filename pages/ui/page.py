@@ -144,6 +144,7 @@ def _show_nothing(what: str) -> None:
     graph = session.current_graph()
     st.info(f"No audit of {escape(graph.name)} is open. {what}", icon=":material/info:")
     with st.container(horizontal=True):
+        st.page_link(PAGES / "verdict.py", label="Answer a few questions", icon=":material/gavel:")
         st.page_link(PAGES / "attack.py", label="Run attacks", icon=":material/arrow_forward:")
         st.page_link(PAGES / "audits.py", label="Open an earlier audit", icon=":material/history:")
 

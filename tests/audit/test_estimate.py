@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.audit.estimate import (
+    DEFAULT_PART_S,
     DEFAULT_S,
     REFERENCE_SIZE,
     Past,
@@ -16,6 +17,7 @@ from core.audit.estimate import (
     load_past,
     make_task,
 )
+from core.audit.parts import PARTS
 from core.audit.run import run_inline
 
 GAE = Task("attack", "gae_cosine", "seconds")
@@ -25,6 +27,14 @@ NONE = TimeModel([])
 def test_what_never_ran_goes_by_its_cost() -> None:
     assert NONE.predict(GAE, REFERENCE_SIZE) == DEFAULT_S["seconds"]
     assert NONE.predict(GAE, 3 * REFERENCE_SIZE) == 3 * DEFAULT_S["seconds"]
+
+
+def test_what_every_audit_measures_has_an_estimate_of_its_own() -> None:
+    """Forty-five seconds a release for what takes a few would put people off."""
+    for name, part in PARTS.items():
+        task = make_task("measure", name)
+        assert NONE.predict(task, REFERENCE_SIZE) == DEFAULT_PART_S[name]
+        assert NONE.predict(task, REFERENCE_SIZE) <= DEFAULT_S[part.cost]
 
 
 def test_the_past_of_the_same_method_and_size_is_believed() -> None:

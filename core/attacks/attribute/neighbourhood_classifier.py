@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,16 +9,11 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.graph import MISSING
+from core.graph import MISSING, Graph
 from core.methods import AttributeAttack, MethodInfo
-from core.models.pooling import combine
-from core.models.tuning import (
-    compute_log_loss,
-    draw_folds,
-    hold_out,
-    learn_logistic,
-    smooth_absent,
-)
+from core.models.crossfit import CrossFit, Learn, Predict, Runs
+from core.models.pooling import fit_weights, pool
+from core.models.tuning import draw_folds, learn_logistic, smooth_absent
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
@@ -27,17 +21,16 @@ from core.threats import AttributeThreat
 PENALTIES = (0.01, 0.1, 1.0)
 """Inverse penalties of the linear models that are tried."""
 
-Learn = Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]]
-"""From observed codes (n,) to a function from nodes (k,) to probabilities (k, C)."""
-
 
 class NeighbourhoodClassifier(AttributeAttack):
     """One linear model a kind of evidence, trees on all of it, and a signed pool of them.
 
-    Evidence: own features, those of the surroundings, structural role, an embedding of random
-    walks, and how the known values lie up to three steps away. The last is cross-fitted: a known
-    node's row is made without its own value. What each model says of known nodes held out
-    decides how far it is trusted, as in `ensemble`; one that is wrong counts turned round.
+    Evidence: own features, those of the surroundings, structural role, the main directions of
+    the links, an embedding of random walks, and how the known values lie up to three steps away.
+    All is cross-fitted: a known node's row is made without its own value. What each model says
+    of known nodes held out decides how far it is trusted, as in `ensemble`; one that is wrong
+    counts turned round. Further rounds learn from what the pool says of the neighbours: where
+    few values are known, most of what the links tell lies there.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -50,6 +43,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         ),
         group="combined",
         cost="seconds",
+        version=2,
     )
     trees: int = Field(200, ge=1, le=10_000, description="Extremely randomised trees.")
     width: int = Field(
@@ -62,99 +56,101 @@ class NeighbourhoodClassifier(AttributeAttack):
         le=1000,
         description="Penalty on a model's squared distance to an even share of the trust.",
     )
+    rounds: int = Field(
+        4, ge=0, le=20, description="Times that what is inferred of the neighbours teaches."
+    )
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.models.evidence import count_labels, describe_nodes
+        from core.models.evidence import count_labels, count_shares, describe_nodes
         from core.models.node2vec import share_node2vec
 
-        graph, observed, prior = release.graph, threat.observed, threat.observed_shares
-        folds = draw_folds(observed, self.folds, context.rng("folds"))
-        parts = list(hold_out(observed, folds))
-        context.progress.update(0, 8, "describing the nodes")
+        graph, num_classes = release.graph, threat.num_classes
+        steps = 13 + self.rounds
+        folds = draw_folds(threat.observed, self.folds, context.rng("folds"))
+        fits = CrossFit(threat.observed, folds)
+        context.progress.update(0, steps, "describing the nodes")
         blocks = describe_nodes(graph, self.width, int(context.rng("svd").integers(2**31)))
         vectors = np.asarray(share_node2vec(graph, context), np.float64)
         blocks["embedding"] = vectors / (vectors.std() or 1.0)
-        context.progress.update(1, 8, "known values around each node")
-        seen = count_labels(graph, observed, prior)
-        learned = seen.copy()
-        for rest, fold in parts:
-            learned[fold] = count_labels(graph, rest, prior)[fold]
-            context.progress.check()
-        scale = learned.std() or 1.0
-        known = observed != MISSING
-        # Rows of known nodes are only ever learned from, or judged on, without their own value.
-        blocks["labels"] = np.where(known[:, None], learned, seen) / scale
-        models: dict[str, Learn] = {}
-        for number, (name, block) in enumerate(blocks.items()):
-            context.progress.update(2 + number, 8, f"a linear model of the {name}")
-            models[name] = self._choose_linear(block, observed, parts, threat.num_classes)
-        everything = np.column_stack([*blocks.values()]).astype(np.float32)
-        state = int(context.rng("trees").integers(2**31))
-        models["trees"] = self._make_trees(everything, threat.num_classes, state)
-        held_out, truth = _hold_out([*models.values()], observed, parts, threat.num_classes)
-        context.progress.update(7, 8, "pooling")
-        everybody = np.arange(graph.num_nodes)
-        values = np.array([learn(observed)(everybody) for learn in models.values()])
-        probabilities, weights = combine(values, held_out, truth, self.evenness)
+        context.progress.update(1, steps, "known values around each node")
+        # Against the shares of those told in the run: who is left out would else be one fewer of
+        # a class by definition, and with few known values that would teach the opposite.
+        priors = [count_shares(codes, num_classes) for codes in fits.seen]
+        labels = fits.mix(
+            [count_labels(graph, *run) for run in zip(fits.seen, priors, strict=True)]
+        )
+        scale = labels[-1].std() or 1.0
+        tables: dict[str, Runs] = {name: [block] * len(labels) for name, block in blocks.items()}
+        tables["labels"] = [table / scale for table in labels]
+        said = {}
+        for number, (name, runs) in enumerate(tables.items()):
+            context.progress.update(2 + number, steps, f"a linear model of the {name}")
+            said[name] = self._learn_linear(fits, runs, num_classes)
+        context.progress.update(11, steps, "trees on everything")
+        own = np.column_stack([*blocks.values()])
+        everything = [np.column_stack([own, t]).astype(np.float32) for t in tables["labels"]]
+        said["trees"] = fits.run(self._make_trees(num_classes, context), everything)
+        context.progress.update(12, steps, "pooling")
+        pooled, weights = self._pool(fits, np.array([*said.values()]))
+        for number in range(self.rounds if fits.parts else 0):
+            context.progress.update(13 + number, steps, "learning from the neighbours' values")
+            again = self._learn_again(fits, graph, pooled, priors)
+            pooled, _ = self._pool(fits, np.array([pooled, again]))
+        facts = zip(said, weights, strict=True)
         return ClassProbabilities(
-            probabilities,
-            {
-                f"weight of {name}": round(float(w), 3)
-                for name, w in zip(models, weights, strict=True)
-            },
+            pooled[-1], {f"weight of {name}": round(float(w), 3) for name, w in facts}
         )
 
-    def _choose_linear(
-        self,
-        block: np.ndarray,
-        observed: np.ndarray,
-        parts: list[tuple[np.ndarray, Any]],
-        num_classes: int,
-    ) -> Learn:
-        """A logistic regression with the penalty of the lowest log-loss on nodes held out."""
-        choices = [
-            partial(learn_logistic, block, num_classes=num_classes, penalty=penalty)
-            for penalty in PENALTIES
-        ]
-        if not parts:
-            return choices[0]
-        losses = []
-        for learn in choices:
-            said, truth = _hold_out([learn], observed, parts, num_classes)
-            losses.append(compute_log_loss(said[0], truth, np.arange(len(truth))))
-        return choices[int(np.argmin(losses))]
+    def _learn_linear(self, fits: CrossFit, tables: Runs, num_classes: int) -> np.ndarray:
+        """(R, n, C) of the logistic regression whose penalty does best on nodes held out."""
+        return fits.choose(
+            [
+                partial(learn_logistic, num_classes=num_classes, penalty=penalty)
+                for penalty in PENALTIES
+            ],
+            tables,
+        )
 
-    def _make_trees(self, table: np.ndarray, num_classes: int, state: int) -> Learn:
+    def _make_trees(self, num_classes: int, context: Context) -> Learn:
         from sklearn.ensemble import ExtraTreesClassifier
 
-        def learn(codes: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        state = int(context.rng("trees").integers(2**31))
+
+        def learn(table: np.ndarray, codes: np.ndarray) -> Predict:
             known = codes != MISSING
             counts = np.bincount(codes[known], minlength=num_classes)
             model = ExtraTreesClassifier(self.trees, min_samples_leaf=2, random_state=state)
             model.fit(table[known], codes[known])
+            context.progress.check()
 
-            def predict(nodes: np.ndarray) -> np.ndarray:
-                values = np.zeros((len(nodes), num_classes))
-                values[:, np.flatnonzero(counts)] = model.predict_proba(table[nodes])
+            def predict(nodes: Any) -> np.ndarray:
+                found = model.predict_proba(table[nodes])
+                values = np.zeros((len(found), num_classes))
+                values[:, np.flatnonzero(counts)] = found
                 return smooth_absent(values, counts)
 
             return predict
 
         return learn
 
+    def _pool(self, fits: CrossFit, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(R, n, C) and (K,) trust of (K, R, n, C), by what was said of nodes held out."""
+        held_out = np.array([fits.hold_out(member) for member in said])
+        weights = fit_weights(held_out, fits.truth, self.evenness)
+        return np.array([pool(run, weights) for run in said.swapaxes(0, 1)]), weights
 
-def _hold_out(
-    models: Sequence[Learn],
-    observed: np.ndarray,
-    parts: list[tuple[np.ndarray, Any]],
-    num_classes: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """(K, h, C) what each model says of h known nodes that it had not seen, and (h,) classes."""
-    nodes = np.concatenate([fold for _, fold in parts]) if parts else np.zeros(0, np.int64)
-    said = np.zeros((len(models), len(nodes), num_classes))
-    for row, learn in enumerate(models):
-        if parts:
-            said[row] = np.concatenate([learn(rest)(fold) for rest, fold in parts])
-    return said, observed[nodes]
+    def _learn_again(
+        self, fits: CrossFit, graph: Graph, pooled: np.ndarray, priors: list[np.ndarray]
+    ) -> np.ndarray:
+        """(R, n, C) learned from what was said of a node and of those around it."""
+        from core.models.evidence import count_inferred
+
+        tables = []
+        for codes, chances, prior in zip(fits.seen, pooled, priors, strict=True):
+            known = np.flatnonzero(codes != MISSING)
+            told = chances.copy()
+            told[known] = np.eye(len(prior))[codes[known]]
+            tables.append(count_inferred(graph, told, prior))
+        return self._learn_linear(fits, fits.mix(tables), len(priors[-1]))
