@@ -155,8 +155,9 @@ def _name_mechanism(near: float, role: float, share: float, attack: str) -> str:
         return f"By {title}"
     excess = np.nan_to_num([near - share, role - share], nan=-1.0)
     if excess.max() <= CLEAR_EXCESS:
-        known = near == near
-        neighbors = f"{format_percent(near)} of its neighbours share its value, " * known
+        neighbors = ""
+        if near == near:
+            neighbors = f"{format_percent(near)} of its neighbours share its value, "
         return f"{neighbors}{format_percent(share)} of all do: {title} sees more than that"
     if excess[0] >= excess[1]:
         who, value = "its neighbours", near

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from core.audit.view import NODE_COLUMNS
-from core.findings.node_reasons import explain_links, explain_node
+from core.findings.node_reasons import CLEAR_EXCESS, explain_links, explain_node, explain_people
+from core.findings.people import Secret
+from core.graph import Attribute
 from core.release import ORIGINAL
 from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
@@ -45,6 +47,24 @@ def test_an_attribute_attack_is_explained_by_classes():
     text = " ".join(explain([risk(node, "gcn", 0.4)]))
     assert "neighbours share its value" in text
     assert "withheld" not in text
+
+
+def test_a_further_column_is_explained_by_a_naive_count_telling_or_not():
+    """Where the neighbours told nothing, the page of risks once ended in an error."""
+    graph = two_communities()
+    codes = np.arange(graph.num_nodes) % 2
+    attributes = {**graph.attributes, "shift": Attribute("shift", codes, ("day", "night"))}
+    graph = replace(graph, attributes=attributes)
+    people = pd.DataFrame({"node": graph.node_ids, "attack": "gcn", "advantage": 0.5})
+    lines = explain_people(make_view(graph), people, Secret("attribute", "shift"))
+    told = 0
+    for number, line in enumerate(lines):
+        near = graph.adjacency[[number]].indices
+        alike = np.mean(codes[near] == codes[number])
+        assert f"{alike:.0%}".replace("%", " %") in line
+        assert ("sees more than that" in line) == (alike <= 0.5 + CLEAR_EXCESS)
+        told += alike <= 0.5 + CLEAR_EXCESS
+    assert 0 < told < len(lines)
 
 
 def test_shared_contacts_equal_a_naive_count():
