@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -10,16 +11,16 @@ from pydantic import Field
 
 from core.context import Context
 from core.defenses.guesses import guess_values
-from core.defenses.verifying import choose_state, draw_links
+from core.defenses.verifying import Choice, choose_better, choose_state, draw_links
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.progress import PartProgress
 from core.release import Release
-from core.threats import Threats
+from core.threats import AttributeThreat, Threats
 
 if TYPE_CHECKING:
-    from core.models.gps.sampler_training import SamplerState
+    from core.models.gps.sampler_training import SamplerTrainer
 
 
 class GpsSampling(Defense):
@@ -31,7 +32,7 @@ class GpsSampling(Defense):
     because the authors' training is unstable: no gain from making the attacker worse than
     guessing, several steps of the attacker for one of the sampler, and the release is chosen
     among checkpoints of all restarts by the strongest of several attacks on a draw, turned
-    round where they are wrong, judged by the guesses.
+    round where they are wrong, judged by the guesses; while none passes, it is trained again.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -42,7 +43,7 @@ class GpsSampling(Defense):
         group="empirical",
         cost="minutes",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
     variant: Literal["full", "adv", "dis"] = Field(
         "full",
@@ -104,6 +105,13 @@ class GpsSampling(Defense):
         description="Nodes whose ego networks the simulated attacker reads at once.",
     )
     restarts: int = Field(2, ge=1, le=50, description="Trainings of which the best is published.")
+    further: int = Field(
+        2,
+        ge=0,
+        le=50,
+        title="Further trainings",
+        description="Added one by one while the best release is above the attack AUC aimed at.",
+    )
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if threats.attribute is None:
@@ -117,28 +125,13 @@ class GpsSampling(Defense):
         if reason:
             raise UnsupportedError("GPS sampling", reason)
         trace = _Trace({}, context)
-        assert threats.attribute is not None
-        progress = PartProgress(context.progress, 0, self.restarts + 2)
-        beliefs = guess_values(
-            graph, threats.attribute, replace(context.child("guess"), progress=progress)
-        )
-        states = self._train(graph, threats, beliefs, trace, context)
-        progress = PartProgress(context.progress, self.restarts + 1, self.restarts + 2)
-        shares = [state.probabilities for state in states]
-        choice = choose_state(
-            graph,
-            threats.attribute,
-            beliefs,
-            shares,
-            self.target,
-            replace(context, progress=progress),
-        )
+        choice, shares = self._search(graph, threats, trace, context)
         release = draw_links(graph, choice.probabilities, context.rng("release"))
         kept = [float(share.mean()) for share in shares]
         facts = {
             "estimated_attack_auc": choice.attack,
             **{f"estimated_auc_of_{key}": value for key, value in choice.by_attack.items()},
-            "restarts": float(self.restarts),
+            "restarts": float(trace.restarts),
             "lowest_attack_auc_among_states": min(choice.rough),
             "highest_attack_auc_among_states": max(choice.rough),
             "expected_share_kept": float(choice.probabilities.mean()),
@@ -154,18 +147,44 @@ class GpsSampling(Defense):
             link_scores=choice.probabilities,
         )
 
-    def _train(
-        self,
-        graph: Graph,
-        threats: Threats,
-        beliefs: np.ndarray,
-        trace: _Trace,
-        context: Context,
-    ) -> list[SamplerState]:
-        """The states of all restarts that may be published."""
+    def _search(
+        self, graph: Graph, threats: Threats, trace: _Trace, context: Context
+    ) -> tuple[Choice, list[np.ndarray]]:
+        """What to publish, and the shares (m,) of all states: trains until one is near the
+        target."""
+        threat, trials = threats.attribute, self.restarts + self.further
+        assert threat is not None
+
+        def watch(part: int) -> PartProgress:
+            return PartProgress(context.progress, part, trials + 2)
+
+        beliefs = guess_values(graph, threat, replace(context.child("guess"), progress=watch(0)))
+        trainer = self._make_trainer(graph, threat, beliefs, context)
+        choice: Choice | None = None
+        shares: list[np.ndarray] = []
+        judged = 0
+        for number in range(trials):
+            report = trace.make_report(number, self.epochs, watch(1 + number))
+            states = trainer.run(context.seed.child("restart", number), report)
+            shares += [state.probabilities for state in states]
+            trace.restarts = number + 1
+            if trace.restarts < self.restarts:
+                continue
+            inner = context.child("restart", number) if choice else context
+            inner = replace(inner, progress=watch(2 + number))
+            found = choose_state(graph, threat, beliefs, shares[judged:], self.target, inner)
+            choice = choose_better(choice, found, self.target) if choice else found
+            judged = len(shares)
+            if choice.is_near(self.target):
+                break
+        assert choice is not None
+        return choice, shares
+
+    def _make_trainer(
+        self, graph: Graph, threat: AttributeThreat, beliefs: np.ndarray, context: Context
+    ) -> SamplerTrainer:
         from core.models.gps.sampler_training import SamplerSettings, SamplerTrainer
 
-        assert threats.attribute is not None
         settings = SamplerSettings(
             gamma=0.0 if self.variant == "dis" else self.gamma,
             eta=0.0 if self.variant == "adv" else self.eta,
@@ -177,40 +196,35 @@ class GpsSampling(Defense):
             batch=self.batch,
             backbone=self.backbone,
         )
-        trainer = SamplerTrainer(
+        return SamplerTrainer(
             graph,
-            threats.attribute.observed,
+            threat.observed,
             beliefs,
-            threats.attribute.observed_shares,
+            threat.observed_shares,
             settings,
             context.device.torch_name,
         )
-        states = []
-        for restart in range(self.restarts):
-            progress = PartProgress(context.progress, 1 + restart, self.restarts + 2)
-
-            def report(
-                curve: str,
-                step: int,
-                value: float,
-                number: int = restart + 1,
-                progress: PartProgress = progress,
-            ) -> None:
-                trace.add(f"{curve}, restart {number}", step, value)
-                progress.check()
-                if curve == "sampler loss":
-                    progress.update(step + 1, self.epochs, "learning which links to keep")
-
-            states += trainer.run(context.seed.child("restart", restart), report)
-        return states
 
 
 class _Trace:
-    """Curves, kept for the release and shown while they grow."""
+    """Curves, kept for the release and shown while they grow, and the number of trainings."""
 
     def __init__(self, curves: dict[str, list[tuple[float, float]]], context: Context) -> None:
-        self.curves, self._progress = curves, context.progress
+        self.curves, self._progress, self.restarts = curves, context.progress, 0
 
     def add(self, name: str, step: float, value: float) -> None:
         self.curves.setdefault(name, []).append((float(step), value))
         self._progress.record(name, step, value)
+
+    def make_report(
+        self, number: int, epochs: int, progress: PartProgress
+    ) -> Callable[[str, int, float], None]:
+        """What a training tells its curves to."""
+
+        def report(curve: str, step: int, value: float) -> None:
+            self.add(f"{curve}, restart {number + 1}", step, value)
+            progress.check()
+            if curve == "sampler loss":
+                progress.update(step + 1, epochs, "learning which links to keep")
+
+        return report

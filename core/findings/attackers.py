@@ -10,7 +10,7 @@ maximum per person stays as an upper bound, beside what attackers who only guess
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -66,8 +66,10 @@ def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     real = [attack for attack in secrets if not is_null(attack)]
     rows = rows[rows.attack.isin(real)]
     parts = []
-    keys = [rows.release, rows.attack.map(lambda a: secrets[a])]
-    for (release, (threat, target)), group in rows.groupby(keys, sort=False):
+    kinds = list(dict.fromkeys(secrets.values()))
+    keys = [rows.release, _map_distinct(rows.attack, lambda a: kinds.index(secrets[a]))]
+    for (release, number), group in rows.groupby(keys, sort=False):
+        threat, target = kinds[number]
         chosen, how = _choose(group)
         parts.append(chosen.assign(release=release, threat=threat, target=target, how=how))
     if not parts:
@@ -104,7 +106,7 @@ def compute_exposed(
             share=("is_exposed", "mean"),
             mean=("advantage", "mean"),
             sd=("advantage", "std"),
-            attacks=("attack", lambda a: " or ".join(dict.fromkeys(map(method_title, a)))),
+            attacks=("attack", lambda a: " or ".join(dict.fromkeys(map(method_title, a.unique())))),
             how=("how", "first"),
         )
         .reset_index()
@@ -144,13 +146,19 @@ def _choose(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
             best = means.idxmax()
             how = f"{method_title(keys[best])}, which chooses on known values"
             return rows[rows.attack == best], how
-    half = rows.node.map(_hash_half)
+    half = _map_distinct(rows.node, _hash_half)
     parts = []
     for side in (0, 1):
         own, others = rows[half == side], rows[half != side]
         means = (others if len(others) else own).groupby("attack", sort=False).advantage.mean()
         parts.append(own[own.attack == means.idxmax()])
     return pd.concat(parts), CROSS_FITTED
+
+
+def _map_distinct(column: pd.Series, number: Callable[[str], int]) -> pd.Series:
+    """`number` of each entry, asked once for each distinct one: a person has a row an attack."""
+    codes, distinct = pd.factorize(column)
+    return pd.Series(np.array([number(text) for text in distinct], int)[codes], column.index)
 
 
 def _hash_half(node: object) -> int:

@@ -95,6 +95,7 @@ def method_title(method_id: str) -> str:
     return _compose_title(method_id, is_brief=False)
 
 
+@lru_cache(maxsize=1024)
 def _compose_title(method_id: str, is_brief: bool) -> str:
     """is_brief: of the settings only how strong a defense is, and switches that are on."""
     method = _parse(method_id)

@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from core.context import Context
+from core.defenses import gps_sampling
 from core.defenses.gps_sampling import GpsSampling
 from core.defenses.guesses import guess_values
+from core.defenses.verifying import Choice
 from core.graph import Attribute, Graph
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import GpsAttacker, GpsSettings
@@ -21,7 +23,7 @@ from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
 
-QUICK = {"epochs": 4, "batch": 8, "attacker_steps": 1, "restarts": 1, "lr": 0.02}
+QUICK = {"epochs": 4, "batch": 8, "attacker_steps": 1, "restarts": 1, "further": 0, "lr": 0.02}
 
 
 def publish(threats, seed=0, **settings):
@@ -216,3 +218,19 @@ def test_weights_of_kept_links_stay_and_reasons_are_given():
     kept = np.isin(threats.visible.edge_codes, released.edge_codes)
     np.testing.assert_array_equal(released.weights, threats.visible.weights[kept])
     assert "private attribute" in GpsSampling().supports(graph, Threats(graph))
+
+
+def test_it_is_trained_again_while_no_release_is_near_the_target(monkeypatch):
+    """Two trainings, then one by one; the curves and facts tell all of them."""
+    graph, attacks = two_communities(), iter([0.9, 0.8, 0.57])
+
+    def choose(graph, threat, beliefs, states, target, context):
+        return Choice(next(attacks), states[0], [0.6] * len(states))
+
+    monkeypatch.setattr(gps_sampling, "choose_state", choose)
+    threats = make_threats(graph)
+    settings = {**QUICK, "restarts": 2, "further": 5, "target": 0.55}
+    release = GpsSampling(**settings).publish(threats.visible, threats, Context(Seed(0)))
+    assert release.facts["restarts"] == 4
+    assert release.facts["estimated_attack_auc"] == 0.57
+    assert {name.rpartition(" ")[2] for name in release.curves} >= {"1", "2", "3", "4"}

@@ -7,7 +7,14 @@ import pytest
 
 from core.context import Context
 from core.data.splits import draw_attribute_threat
-from core.defenses.verifying import choose_state, draw_attackers
+from core.defenses import verifying
+from core.defenses.verifying import (
+    SLACK,
+    Choice,
+    choose_better,
+    choose_state,
+    draw_attackers,
+)
 from core.graph import Attribute, Graph
 from core.seeding import Seed
 from core.threats import AttributeThreat
@@ -74,3 +81,41 @@ def test_who_knows_all_values_verifies_with_attackers_who_know_few():
         assert attribute.codes[attacker.known].mean() == pytest.approx(0.5, abs=0.02)
     few = draw_attribute_threat(graph, "private", 0.1, Seed(0))
     assert draw_attackers(few, Context(Seed(0))) == [few]
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.33, 0.6, 0.95])
+def test_the_search_between_too_many_links_and_few_enough(halves, monkeypatch, limit):
+    """Attacks that win where more than a share of the links is kept: found in four trials."""
+    graph, threat, _ = halves
+    shares = np.linspace(0.1, 1.0, 10)
+    tried = []
+
+    def estimate(attacks, drawn, *arguments):
+        if "label_propagation" in attacks:
+            return {"label_propagation": 0.5}
+        tried.append(drawn.num_edges / graph.num_edges)
+        return {"gps": 0.5 if tried[-1] < limit + 0.02 else 0.9}
+
+    monkeypatch.setattr(verifying, "_estimate_all", estimate)
+    monkeypatch.setattr(verifying, "_estimate_degree", lambda *arguments: 0.5)
+    links = np.arange(graph.num_edges) / graph.num_edges
+    states = [(links < share).astype(float) for share in shares]
+    found = choose(graph, threat, states, target=0.6)
+    assert len(tried) <= 4
+    kept = found.probabilities.mean()
+    if limit >= 0.1:
+        assert limit - 0.1 <= kept + 1e-6 <= limit + 0.05
+        assert found.attack == 0.5
+    else:  # none is weak enough
+        assert found.attack == 0.9
+
+
+def test_of_two_choices_the_nearer_or_else_the_one_with_more_links():
+    def make(attack, kept):
+        return Choice(attack, np.full(10, kept), [attack])
+
+    few, many, weak = make(0.5, 0.4), make(0.55 + SLACK, 0.8), make(0.7, 0.9)
+    assert choose_better(few, many, 0.55).attack == many.attack
+    assert choose_better(weak, few, 0.55).attack == few.attack
+    found = choose_better(make(0.9, 0.1), weak, 0.55)
+    assert (found.attack, found.rough) == (0.7, [0.9, 0.7])
