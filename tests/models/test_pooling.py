@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.models.pooling import FLOOR, combine, fit_weights, pool
+from core.models.pooling import FLOOR, choose_evenness, combine, fit_weights, pool
 
 
 def draw_members(num_members, num_nodes, num_classes, seed=0):
@@ -69,3 +69,11 @@ def test_overconfident_members_are_softened():
     mixed, weights = combine(loud, loud, truth, evenness=0.01)
     assert weights[0] < 0.3
     np.testing.assert_allclose(mixed[0], [0.7, 0.3], atol=0.01)
+
+
+def test_trust_is_uneven_only_where_nodes_held_out_speak_for_it():
+    members, truth = draw_members(8, 60, 2)
+    assert choose_evenness(members, truth) == 100.0  # noise: weights fitted to it mislead
+    members[0] = np.where(np.eye(2)[truth] == 1, 0.7, 0.3)
+    assert choose_evenness(members, truth) == 1.0
+    assert choose_evenness(members[:, :9], truth[:9]) == 10.0  # too few to choose on

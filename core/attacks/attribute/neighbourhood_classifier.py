@@ -12,7 +12,7 @@ from core.context import Context
 from core.graph import MISSING, Graph
 from core.methods import AttributeAttack, MethodInfo
 from core.models.crossfit import CrossFit, Learn, Predict, Runs
-from core.models.pooling import fit_weights, pool
+from core.models.pooling import choose_evenness, fit_weights, pool
 from core.models.tuning import draw_folds, learn_logistic, smooth_absent
 from core.release import Release
 from core.results import ClassProbabilities
@@ -43,18 +43,19 @@ class NeighbourhoodClassifier(AttributeAttack):
         ),
         group="combined",
         cost="seconds",
-        version=2,
+        version=3,
     )
     trees: int = Field(200, ge=1, le=10_000, description="Extremely randomised trees.")
     width: int = Field(
         64, ge=1, le=1024, description="Main directions that many features are reduced to."
     )
     folds: int = Field(5, ge=2, le=20, description="Parts of the known nodes held out in turn.")
-    evenness: float = Field(
-        10.0,
+    evenness: float | None = Field(
+        None,
         ge=0,
         le=1000,
-        description="Penalty on a model's squared distance to an even share of the trust.",
+        description="Penalty on a model's squared distance to an even share of the trust; empty: "
+        "chosen on known nodes.",
     )
     rounds: int = Field(
         4, ge=0, le=20, description="Times that what is inferred of the neighbours teaches."
@@ -138,7 +139,10 @@ class NeighbourhoodClassifier(AttributeAttack):
     def _pool(self, fits: CrossFit, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(R, n, C) and (K,) trust of (K, R, n, C), by what was said of nodes held out."""
         held_out = np.array([fits.hold_out(member) for member in said])
-        weights = fit_weights(held_out, fits.truth, self.evenness)
+        evenness = self.evenness
+        if evenness is None:
+            evenness = choose_evenness(held_out, fits.truth)
+        weights = fit_weights(held_out, fits.truth, evenness)
         return np.array([pool(run, weights) for run in said.swapaxes(0, 1)]), weights
 
     def _learn_again(
