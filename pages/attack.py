@@ -49,7 +49,7 @@ def main() -> None:
 
 def _answer(view: AuditView) -> str:
     threats = tables.list_threats(view.results)
-    return " ".join(answers.answer_attack(view.results, threat) for threat in threats)
+    return "\n\n".join(answers.answer_attack(view.results, threat) for threat in threats)
 
 
 def _plot_ranking(view: AuditView, threat: Threat, theme: Theme) -> Chart:

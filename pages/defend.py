@@ -177,7 +177,7 @@ def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:
 def _answer(view: AuditView) -> str:
     threats = list_threats(view.results)
     sentences = (answers.answer_defense(view.results, threat) for threat in threats)
-    return " ".join(filter(None, sentences))
+    return "\n\n".join(filter(None, sentences))
 
 
 def _tabulate(view: AuditView) -> pd.DataFrame:

@@ -61,13 +61,16 @@ class Tally:
 class Session:
     """One browser tab, as far as the server can tell."""
 
-    def __init__(self, port: int, audit_id: str) -> None:
+    def __init__(self, port: int, audit_id: str, cookie: str = "") -> None:
         self._port, self._query = port, f"audit={audit_id}"
+        self._cookie = cookie
         self._hashes: dict[str, str] = {"": ""}
 
     async def open(self) -> None:
         url = f"ws://127.0.0.1:{self._port}/_stcore/stream"
         origin = {"Origin": f"http://127.0.0.1:{self._port}"}
+        if self._cookie:
+            origin["Cookie"] = self._cookie
         self._socket = await websocket_connect(
             HTTPRequest(url, headers=origin, request_timeout=PATIENCE_S), subprotocols=["streamlit"]
         )
