@@ -23,7 +23,7 @@ class H2Gcn(ModuleAttack):
         summary="Trains a network that keeps a node, its neighbours and theirs apart.",
         source="Zhu et al., Beyond homophily in graph neural networks, NeurIPS 2020",
         group="neural",
-        cost="seconds",
+        cost="minutes",
         uses_gpu=True,
     )
 

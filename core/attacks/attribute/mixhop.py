@@ -23,7 +23,7 @@ class MixHop(ModuleAttack):
         summary="Trains a network that mixes neighbours at distances zero to two.",
         source="Abu-El-Haija et al., MixHop: higher-order graph convolution, ICML 2019",
         group="neural",
-        cost="seconds",
+        cost="minutes",
         uses_gpu=True,
     )
 
