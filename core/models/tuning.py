@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -96,7 +97,10 @@ def learn_logistic(
     present = np.flatnonzero(counts)
     model = LogisticRegression(C=penalty, max_iter=500, tol=1e-5)
     if len(present) > 1:
-        model.fit(features[known], observed[known])
+        with warnings.catch_warnings():
+            # Few known values of a column of many classes are classes all the same.
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            model.fit(features[known], observed[known])
 
     def predict(nodes: np.ndarray | slice) -> np.ndarray:
         asked = features[nodes]

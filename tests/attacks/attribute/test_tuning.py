@@ -16,6 +16,7 @@ from core.models.tuning import (
     draw_folds,
     fit_logistic,
     hold_out,
+    learn_logistic,
     scale_features,
     smooth_absent,
 )
@@ -79,3 +80,10 @@ def test_scaling_is_the_same_for_constant_columns_and_keeps_sparse_zeros():
     np.testing.assert_array_equal(scale_features(constant), np.zeros((7, 1)))
     thin = Graph.from_pairs(np.array([[0, 1]]), 2, features=sparse.csr_array(features))
     np.testing.assert_allclose(scale_features(thin).toarray(), [[1, 0.5, 0], [1, 1, -1]])
+
+
+def test_few_known_values_of_many_classes_are_learned_without_a_word(recwarn):
+    observed = np.concatenate([np.arange(21), np.arange(9), np.full(5, -1)])
+    predict = learn_logistic(np.random.default_rng(0).normal(size=(35, 3)), observed, 21, 0.1)
+    assert predict(slice(None)).shape == (35, 21)
+    assert not [w for w in recwarn if "unique classes" in str(w.message)]
