@@ -65,6 +65,7 @@ def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     secrets = {attack: find_secret(attack) for attack in rows.attack.unique()}
     real = [attack for attack in secrets if not is_null(attack)]
     rows = rows[rows.attack.isin(real)]
+    rows = rows.assign(half=_map_distinct(rows.node, _hash_half))
     parts = []
     kinds = list(dict.fromkeys(secrets.values()))
     keys = [rows.release, _map_distinct(rows.attack, lambda a: kinds.index(secrets[a]))]
@@ -135,6 +136,7 @@ def tabulate_exposed(nodes: pd.DataFrame, releases: Sequence[str]) -> pd.DataFra
 def _choose(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The rows of the headline attacker among those of one release and secret, and how chosen.
 
+    Column half: on which side of the cross-fitting a person is.
     Of several attackers who know different things the one who gains most is taken: a choice
     among scenarios.
     """
@@ -146,10 +148,9 @@ def _choose(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
             best = means.idxmax()
             how = f"{method_title(keys[best])}, which chooses on known values"
             return rows[rows.attack == best], how
-    half = _map_distinct(rows.node, _hash_half)
     parts = []
     for side in (0, 1):
-        own, others = rows[half == side], rows[half != side]
+        own, others = rows[rows.half == side], rows[rows.half != side]
         means = (others if len(others) else own).groupby("attack", sort=False).advantage.mean()
         parts.append(own[own.attack == means.idxmax()])
     return pd.concat(parts), CROSS_FITTED
