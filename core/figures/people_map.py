@@ -73,6 +73,8 @@ def people_map(
         at = {"row": 1, "col": column}
         shown = max(shown, _add_links(figure, side, positions, theme, at))
         for trace in _list_points(side.people, positions, by, names, top, column == 1):
+            if theme == "dark":  # the highest risks are the darkest points
+                trace.marker.line = {"width": 0.8, "color": INKS[theme].text}
             figure.add_trace(trace, **at)
         if focus is not None:
             figure.add_trace(_ring(positions[focus], theme), **at)

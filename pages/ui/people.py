@@ -104,10 +104,10 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
             **dict.fromkeys(
                 (column for column in shown if column.startswith("On ")),
                 st.column_config.NumberColumn(
-                    format="%.2f", width=90, help="Advantage on that release."
+                    format="%.2f", width=140, help="Advantage on that release."
                 ),
             ),
-            "Why": st.column_config.TextColumn(width=430),
+            "Why": st.column_config.TextColumn(width=340),
             "Low": number,
             "High": number,
         },

@@ -7,6 +7,7 @@ import pytest
 
 from core.figures import people_map as module
 from core.figures.people_map import Side, community_map, people_map
+from core.figures.theme import INKS
 from core.findings.palette import RISK_SCALE
 from core.findings.people_map import compute_communities, compute_people, find_changes
 from tests.figures.conftest import RELEASES, make_view
@@ -53,6 +54,15 @@ def test_risk_has_its_scale_and_the_highest_is_on_top():
     assert np.all(np.diff(points.marker.color) >= 0)
     assert [color for _, color in points.marker.colorscale] == list(RISK_SCALE)
     assert (points.marker.cmin, points.marker.cmax) == (0, 1)
+
+
+def test_the_darkest_points_have_an_edge_on_a_dark_page():
+    (_, dark), (_, light) = (
+        list_markers(people_map([make_side()], POSITIONS, "risk", theme))
+        for theme in ("dark", "light")
+    )
+    assert dark.marker.line.color == INKS["dark"].text
+    assert light.marker.line.color is None
 
 
 def test_links_are_one_line_and_thinned(monkeypatch):
