@@ -62,7 +62,7 @@ def list_people(view: AuditView, secret: Secret, release: str) -> pd.DataFrame:
 
 
 def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
-    """The table; a click on a row opens the person."""
+    """The table; a chosen row opens the person. Not a cell: the Tab key would choose those too."""
     first, others = releases[0], tuple(releases[1:])
     people = list_people(view, secret, first)
     if people.empty:
@@ -92,7 +92,7 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
         height=min(TABLE_HEIGHT, 36 * (len(shown) + 1)),
         key=KEY,
         on_select=lambda: _open_selected(shown["Person"].tolist()),
-        selection_mode="single-cell",
+        selection_mode="single-row",
         placeholder="–",
         alt=f"People by what attacks on {secret.name(view.spec.private)} add to the base rate",
         column_config={
@@ -115,16 +115,16 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
     notes = [describe_prior(people, secret), TIES]
     if len(table) > MAX_ROWS:
         notes.insert(0, f"The first {MAX_ROWS:,} of {len(table):,} people; the file has all.")
-    notes.append("A click on a row opens the person.")
+    notes.append("Choose a row to open the person.")
     with st.container(horizontal=True, wrap=False):
         st.caption(" ".join(escape(note, 400) for note in notes), width="stretch")
         page.download_table(table, f"people-{secret.threat}")
 
 
 def _open_selected(names: list[str]) -> None:
-    cells = st.session_state[KEY].selection.cells
-    if cells:
-        session.open_node(names[cells[0][0]])
+    rows = st.session_state[KEY].selection.rows
+    if rows:
+        session.open_node(names[rows[0]])
 
 
 def _find_worst(view: AuditView) -> Secret | None:

@@ -60,6 +60,8 @@ def _read_attackers(page: Page) -> None:
     """Each threat has a sentence with an interval and the number of pairs."""
     driver.follow(page, "Attack")
     main = page.get_by_test_id("stMain")
+    for drawn in ("who knows the defense reaches", "nine in ten of them right"):
+        expect(main).to_contain_text(drawn)
     for pattern in (
         r"On EdgeRand \(ε = 3\), who knows the defense reaches .+ \(Adamic–Adar, knowing the "
         r"defense\).+ over [\d,]+ cases a repeat",
