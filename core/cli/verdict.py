@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from core.cli.terminal import say
@@ -22,7 +23,7 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def judge_audit(view: AuditView) -> tuple[dict[str, Any], int]:
+def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[dict[str, Any], int]:
     """What audit.json says of the audit's policy, and the exit code; ({}, 0) without one."""
     from core.findings.labels import release_title
     from core.findings.policy import check_policy
@@ -33,5 +34,5 @@ def judge_audit(view: AuditView) -> tuple[dict[str, Any], int]:
     verdict = judge(view, check_policy(view.spec.policy))
     for release in verdict.releases:
         decision = release.decision.replace("_", " ")
-        say(f"{decision}: {release_title(release.release)}")
+        tell(f"{decision}: {release_title(release.release)}")
     return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

@@ -17,7 +17,8 @@ from core.audit.plan import draw_repeat, plan_audit, prepare_graph
 from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
-from core.cli.main import describe_risk, main
+from core.cli.audit import describe_risk
+from core.cli.main import main
 from core.data.synthetic import generate_social
 from core.errors import InputError
 from core.graph import Attribute
