@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import threading
@@ -43,6 +44,9 @@ class Engine:
         with self._lock:
             if not self._is_alive():
                 self._disconnect()
+                # A client that never connected is closed by the collector, in whatever thread it
+                # runs; in the thread that the next client starts that would wait for itself.
+                gc.collect()
                 address = os.environ.get("AUDIT_SCHEDULER", "")
                 self._client = self._connect_to(address) if address else self._start_cluster()
                 workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
