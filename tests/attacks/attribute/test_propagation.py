@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.algorithms.spreading import normalize_class_mass, sharpen, spread_labels
-from core.attacks.attribute import attri_infer, ensemble
+from core.attacks.attribute import attri_infer
 from core.attacks.attribute.attri_infer import AttriInfer
 from core.attacks.attribute.ensemble import Ensemble
 from core.attacks.attribute.label_propagation import LabelPropagation, choose_power
@@ -15,6 +15,7 @@ from core.data.splits import draw_attribute_threat
 from core.data.synthetic import generate_social
 from core.graph import Attribute, Graph
 from core.measures.ranking import measure_class_probabilities
+from core.models import pooling
 from core.release import Release
 from core.seeding import Seed
 
@@ -112,12 +113,12 @@ def test_signed_weights_find_heterophily_and_weights_above_zero_do_not(turned, m
     graph, threat = turned
     attack = Ensemble(members="label_propagation+com_infer", folds=2, evenness=0.01)
     assert measure(attack, graph, threat)["auc"] > 0.7
-    free = ensemble.minimize
+    free = pooling.minimize
 
     def bounded(loss, start, **options):
         return free(loss, start, bounds=[(0.0, None)] * len(start), **options)
 
-    monkeypatch.setattr(ensemble, "minimize", bounded)
+    monkeypatch.setattr(pooling, "minimize", bounded)
     assert measure(attack, graph, threat)["auc"] < 0.55
 
 
