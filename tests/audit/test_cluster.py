@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -92,3 +93,31 @@ def test_the_embedded_cluster_lets_in_only_its_parent(tmp_path, monkeypatch):
         assert oct((tmp_path / "cluster.log").stat().st_mode & 0o777) == "0o600"
     finally:
         engine.close()
+
+
+class Unclosed:
+    """What is garbage only to the collector, as a client is that never connected."""
+
+    def __init__(self, closed: list[str]) -> None:
+        self.myself, self.closed = self, closed
+
+    def __del__(self) -> None:
+        self.closed.append("closed")
+
+
+def test_clients_that_never_connected_are_gone_before_the_next_one_starts(tmp_path, monkeypatch):
+    closed: list[str] = []
+
+    def start_cluster(engine: Engine):
+        assert closed == ["closed"]
+        raise InterruptedError
+
+    monkeypatch.setattr(Engine, "_start_cluster", start_cluster)
+    monkeypatch.delenv("AUDIT_SCHEDULER", raising=False)
+    gc.disable()
+    try:
+        Unclosed(closed)
+        with pytest.raises(InterruptedError):
+            Engine(tmp_path).connect()
+    finally:
+        gc.enable()
