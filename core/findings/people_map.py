@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from core.findings.attackers import compute_headline
+from core.audit.cases import THREAT_TITLES
+from core.findings.attackers import compute_headline, find_secret
 from core.findings.numbers import format_percent
 from core.graph import MISSING, Attribute, Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
@@ -175,7 +176,7 @@ def answer_map(people: pd.DataFrame) -> str:
     told = (
         f"Of {at_stake:,} people with something at stake, **{exposed:,}** "
         f"({format_percent(exposed / at_stake)}) are exposed: an attacker gains more than "
-        f"{ADVANTAGE_LIMIT:g} over the base rate"
+        f"{ADVANTAGE_LIMIT:g} over the base rate{_name_threats(people)}"
     )
     if not exposed:
         return told + "."
@@ -189,6 +190,14 @@ def answer_map(people: pd.DataFrame) -> str:
         f"{found.exposed:,} of {found.at_stake:,} there ({format_percent(inside)}), "
         f"{format_percent(others)} elsewhere."
     )
+
+
+def _name_threats(people: pd.DataFrame) -> str:
+    """By what the exposed are exposed most, so that one threat does not pass for another."""
+    exposed = people.attack[people.advantage > ADVANTAGE_LIMIT]
+    threats = exposed.map(lambda attack: find_secret(attack)[0]).value_counts()
+    named = [f"{count:,} most by {THREAT_TITLES[t]}" for t, count in threats.items() if t]
+    return f" ({', '.join(named)})" if named else ""
 
 
 def list_people(people: pd.DataFrame, by: Color, limit: int | None = None) -> pd.DataFrame:

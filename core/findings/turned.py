@@ -15,8 +15,8 @@ TURNABLE = ("auc",)
 """Metrics of attacks that an attacker turns round by turning his scores round."""
 
 PHRASES = {
-    "auc": "is right in %s of the comparisons",
-    "included_auc": "is right in %s of the comparisons",
+    "auc": "is right in %s of the comparisons (a guess: in half)",
+    "included_auc": "is right in %s of the comparisons (a guess: in half)",
     "tpr_at_fpr_0.01": "finds %s at 1 %% false alarms",
     "tpr_at_fpr_0.001": "finds %s at 0.1 %% false alarms",
     "accuracy": "is right about %s of the people",

@@ -49,7 +49,7 @@ def answer_verdict(verdict: Verdict) -> str:
 
 
 def _name_nearest(verdict: Verdict) -> str:
-    """The release that breaks fewest limits, how many, and the first of them."""
+    """A release than which none breaks fewer limits, how many, and the first of them."""
     broken = {
         release.release: [c for c in release.checks if c.decision == "do_not_publish"]
         for release in verdict.releases
@@ -62,7 +62,7 @@ def _name_nearest(verdict: Verdict) -> str:
         return ""
     total = next(len(r.checks) for r in verdict.releases if r.release == nearest)
     return (
-        f" **{release_title(nearest)}** breaks fewest, {len(checks)} of {total}, the first by "
+        f" **{release_title(nearest)}** breaks {len(checks)} of {total}, none fewer; the first by "
         f"{explain_check(checks[0])[0].lower()}{explain_check(checks[0])[1:]}."
     )
 
