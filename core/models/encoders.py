@@ -17,8 +17,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from core.algorithms.normalize import Norm, normalize_adjacency
 from core.graph import Graph
-from core.models.propagation import Norm, Propagation, normalize_adjacency
+from core.models.propagation import Propagation
 from core.models.tuning import scale_features
 from core.seeding import Seed
 

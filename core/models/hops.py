@@ -6,10 +6,11 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from core.algorithms.normalize import normalize_adjacency
 from core.errors import ResourceError
 from core.graph import Graph
 from core.models.encoders import Dropout, Inputs, Linear, num_columns
-from core.models.propagation import Propagation, normalize_adjacency
+from core.models.propagation import Propagation
 from core.seeding import Seed
 
 

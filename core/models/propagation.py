@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from scipy import sparse
 
+from core.algorithms.normalize import Norm, normalize_adjacency
 from core.graph import Graph
-
-Norm = Literal["none", "symmetric", "row"]
 
 # Said once a process by torch; the calls used here are tested against dense products.
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
@@ -72,26 +71,6 @@ class Propagation:
         """`symmetric`: D^-½ (A+I) D^-½ (GCN); `row`: D⁻¹ (A+I), the mean; `none`: A (+ I)."""
         matrix = normalize_adjacency(graph.adjacency, norm, self_loops)
         return Propagation(matrix, norm != "row", device)
-
-
-def normalize_adjacency(
-    adjacency: sparse.csr_array, norm: Norm, self_loops: bool
-) -> sparse.csr_array:
-    """Rows without links stay zero."""
-    n = adjacency.shape[0]
-    matrix = sparse.csr_array(adjacency, dtype=np.float32)
-    if self_loops:
-        matrix = sparse.csr_array(matrix + sparse.eye_array(n, format="csr", dtype=np.float32))
-    degrees = np.asarray(matrix.sum(axis=1)).ravel()
-    with np.errstate(divide="ignore"):
-        scale = np.where(degrees > 0, degrees ** (-0.5 if norm == "symmetric" else -1.0), 0.0)
-    if norm == "none":
-        return matrix
-    diagonal = sparse.diags_array(scale.astype(np.float32))
-    matrix = diagonal @ matrix @ diagonal if norm == "symmetric" else diagonal @ matrix
-    matrix = sparse.csr_array(matrix)
-    matrix.sort_indices()
-    return matrix
 
 
 def to_torch_matrix(matrix: sparse.csr_array, device: str = "cpu") -> torch.Tensor:
