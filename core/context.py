@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -14,31 +14,58 @@ from core.seeding import Seed
 
 T = TypeVar("T")
 
+LEAST_KEPT = 8
+"""Values that are remembered however large they are."""
+
+MAX_COUNTED = 100
+"""Entries of a sequence whose arrays are counted; longer ones hold names, not arrays."""
+
 
 class SharedWork:
-    """Remembers what several attacks of one release need: an embedding, a path count.
+    """Remembers what several attacks of one release need: an embedding, a path count, a replay.
 
     The key must name everything that determines the value. `Context.share` seeds the work by
-    its key, never by the cell that happens to ask first. Keeps the `limit` latest values.
+    its key, never by the cell that happens to ask first. Keeps the `limit` values used last;
+    beyond the last LEAST_KEPT only while the arrays of all take at most `max_bytes`.
     """
 
-    def __init__(self, limit: int = 8) -> None:
-        self._values: dict[tuple[object, ...], Any] = {}
-        self._limit = limit
+    def __init__(self, limit: int = 32, max_bytes: int = 1 << 29) -> None:
+        self._values: dict[tuple[object, ...], tuple[Any, int]] = {}
+        self._limit, self._max_bytes = limit, max_bytes
 
     def get(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
         """The value under `key`, computed where it is not remembered."""
-        if key not in self._values:
-            value = compute()
-            while len(self._values) >= self._limit:
-                self._values.pop(next(iter(self._values)))
-            self._values[key] = value
-        value = self._values[key]
-        return value
+        found = self._values.pop(key, None)
+        if found is None:
+            value: Any = compute()
+            found = value, count_bytes(value)
+        self._values[key] = found
+        while len(self._values) > self._limit or self._is_too_large():
+            self._values.pop(next(iter(self._values)))
+        result: T = found[0]
+        return result
+
+    def _is_too_large(self) -> bool:
+        total = sum(size for _, size in self._values.values())
+        return len(self._values) > LEAST_KEPT and total > self._max_bytes
 
     def clear(self) -> None:
         """Forget everything."""
         self._values.clear()
+
+
+def count_bytes(value: object, depth: int = 5) -> int:
+    """Bytes of the arrays and tensors in a value, `depth` levels of containers and fields deep."""
+    size = getattr(value, "nbytes", None)
+    if isinstance(size, int):
+        return size
+    if isinstance(value, Mapping):
+        parts: Iterable[object] = value.values()
+    elif isinstance(value, tuple | list):
+        parts = value[:MAX_COUNTED]
+    else:
+        parts = getattr(value, "__dict__", {}).values()
+    return sum(count_bytes(part, depth - 1) for part in parts) if depth else 0
 
 
 @dataclass(frozen=True, eq=False)

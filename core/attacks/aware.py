@@ -8,6 +8,7 @@ the release itself.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,8 +16,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from core.attacks.link.pair_judge import fit_judge
+from core.attacks.peers import keep_arrays, recall_peer
 from core.attacks.replay import Replay, share_replay
-from core.context import Context
+from core.context import Context, Peer
 from core.data.included import draw_included_threat
 from core.errors import UnsupportedError
 from core.methods import AttributeAttack, Defense, LinkAttack
@@ -103,12 +105,30 @@ def infer_aware(
     reason = attack.supports(played.release, own)
     if reason:
         raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
-    guessed = attack.infer(played.release, own, context.child("replay")).probabilities
+    guessed = _share_guess(attack, played.release, own, context).probabilities
     nodes = np.flatnonzero(own.hidden)
     correct = fit_correction(guessed[nodes], own.attribute.codes[nodes])
-    found = attack.infer(release, threat, context)
+    found = recall_peer(attack, threat, context) or attack.infer(release, threat, context)
     facts = {**(found.facts or {}), **_describe_replay(played)}
     return ClassProbabilities(correct(found.probabilities), facts)
+
+
+def _share_guess(
+    attack: AttributeAttack, release: Release, threat: AttributeThreat, context: Context
+) -> ClassProbabilities:
+    """What an attack says on a replay, run once also where others are made of it."""
+
+    def run(shared: Context) -> ClassProbabilities:
+        peers = {}
+        for member in attack.list_members():
+            if member.supports(release, threat) is None:
+                found = _share_guess(member, release, threat, context)
+                peers[member.info.key] = Peer(shared.seed, keep_arrays(found, threat))
+        return attack.infer(release, threat, replace(shared, peers=peers))
+
+    config = json.dumps(attack.config, sort_keys=True)
+    told = (release.graph.content_hash, threat.attribute.name, threat.observed.tobytes())
+    return context.share(("guess", attack.info.key, config, *told), run)
 
 
 def fit_correction(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.attacks.peers import keep_arrays
 from core.audit.cases import Case, Threat
 from core.context import Context
 from core.errors import UnsupportedError
@@ -177,10 +178,8 @@ def _attack_attribute(
         found = attack.infer(release, threat, context)
     roc = ranking.compute_attribute_roc(found, threat)
     risk = node_risk.compute_attribute_node_risk(found, threat)
-    arrays = {"scores": found.probabilities, "fpr": roc.fpr, "tpr": roc.tpr}
+    arrays = {**keep_arrays(found, threat), "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
-    if found.held_out is not None:
-        arrays["held_out"] = found.held_out[threat.known]
     arrays["margin"] = ranking.compute_node_margins(found.probabilities, threat)
     measured = [
         *ranking.measure_class_probabilities(found, threat),

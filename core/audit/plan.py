@@ -113,7 +113,6 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     cases = list_cases(spec)
     defenses = [(c, c.make("defense"), c.id) for c in spec.defenses]
 
-    members = {case.id: list_members(attack, case) for _, attack, case in cases}
     ranked: list[tuple[tuple[int, ...], Cell]] = []
     for repeat in range(spec.num_repeats):
         for choice, defense, release in [(None, None, ORIGINAL), *defenses]:
@@ -139,13 +138,9 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
                 if defense is not None and case.needs_defense:
                     uses_gpu |= defense.info.uses_gpu
                 facts = {**_describe_stakes(spec, case, base), "upstream": upstream}
-                keys = tuple(
-                    _compute_key("attack", release, own, repeat, member, facts)
-                    for member, own in members[case.id]
-                )
-                whole = {**facts, "members": keys} if keys else facts
+                keyed = _key_attack(release, repeat, attack, case, facts)
                 cell = Cell(
-                    _compute_key("attack", release, case.id, repeat, attack, whole),
+                    keyed.key,
                     "attack",
                     release,
                     case.id,
@@ -154,10 +149,10 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
                     upstream,
                     uses_gpu,
                     _find_skip_reason(spec, attack, case),
-                    keys,
+                    tuple(member.key for member in keyed.members),
                 )
                 cost = _COST_RANK[attack.info.cost]
-                rank = (tier, 0 if tier else cost, repeat, 1, cost, bool(keys))
+                rank = (tier, 0 if tier else cost, repeat, 1, cost, keyed.depth)
                 ranked.append((rank, cell))
             for name, part in list_parts(spec).items():
                 facts = {**everything, "upstream": upstream}
@@ -256,15 +251,18 @@ def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
     return np.array([[index[a], index[b]] for a, b in pairs], np.int64).reshape(-1, 2)
 
 
-def list_members(attack: Method, case: Case) -> list[tuple[AttributeAttack, str]]:
-    """What an attack is made of, with the ids of their own cases in the same audit.
+def list_members(attack: Method, case: Case) -> list[tuple[AttributeAttack, Case]]:
+    """What an attack is made of, with their own cases in the same audit.
 
-    None where the attacker knows the defense: then all of it runs on replays.
+    One who knows the defense corrects what the attack says to one who does not; whatever else
+    such an attack is made of runs on replays.
     """
-    if not isinstance(attack, AttributeAttack) or case.knowledge == "aware":
+    if not isinstance(attack, AttributeAttack):
         return []
+    if case.knowledge == "aware":
+        return [(attack, replace(case, knowledge=""))]
     return [
-        (member, replace(case, method=MethodChoice.of(member).id).id)
+        (member, replace(case, method=MethodChoice.of(member).id))
         for member in attack.list_members()
     ]
 
@@ -280,7 +278,7 @@ def make_member_seeds(spec: AuditSpec, cell: Cell) -> dict[str, Seed]:
     if cell.kind != "attack":
         return {}
     members = list_members(cell.make_method(), cell.case)
-    return {member.info.key: _make_seed(spec, cell, own) for member, own in members}
+    return {member.info.key: _make_seed(spec, cell, own.id) for member, own in members}
 
 
 def _make_seed(spec: AuditSpec, cell: Cell, method: str) -> Seed:
@@ -314,6 +312,30 @@ def _find_skip_reason(spec: AuditSpec, attack: Method, case: Case) -> str:
     if attack.kind == "identity_attack" and spec.identity is None:
         return "identity is not audited; use --identity"
     return ""
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """The key of an attack's cell, and those of what it is made of."""
+
+    key: str
+    members: tuple[_Keyed, ...]
+
+    @property
+    def depth(self) -> int:
+        """0 for an attack that needs no other's results."""
+        return 1 + max(member.depth for member in self.members) if self.members else 0
+
+
+def _key_attack(
+    release: str, repeat: int, attack: Method, case: Case, facts: dict[str, Any]
+) -> _Keyed:
+    members = tuple(
+        _key_attack(release, repeat, member, own, facts)
+        for member, own in list_members(attack, case)
+    )
+    whole = {**facts, "members": [member.key for member in members]} if members else facts
+    return _Keyed(_compute_key("attack", release, case.id, repeat, attack, whole), members)
 
 
 def _compute_key(

@@ -25,6 +25,9 @@ PHRASES = {
 }
 """Metric → what an attacker does who reaches a number of it."""
 
+TURNED = " turned round"
+"""After the strength of an attack that is counted the other way."""
+
 HALF = 0.5
 MARK = "†"
 """Beside a raw value that is clearly below one half."""
@@ -53,7 +56,7 @@ def turn_round(rows: pd.DataFrame) -> pd.DataFrame:
 def name_strength(value: float, low: float, high: float, is_turned: bool) -> str:
     """ "0.70 [0.65, 0.75]", and "turned round" where the attack itself is the other way."""
     text = format_interval(value, low, high)
-    return f"{text} turned round" if is_turned else text
+    return f"{text}{TURNED}" if is_turned else text
 
 
 def say_strength(metric: str, strength: str) -> str:
@@ -61,8 +64,11 @@ def say_strength(metric: str, strength: str) -> str:
 
     strength: the number, as a text. A metric without words of its own is named by its title.
     """
+    number = strength.removesuffix(TURNED)
+    turned = "" if number == strength else "(turned round) "
     phrase = PHRASES.get(metric)
-    return f"reaches {metric_title(metric)} {strength}" if phrase is None else phrase % strength
+    told = f"reaches {metric_title(metric)} {number}" if phrase is None else phrase % number
+    return turned + told
 
 
 def explain_turned(row: pd.Series) -> str:

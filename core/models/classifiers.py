@@ -32,7 +32,8 @@ class Setting:
 
 
 MakeModel = Callable[[Setting, Seed], torch.nn.Module]
-"""Makes a module that, called without arguments, yields the logits (n, C) of all nodes."""
+"""Makes a module that yields the logits (n, C) of all nodes, or (k, C) of those that it is called
+with: few are known, and the rows of others need no last layer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,7 @@ def _watch(
         if len(losses) < len(steps) and epoch == steps[len(losses)]:
             model.eval()
             with torch.no_grad():
-                logits = model()[nodes.to(device)].double().cpu()
+                logits = model(nodes.to(device)).double().cpu()
             each = torch.stack(
                 [cross_entropy(logits / heat, truth, reduction="none") for heat in TEMPERATURES]
             )
@@ -177,7 +178,7 @@ def _train(
     model.train()
     train(
         model.parameters(),
-        lambda epoch: cross_entropy(model()[known], truth),
+        lambda epoch: cross_entropy(model(known), truth),
         epochs=epochs,
         lr=lr,
         weight_decay=setting.weight_decay,
@@ -190,7 +191,7 @@ def _train(
 
 
 class EncoderClassifier(torch.nn.Module):
-    """An encoder with its inputs and its graph, called without arguments.
+    """An encoder with its inputs and its graph, called with the nodes that are asked for.
 
     Dense inputs are dropped out too, as Kipf and Welling (2017) do: with forty known nodes and as
     many features a network that keeps them learns them by heart.
@@ -200,9 +201,9 @@ class EncoderClassifier(torch.nn.Module):
         super().__init__()
         self.encoder, self._inputs, self._block = encoder, inputs, block
 
-    def forward(self) -> torch.Tensor:
+    def forward(self, nodes: torch.Tensor | None = None) -> torch.Tensor:
         scores: torch.Tensor = self.encoder(self.encoder.dropout(self._inputs), self._block)
-        return scores
+        return scores if nodes is None else scores[nodes]
 
 
 def make_encoder_classifier(

@@ -17,8 +17,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from core.algorithms.normalize import Norm, normalize_adjacency
 from core.graph import Graph
-from core.models.propagation import Norm, Propagation, normalize_adjacency
+from core.models.propagation import Propagation
 from core.models.tuning import scale_features
 from core.seeding import Seed
 
@@ -139,14 +140,19 @@ class Linear(torch.nn.Module):
         self.bias = torch.nn.Parameter(torch.zeros(num_out)) if bias else None
 
     def forward(self, x: Inputs) -> torch.Tensor:
-        parts = x if isinstance(x, tuple) else (x,)
-        weights = self.weight.split([num_columns(part) for part in parts])
-        products = [
-            part(weight) if isinstance(part, Propagation) else part @ weight
-            for part, weight in zip(parts, weights, strict=True)
-        ]
-        y = sum(products[1:], products[0])
+        y = multiply(x, self.weight)
         return y if self.bias is None else y + self.bias
+
+
+def multiply(x: Inputs, weight: torch.Tensor) -> torch.Tensor:
+    """x W of dense or sparse inputs, or of several side by side."""
+    parts = x if isinstance(x, tuple) else (x,)
+    weights = weight.split([num_columns(part) for part in parts])
+    products = [
+        part(rows) if isinstance(part, Propagation) else part @ rows
+        for part, rows in zip(parts, weights, strict=True)
+    ]
+    return sum(products[1:], products[0])
 
 
 class Dropout(torch.nn.Module):

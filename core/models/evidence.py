@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.spreading import normalize_class_mass, spread_labels
 from core.graph import MISSING, Graph
 from core.models.gps.ego import compute_role_features
@@ -157,9 +158,7 @@ def _make_walk(graph: Graph) -> tuple[sparse.csr_array, np.ndarray]:
 
 def _smooth(graph: Graph, features: np.ndarray) -> np.ndarray:
     """S²X with S = (D+I)^−½ (A+I) (D+I)^−½."""
-    looped = graph.adjacency.astype(np.float64) + sparse.eye_array(graph.num_nodes)
-    scale = sparse.diags_array(1.0 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
-    step = sparse.csr_array(scale @ looped @ scale)
+    step = normalize_adjacency(graph.adjacency, dtype=np.float64)
     smoothed: np.ndarray = step @ (step @ features)
     return smoothed
 

@@ -6,10 +6,11 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from core.algorithms.normalize import normalize_adjacency
 from core.errors import ResourceError
 from core.graph import Graph
-from core.models.encoders import Dropout, Inputs, Linear, num_columns
-from core.models.propagation import Propagation, normalize_adjacency
+from core.models.encoders import Dropout, Inputs, Linear, multiply, num_columns
+from core.models.propagation import Propagation
 from core.seeding import Seed
 
 
@@ -37,16 +38,23 @@ class MixHop(torch.nn.Module):
         self.dropout = Dropout(dropout, seed)
         self._inputs, self._propagation = inputs, propagation
 
-    def forward(self) -> torch.Tensor:
+    def forward(self, nodes: torch.Tensor | None = None) -> torch.Tensor:
+        first, second = self.layers
         h: Inputs = self.dropout(self._inputs)
-        for maps in self.layers:
-            powers = [linear(h) for linear in maps]  # type: ignore[attr-defined]
-            for power in (1, 2):
-                for _ in range(power):
-                    powers[power] = self._propagation(powers[power])
-            h = self.dropout(torch.relu(torch.cat(powers, dim=1)))
-        scores: torch.Tensor = self.out(h)
+        h = self.dropout(self._mix(first, h, None))
+        scores: torch.Tensor = self.out(self.dropout(self._mix(second, h, nodes)))
         return scores
+
+    def _mix(self, maps: torch.nn.Module, h: Inputs, nodes: torch.Tensor | None) -> torch.Tensor:
+        """A layer's rows of `nodes`; the three maps are one product, and so are the last steps."""
+        every = list(maps)  # type: ignore[call-overload]
+        joined = multiply(h, torch.cat([linear.weight for linear in every], dim=1))
+        joined = joined + torch.cat([linear.bias for linear in every])
+        zero, one, two = joined.tensor_split(3, dim=1)
+        last = select_rows(self._propagation, nodes)
+        near = last(torch.cat([one, self._propagation(two.contiguous())], dim=1))
+        zero = zero if nodes is None else zero[nodes]
+        return torch.relu(torch.cat([zero, near], dim=1))
 
 
 class H2Gcn(torch.nn.Module):
@@ -72,12 +80,19 @@ class H2Gcn(torch.nn.Module):
         self.dropout = Dropout(dropout, seed)
         self._inputs, self._hops = inputs, (one_hop, two_hops)
 
-    def forward(self) -> torch.Tensor:
-        rounds = [torch.relu(self.embed(self.dropout(self._inputs)))]
-        for _ in range(2):
-            rounds.append(torch.cat([hop(rounds[-1]) for hop in self._hops], dim=1))
-        scores: torch.Tensor = self.out(self.dropout(torch.cat(rounds, dim=1)))
+    def forward(self, nodes: torch.Tensor | None = None) -> torch.Tensor:
+        own = torch.relu(self.embed(self.dropout(self._inputs)))
+        near = torch.cat([hop(own) for hop in self._hops], dim=1)
+        far = [select_rows(hop, nodes)(near) for hop in self._hops]
+        if nodes is not None:
+            own, near = own[nodes], near[nodes]
+        scores: torch.Tensor = self.out(self.dropout(torch.cat([own, near, *far], dim=1)))
         return scores
+
+
+def select_rows(propagation: Propagation, nodes: torch.Tensor | None) -> Propagation:
+    """All rows of the product, or those of `nodes` (k,)."""
+    return propagation if nodes is None else propagation.select_rows(nodes.cpu().numpy())
 
 
 def compute_two_hops(graph: Graph, memory_budget: int) -> sparse.csr_array:

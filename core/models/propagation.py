@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from scipy import sparse
 
+from core.algorithms.normalize import Norm, normalize_adjacency
 from core.graph import Graph
-
-Norm = Literal["none", "symmetric", "row"]
 
 # Said once a process by torch; the calls used here are tested against dense products.
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
 
 _DENSE_LIMIT = 1 << 26
 """Most entries of a matrix that is held dense: 256 MiB."""
+
+MAX_PARTS = 8
+"""Selections of rows that are kept: those of a cross-validation's folds."""
 
 
 class _SparseMatmul(torch.autograd.Function):
@@ -46,6 +48,7 @@ class Propagation:
     def __init__(self, matrix: sparse.csr_array, is_symmetric: bool, device: str = "cpu") -> None:
         self.matrix = to_torch_matrix(matrix, device)
         self._source, self._is_symmetric = matrix, is_symmetric
+        self._parts: dict[bytes, Propagation] = {}
 
     @cached_property
     def transpose(self) -> torch.Tensor:
@@ -55,9 +58,17 @@ class Propagation:
         return to_torch_matrix(sparse.csr_array(self._source.T), str(self.matrix.device))
 
     def select_rows(self, rows: np.ndarray) -> Propagation:
-        """The product's `rows` only."""
-        part = sparse.csr_array(self._source[rows])
-        return Propagation(part, False, str(self.matrix.device))
+        """The product's `rows` only; the parts asked for last are kept, as a training asks for
+        the same in every epoch."""
+        name = rows.tobytes()
+        found = self._parts.pop(name, None)
+        if found is None:
+            part = sparse.csr_array(self._source[rows])
+            found = Propagation(part, False, str(self.matrix.device))
+        self._parts[name] = found
+        while len(self._parts) > MAX_PARTS:
+            self._parts.pop(next(iter(self._parts)))
+        return found
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if not (torch.is_grad_enabled() and x.requires_grad):
@@ -72,26 +83,6 @@ class Propagation:
         """`symmetric`: D^-½ (A+I) D^-½ (GCN); `row`: D⁻¹ (A+I), the mean; `none`: A (+ I)."""
         matrix = normalize_adjacency(graph.adjacency, norm, self_loops)
         return Propagation(matrix, norm != "row", device)
-
-
-def normalize_adjacency(
-    adjacency: sparse.csr_array, norm: Norm, self_loops: bool
-) -> sparse.csr_array:
-    """Rows without links stay zero."""
-    n = adjacency.shape[0]
-    matrix = sparse.csr_array(adjacency, dtype=np.float32)
-    if self_loops:
-        matrix = sparse.csr_array(matrix + sparse.eye_array(n, format="csr", dtype=np.float32))
-    degrees = np.asarray(matrix.sum(axis=1)).ravel()
-    with np.errstate(divide="ignore"):
-        scale = np.where(degrees > 0, degrees ** (-0.5 if norm == "symmetric" else -1.0), 0.0)
-    if norm == "none":
-        return matrix
-    diagonal = sparse.diags_array(scale.astype(np.float32))
-    matrix = diagonal @ matrix @ diagonal if norm == "symmetric" else diagonal @ matrix
-    matrix = sparse.csr_array(matrix)
-    matrix.sort_indices()
-    return matrix
 
 
 def to_torch_matrix(matrix: sparse.csr_array, device: str = "cpu") -> torch.Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -13,15 +14,52 @@ from core.algorithms.pairs import draw_training_pairs
 from core.context import Context
 from core.graph import Graph, pair_codes
 from core.models.dgcnn import Dgcnn
+from core.seeding import Seed
 
 BATCH = 64
 SCORED_AT_ONCE = 256
 VALIDATION = 0.1
 
 
-def compute_seal_scores(
+@dataclass(frozen=True, eq=False)
+class SealModel:
+    """A trained network and how it looks at a pair; without one every pair scores 0.
+
+    seed  of the samples of large surroundings, so that a pair looks the same whoever asks
+    """
+
+    graph: Graph
+    network: Dgcnn | None
+    seed: Seed
+    hops: int
+    max_per_hop: int
+
+    def score(self, pairs: np.ndarray, context: Context) -> np.ndarray:
+        """(k,) float64 logits of (k, 2) pairs; which others are asked for changes nothing."""
+        if self.network is None:
+            return np.zeros(len(pairs))
+        # Every pair once and in one order: a score then depends on nothing but the pair itself.
+        n = self.graph.num_nodes
+        codes, places = np.unique(pair_codes(pairs, n), return_inverse=True)
+        distinct = np.stack([codes // n, codes % n], axis=1)
+        scores = [np.zeros(0)]
+        for start in range(0, len(distinct), SCORED_AT_ONCE):
+            part = distinct[start : start + SCORED_AT_ONCE]
+            targets = self.look_at(part, context)
+            scores.append(_predict(self.network, targets, np.arange(len(targets))))
+        found: np.ndarray = np.concatenate(scores)[places]
+        return found
+
+    def look_at(self, pairs: np.ndarray, context: Context) -> Subgraphs:
+        """What surrounds each of (k, 2) pairs."""
+        context = replace(context, seed=self.seed)
+        return extract_subgraphs(
+            self.graph.adjacency, pairs, context, hops=self.hops, max_per_hop=self.max_per_hop
+        )
+
+
+def fit_seal(
     graph: Graph,
-    pairs: np.ndarray,
     context: Context,
     *,
     hops: int = 2,
@@ -29,31 +67,19 @@ def compute_seal_scores(
     max_pairs: int = 10_000,
     epochs: int = 10,
     lr: float = 1e-3,
-) -> np.ndarray:
-    """(k,) float64 logits of (k, 2) pairs.
+) -> SealModel:
+    """Train on at most `max_pairs` pairs, half of them links of the release, the target link
+    taken out of each subgraph; a tenth of them chooses the epoch. Node features are not used.
 
-    Trains on at most `max_pairs` pairs, half of them links of the release, the target link taken
-    out of each subgraph; a tenth of them chooses the epoch. Node features are not used.
-    Constant where the release has no link or no non-link to learn from.
+    Without a network where the release has no link or no non-link to learn from.
     """
+    untrained = SealModel(graph, None, context.seed, hops, max_per_hop)
     links, absent = draw_training_pairs(graph, max_pairs // 2, context.rng("pairs"))
     if len(links) < 2 or len(absent) < 2:
-        return np.zeros(len(pairs))
-    # Every pair once and in one order: a score then depends on nothing but the pair itself.
-    codes, places = np.unique(pair_codes(pairs, graph.num_nodes), return_inverse=True)
-    distinct = np.stack([codes // graph.num_nodes, codes % graph.num_nodes], axis=1)
-    extract = dict(hops=hops, max_per_hop=max_per_hop)
-    subgraphs = extract_subgraphs(
-        graph.adjacency, np.concatenate([links, absent]), context, **extract
-    )
+        return untrained
+    subgraphs = untrained.look_at(np.concatenate([links, absent]), context)
     truth = np.arange(len(subgraphs)) < len(links)
-    model = _fit(subgraphs, truth, context, epochs, lr)
-    scores = [np.zeros(0)]
-    for start in range(0, len(distinct), SCORED_AT_ONCE):
-        part = distinct[start : start + SCORED_AT_ONCE]
-        targets = extract_subgraphs(graph.adjacency, part, context, **extract)
-        scores.append(_predict(model, targets, np.arange(len(targets))))
-    return np.concatenate(scores)[places]
+    return replace(untrained, network=_fit(subgraphs, truth, context, epochs, lr))
 
 
 def _fit(

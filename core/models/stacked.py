@@ -21,10 +21,11 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from core.algorithms.normalize import normalize_adjacency
 from core.graph import Graph, sort_distinct
 from core.models.attention import Attention
 from core.models.encoders import NORMS, Inputs
-from core.models.propagation import Propagation, normalize_adjacency
+from core.models.propagation import Propagation
 from core.seeding import Seed
 
 StackBackbone = Literal["gcn", "sage", "gat", "mlp"]

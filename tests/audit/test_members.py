@@ -81,9 +81,28 @@ def test_members_come_first_and_renew_what_they_are_part_of(make_spec, graph, mo
     }
 
 
-def test_one_who_knows_the_defense_runs_all_of_it_on_replays(make_spec, graph):
-    planned = plan_audit(make_spec(attacks=WHOLE, aware=True), graph)
-    assert {bool(cell.members) for cell in planned if cell.method.endswith("@aware")} == {False}
+def test_one_who_knows_the_defense_starts_from_what_the_same_attack_says_to_others(
+    make_spec, graph
+):
+    planned = plan_audit(make_spec(attacks=[*WHOLE, *ALONE], aware=True), graph)
+    place = {cell.key: number for number, cell in enumerate(planned)}
+    aware = [cell for cell in planned if cell.method.endswith("@aware")]
+    assert len(aware) == len([*WHOLE, *ALONE])
+    for cell in aware:
+        (key,) = cell.members
+        own = planned[place[key]]
+        assert own.method == cell.method.removesuffix("@aware")
+        assert (own.release, own.repeat) == (cell.release, cell.repeat)
+        assert place[key] < place[cell.key]
+
+
+def test_on_a_replay_each_attack_runs_once_however_many_are_made_of_it(run):
+    _, calls = run([*WHOLE, *ALONE], aware=True)
+    _, blind = run([*WHOLE, *ALONE])
+    # Once each, and on three parts more where it has no search of its own.
+    assert calls.count("attri_infer") == blind.count("attri_infer") + 1
+    assert calls.count("label_propagation") == blind.count("label_propagation") + 1
+    assert calls.count("com_infer") == blind.count("com_infer") + 4
 
 
 @pytest.mark.xdist_group("audit cluster")

@@ -56,6 +56,21 @@ def test_defense_names_the_safest_release() -> None:
     assert "0.52 [0.48, 0.56]" in text
 
 
+def test_defense_names_who_finds_least_at_few_false_alarms_before_the_headline() -> None:
+    """Of equal AUC one release can leave ten times the links findable that another leaves."""
+    results = make_results()
+    few, found = results.metric == "tpr_at_fpr_0.01", (0.4, 0.02, 0.3)
+    for column in ("value", "low", "high"):
+        column_values = results.release.map(dict(zip(RELEASES, found, strict=True)))
+        results.loc[few, column] = column_values[few]
+    text = answers.answer_defense(results, "link")
+    first, _, second = text.partition("By the whole ranking")
+    assert "finds 0.40 [0.40, 0.40] at 1 % false alarms on the original" in first
+    assert "strength = 0.5" in first
+    assert "strength = 0.9" not in first
+    assert "strength = 0.9" in second
+
+
 def test_defense_that_helps_nothing_is_said() -> None:
     results = replace_value(make_results(), "common_neighbors", 0.5, 0.02)
     results = replace_value(results, "degree_product", 0.5, 0.02)

@@ -16,7 +16,7 @@ from core.findings import answers
 from core.findings.release_table import compute_release_table
 from core.findings.tables import compute_worst_attacks, select_results
 from core.findings.tradeoff import compute_tradeoff, find_best_release
-from core.findings.turned import MARK, turn_round
+from core.findings.turned import MARK, say_strength, turn_round
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
@@ -79,6 +79,11 @@ def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
     assert "0.30 [0.27, 0.33], clearly below one half: turned round, it is right in 70 %" in text
     assert "above the best null attacker" in text
     assert "did not beat" not in text
+    only = results[results.release != RELEASES[1]]
+    assert "brings it to 0.70 [0.67, 0.73] turned round (by" in answers.answer_defense(only, "link")
+    assert say_strength("auc", "0.70 turned round") == (
+        "(turned round) is right in 0.70 of the comparisons (a guess: in half)"
+    )
     defense = answers.answer_defense(results, "link")
     assert RELEASES[1] not in defense  # ids never show
     assert "strength = 0.5" in defense

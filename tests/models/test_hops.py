@@ -41,6 +41,7 @@ def test_mixhop_equals_the_dense_formula():
         assert all((b == 0).all() for b in bias)
         h = torch.relu(torch.cat(parts, dim=1))
     torch.testing.assert_close(model(), model.out(h), atol=1e-5, rtol=1e-4)
+    check_rows(model, graph.num_nodes)
 
 
 def test_h2gcn_equals_the_dense_formula():
@@ -55,3 +56,17 @@ def test_h2gcn_equals_the_dense_formula():
     r2 = torch.cat([a1 @ r1, a2 @ r1], 1)
     expected = model.out(torch.cat([r0, r1, r2], 1))
     torch.testing.assert_close(model(), expected, atol=1e-5, rtol=1e-4)
+    check_rows(model, graph.num_nodes)
+
+
+def check_rows(model, n):
+    """Some nodes' scores and gradients are those of all nodes, whichever are asked for."""
+    for nodes in (torch.tensor([3, 0, 7]), torch.arange(n), torch.tensor([3, 0, 7])):
+        torch.testing.assert_close(model(nodes), model()[nodes], atol=1e-5, rtol=1e-4)
+        gradients = []
+        for scores in (model(nodes), model()[nodes]):
+            model.zero_grad()
+            scores.square().sum().backward()
+            gradients.append([weight.grad.clone() for weight in model.parameters()])
+        for one, other in zip(*gradients, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)

@@ -15,7 +15,8 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from core.attacks.attribute.singles import NULL_ATTACKS, SINGLE_ATTACKS
-from core.context import Context, Peer
+from core.attacks.peers import recall_peer
+from core.context import Context
 from core.graph import MISSING
 from core.methods import AttributeAttack
 from core.models.tuning import draw_folds, hold_out
@@ -92,7 +93,7 @@ class Committee(AttributeAttack):
             peers={},
             progress=PartProgress(whole, 0, count),
         )
-        found = _recall(member, threat, peer) or member.infer(release, threat, inner)
+        found = recall_peer(member, threat, context) or member.infer(release, threat, inner)
         held_out = found.held_out
         if held_out is None:
             outer = replace(inner, progress=whole)
@@ -127,21 +128,6 @@ class Committee(AttributeAttack):
     @property
     def _num_members(self) -> int:
         return len(self.members.split("+"))
-
-
-def _recall(
-    member: AttributeAttack, threat: AttributeThreat, peer: Peer | None
-) -> ClassProbabilities | None:
-    """What the member's own cell left; None where it is not computed, or by a version that did
-    not keep what was said of nodes held out."""
-    arrays = None if peer is None else peer.arrays
-    if arrays is None or (member.holds_out and "held_out" not in arrays):
-        return None
-    held_out = None
-    if "held_out" in arrays:
-        held_out = np.full_like(arrays["scores"], np.nan)
-        held_out[threat.known] = arrays["held_out"]
-    return ClassProbabilities(arrays["scores"], held_out=held_out)
 
 
 def select_judged(

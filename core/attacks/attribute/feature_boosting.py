@@ -82,11 +82,16 @@ class FeatureBoosting(AttributeAttack):
             for _ in range(self.trees):
                 yield shares
             return
+        least = int(np.clip(known.sum() // 20, 2, 20))
+        table = table[:, find_splittable(table[known], least)]
+        if not table.shape[1]:
+            # Trees without a column to split still learn the shares of the classes.
+            table = np.zeros((len(observed), 1))
         model: Any = HistGradientBoostingClassifier(
             max_iter=self.trees,
             learning_rate=self.rate,
             max_depth=self.depth,
-            min_samples_leaf=int(np.clip(known.sum() // 20, 2, 20)),
+            min_samples_leaf=least,
             early_stopping=False,
             random_state=0,
         )
@@ -95,3 +100,14 @@ class FeatureBoosting(AttributeAttack):
             values = np.zeros((len(observed), threat.num_classes))
             values[:, present] = found
             yield smooth_absent(values, counts)
+
+
+def find_splittable(table: np.ndarray, least: int) -> np.ndarray:
+    """(c,) whether a threshold on a column of (k, c) can leave `least` rows on both sides.
+
+    On the side without the median lie no more rows than differ from it. Of a bag of words few
+    columns are left, and the trees are the same. O(k c) time.
+    """
+    median = np.partition(table, len(table) // 2, axis=0)[len(table) // 2]
+    splittable: np.ndarray = (table != median).sum(axis=0) >= least
+    return splittable

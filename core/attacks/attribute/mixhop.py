@@ -25,6 +25,7 @@ class MixHop(ModuleAttack):
         group="neural",
         cost="minutes",
         uses_gpu=True,
+        version=2,
     )
 
     def make_model(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-from scipy import sparse
 
+from core.algorithms.normalize import normalize_adjacency
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
 from core.attacks.link.katz import compute_katz
@@ -115,9 +115,7 @@ def share_spectrum(graph: Graph, context: Context) -> np.ndarray:
 def compute_spectrum(graph: Graph, context: Context) -> np.ndarray:
     """Randomised subspace iteration (Halko, Martinsson and Tropp, 2011); O(r · m) time."""
     n = graph.num_nodes
-    closed = sparse.csr_array(graph.adjacency, dtype=np.float64) + sparse.eye_array(n)
-    scale = sparse.diags_array(1.0 / np.sqrt(np.asarray(closed.sum(axis=1)).ravel()))
-    matrix = sparse.csr_array(scale @ closed @ scale)
+    matrix = normalize_adjacency(graph.adjacency, dtype=np.float64)
     block = context.rng("spectrum").normal(size=(n, min(RANK + 8, n)))
     for _ in range(8):
         context.progress.check()

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.fingerprints import count_links_and_triangles
+from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.pair_tiles import split_by_work
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.attacks.link.heuristics import compute_strengths
@@ -95,8 +96,6 @@ def _blur_features(graph: Graph, context: Context) -> tuple[np.ndarray, np.ndarr
     width = min(WIDTH, *features.shape)
     left, values, _ = randomized_svd(features, width, n_iter=3, random_state=seed)
     own = np.asarray(left * values, dtype=np.float32)
-    closed = sparse.csr_array(graph.adjacency, dtype=np.float32) + sparse.eye_array(graph.num_nodes)
-    scale = sparse.diags_array(1.0 / np.sqrt(np.asarray(closed.sum(axis=1)).ravel()))
-    step = sparse.csr_array(scale @ closed @ scale, dtype=np.float32)
+    step = normalize_adjacency(graph.adjacency)
     one = step @ own
     return own, one, step @ one

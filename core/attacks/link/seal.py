@@ -25,7 +25,7 @@ class Seal(LinkAttack):
         group="learned structure",
         cost="minutes",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
     is_slow: ClassVar[bool] = True
 
@@ -39,16 +39,12 @@ class Seal(LinkAttack):
     epochs: int = Field(10, ge=1, le=500, description="Training epochs.")
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        from core.models.seal import compute_seal_scores
+        from core.models.seal import fit_seal
 
-        return PairScores(
-            compute_seal_scores(
-                release.graph,
-                threat.pairs,
-                context,
-                hops=self.hops,
-                max_per_hop=self.max_per_hop,
-                max_pairs=self.max_pairs,
-                epochs=self.epochs,
-            )
+        graph, config = release.graph, self.config
+        # Trained once a release, for whoever knows the defense and who does not.
+        model = context.share(
+            ("seal", graph.content_hash, *config.values()),
+            lambda shared: fit_seal(graph, shared, **config),
         )
+        return PairScores(model.score(threat.pairs, context))

@@ -14,9 +14,10 @@ import numba
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.normalize import normalize_adjacency
 from core.graph import Graph
 from core.models.encoders import NORMS, Backbone, Block
-from core.models.propagation import Propagation, normalize_adjacency
+from core.models.propagation import Propagation
 
 HUB = 8
 """A member with more than this many links per member of the network is searched, not walked."""

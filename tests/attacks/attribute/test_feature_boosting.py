@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from core.attacks.attribute.feature_boosting import FeatureBoosting
+from core.attacks.attribute import feature_boosting
+from core.attacks.attribute.feature_boosting import FeatureBoosting, find_splittable
 from core.attacks.attribute.feature_regression import FeatureRegression
 from core.context import Context
 from core.data.splits import draw_attribute_threat
@@ -50,3 +52,45 @@ def test_links_are_never_read():
     _, first = measure_auc(FeatureBoosting(trees=10), graph)
     _, second = measure_auc(FeatureBoosting(trees=10), graph.with_edges(graph.edges[:5]))
     np.testing.assert_array_equal(first.probabilities, second.probabilities)
+
+
+@pytest.mark.parametrize("least", [1, 2, 5, 9])
+def test_columns_that_no_threshold_splits_are_those_that_a_loop_finds(least):
+    rng = np.random.default_rng(0)
+    table = np.stack(
+        [
+            *((rng.random((8, 18)) < np.linspace(0.01, 0.99, 8)[:, None]).astype(float)),
+            rng.normal(size=18),
+            np.full(18, 3.0),
+            np.repeat([0.0, 1.0, 2.0], [2, 13, 3]),
+        ],
+        axis=1,
+    )
+
+    def can_split(column):
+        below = [(column <= value).sum() for value in np.unique(column)]
+        return any(least <= count <= len(column) - least for count in below)
+
+    kept = find_splittable(table, least)
+    for number, column in enumerate(table.T):
+        # none that can be split is lost; of two values none is kept in vain
+        assert kept[number] or not can_split(column)
+        if len(np.unique(column)) <= 2 and 2 * least <= len(column):
+            assert kept[number] == can_split(column)
+
+
+def test_leaving_out_such_columns_changes_no_tree(monkeypatch):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, 120)
+    rare, common = rng.random((120, 60)) < 0.01, rng.random((120, 5)) < 0.4
+    words = np.column_stack([rare, common, rng.random(120) < 0.1 + 0.7 * codes])
+    graph = make_graph(codes, words.astype(np.float32))
+    release, context = Release(graph), Context(Seed(0))
+    threat, attack = draw_attribute_threat(graph, "private", 0.4, Seed(0)), FeatureBoosting(trees=5)
+    found = attack.infer(release, threat, context)
+    monkeypatch.setattr(
+        feature_boosting, "find_splittable", lambda table, _: np.ones(table.shape[1], bool)
+    )
+    every = attack.infer(release, threat, context)
+    assert every.facts["trees"] > 0
+    np.testing.assert_array_equal(found.probabilities, every.probabilities)

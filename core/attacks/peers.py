@@ -1,0 +1,35 @@
+"""What other cells of an audit left: attacks that are made of others start from it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.context import Context
+from core.methods import AttributeAttack
+from core.results import ClassProbabilities
+from core.threats import AttributeThreat
+
+
+def keep_arrays(found: ClassProbabilities, threat: AttributeThreat) -> dict[str, np.ndarray]:
+    """The arrays that are stored of an attack: `scores` (n, C), and where it says something of
+    known nodes of which it was not told, `held_out` (k, C) in the order of the known ones."""
+    arrays = {"scores": found.probabilities}
+    if found.held_out is not None:
+        arrays["held_out"] = found.held_out[threat.known]
+    return arrays
+
+
+def recall_peer(
+    attack: AttributeAttack, threat: AttributeThreat, context: Context
+) -> ClassProbabilities | None:
+    """What the attack's own cell left; None where it is not computed, or by a version that did
+    not keep what was said of nodes held out."""
+    peer = context.peers.get(attack.info.key)
+    arrays = None if peer is None else peer.arrays
+    if arrays is None or (attack.holds_out and "held_out" not in arrays):
+        return None
+    held_out = None
+    if "held_out" in arrays:
+        held_out = np.full_like(arrays["scores"], np.nan)
+        held_out[threat.known] = arrays["held_out"]
+    return ClassProbabilities(arrays["scores"], held_out=held_out)
