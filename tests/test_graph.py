@@ -14,7 +14,15 @@ from scipy import sparse
 
 from core.data.packing import pack_graph, unpack_graph
 from core.errors import InputError
-from core.graph import MISSING, Attribute, Graph, canonical_edges, pair_codes, sort_distinct
+from core.graph import (
+    MISSING,
+    Attribute,
+    Graph,
+    canonical_edges,
+    is_among,
+    pair_codes,
+    sort_distinct,
+)
 from tests.oracles.graphs import two_communities
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30)
@@ -212,3 +220,10 @@ def test_pyg_data_has_both_directions_and_the_label_as_y():
     assert data.edge_weight.tolist() == [2.0, 3.0, 2.0, 3.0]
     assert data.y.tolist() == [0, 1, 0]
     assert (data.x.numpy() == np.eye(3)).all()
+
+
+@given(st.lists(st.integers(-3, 30)), st.lists(st.integers(0, 20)))
+def test_membership_equals_numpys(codes, ordered):
+    ordered = np.array(sorted(ordered), np.int64)
+    codes = np.array(codes, np.int64)
+    np.testing.assert_array_equal(is_among(codes, ordered), np.isin(codes, ordered))

@@ -43,14 +43,16 @@ def count_triangles(
 
 
 @numba.njit(nogil=True, cache=True)
-def count_directed_triangles(indptr: np.ndarray, indices: np.ndarray, counts: np.ndarray) -> None:
+def count_directed_triangles(
+    indptr: np.ndarray, indices: np.ndarray, start: int, stop: int, counts: np.ndarray
+) -> None:
     """Add every u → v → w, u → w of an acyclic orientation, given by its out-links, to its corners.
 
-    Where links lead to the end of higher degree, no node has over √(2m) of them: O(m^{3/2}), and
-    hubs are never walked through (`count_triangles` looks at all their links, to go by parts).
+    Those of u in [start, stop). Where links lead to the end of higher degree, no node has over
+    √(2m) of them: O(m^{3/2}), and hubs are never walked through.
     """
     mark = np.zeros(len(indptr) - 1, np.bool_)
-    for u in range(len(indptr) - 1):
+    for u in range(start, stop):
         for a in range(indptr[u], indptr[u + 1]):
             mark[indices[a]] = True
         for a in range(indptr[u], indptr[u + 1]):
@@ -107,20 +109,48 @@ def sum_distances(
 
 @numba.njit(nogil=True, cache=True)
 def find_pair_distances(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    sources: np.ndarray,
-    starts: np.ndarray,
-    targets: np.ndarray,
-    result: np.ndarray,
+    indptr: np.ndarray, indices: np.ndarray, pairs: np.ndarray, result: np.ndarray
 ) -> None:
-    """Steps from sources[s] to targets[starts[s] : starts[s+1]], −1 where there is no path."""
+    """Steps between the ends of pairs (k, 2) into `result` (k,), −1 where there is no path.
+
+    Two searches, one from either end, the one with fewer links to follow going on a whole level;
+    where they first meet lies a shortest path.
+    """
     n = len(indptr) - 1
-    distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
-    for row in range(len(sources)):
-        search_breadth_first(indptr, indices, sources[row], distances, queue)
-        for a in range(starts[row], starts[row + 1]):
-            result[a] = distances[targets[a]]
+    steps = np.full((2, n), -1, np.int32)
+    queues = np.empty((2, n), np.int32)
+    head, tail, ahead = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
+    for row in range(len(pairs)):
+        result[row] = -1
+        for side in range(2):
+            node = pairs[row, side]
+            queues[side, 0] = node
+            head[side], tail[side] = 0, 1
+            ahead[side] = indptr[node + 1] - indptr[node]
+            steps[side, node] = 0
+        if pairs[row, 0] == pairs[row, 1]:
+            result[row] = 0
+        while result[row] < 0 and head[0] < tail[0] and head[1] < tail[1]:
+            side = 0 if ahead[0] <= ahead[1] else 1
+            last, ahead[side] = tail[side], 0
+            while head[side] < last and result[row] < 0:
+                u = queues[side, head[side]]
+                head[side] += 1
+                following = steps[side, u] + 1
+                for a in range(indptr[u], indptr[u + 1]):
+                    v = indices[a]
+                    if steps[side, v] >= 0:
+                        continue
+                    if steps[1 - side, v] >= 0:
+                        result[row] = following + steps[1 - side, v]
+                        break
+                    steps[side, v] = following
+                    queues[side, tail[side]] = v
+                    tail[side] += 1
+                    ahead[side] += indptr[v + 1] - indptr[v]
+        for side in range(2):
+            for a in range(tail[side]):
+                steps[side, queues[side, a]] = -1
 
 
 @numba.njit(nogil=True, cache=True)
@@ -188,3 +218,46 @@ def count_marked_between(
                 a += 1
                 b += 1
     return counts
+
+
+@numba.njit(nogil=True, cache=True)
+def sum_common_neighbors(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray,
+    pairs: np.ndarray,
+    factors: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Add to `sums` (k, c + 1) over the common neighbours z of each pair (k, 2), ascending,
+    w_iz w_jz times the row z of `factors` (n, c), and in the last column min(w_iz, w_jz).
+
+    The shorter list is walked and looked up in the longer one: hubs are never walked through.
+    """
+    width = factors.shape[1]
+    for k in range(len(pairs)):
+        i, j = pairs[k, 0], pairs[k, 1]
+        if indptr[i + 1] - indptr[i] > indptr[j + 1] - indptr[j]:
+            i, j = j, i
+        low, end = indptr[j], indptr[j + 1]
+        for a in range(indptr[i], indptr[i + 1]):
+            z = indices[a]
+            reach = 1  # by doubled steps to where z must lie, then by halves
+            while low + reach < end and indices[low + reach] < z:
+                low += reach
+                reach *= 2
+            high = min(low + reach + 1, end)
+            while low < high:
+                middle = (low + high) // 2
+                if indices[middle] < z:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == end:
+                break
+            if indices[low] == z:
+                left, right = np.float64(weights[a]), np.float64(weights[low])
+                both = left * right
+                for c in range(width):
+                    sums[k, c] += both * factors[z, c]
+                sums[k, width] += min(left, right)

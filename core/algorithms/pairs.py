@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.errors import InputError
-from core.graph import Graph, pair_codes
+from core.graph import Graph, is_among, pair_codes
 
 
 def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -29,7 +29,7 @@ def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.n
         ends = rng.integers(0, n, size=(2 * (count - len(found)) + 16, 2))
         ends = ends[ends[:, 0] != ends[:, 1]]
         codes = pair_codes(ends, n)
-        codes = codes[~np.isin(codes, graph.edge_codes)]
+        codes = codes[~is_among(codes, graph.edge_codes)]
         merged = np.concatenate([found, codes])
         _, first = np.unique(merged, return_index=True)
         found = merged[np.sort(first)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import sparse
 
@@ -22,21 +24,42 @@ def spread_labels(
     codes  (n,) known class or −1; known rows stay one-hot
     prior  (C,) class shares; also the starting value, and the value of a node without links
     """
+    return spread_several(graph, [codes], prior, neighbor_share, rounds, progress)[0]
+
+
+def spread_several(
+    graph: Graph,
+    codes: Sequence[np.ndarray],
+    prior: np.ndarray,
+    neighbor_share: float = 0.99,
+    rounds: int = 100,
+    progress: Progress | None = None,
+) -> list[np.ndarray]:
+    """`spread_labels` of several sets of known classes, side by side: one pass over the links a
+    round serves all, for no column enters another's sum."""
     progress = progress or Progress()
     adjacency = graph.adjacency.astype(np.float64)
     totals = np.asarray(adjacency.sum(axis=1)).ravel()
     scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
     walk = sparse.csr_array(sparse.diags_array(scale) @ adjacency)
-    known = np.flatnonzero(codes >= 0)
-    truth = np.eye(len(prior))[codes[known]]
-    values = np.tile(np.asarray(prior, np.float64), (graph.num_nodes, 1))
-    values[known] = truth
-    base = np.where(totals[:, None] > 0, (1.0 - neighbor_share) * prior, prior)
+    del adjacency
+    width, ends = len(prior), range(0, len(codes) * len(prior), len(prior))
+    known = [np.flatnonzero(each >= 0) for each in codes]
+    truth = [np.eye(width)[each[rows]] for each, rows in zip(codes, known, strict=True)]
+    values = np.tile(np.asarray(prior, np.float64), (graph.num_nodes, len(codes)))
+    fixed = list(zip(known, ends, truth, strict=True))
+    for rows, start, classes in fixed:
+        values[rows, start : start + width] = classes
+    shares = np.tile(np.asarray(prior, np.float64), len(codes))
+    base = np.where(totals[:, None] > 0, (1.0 - neighbor_share) * shares, shares)
     for index in range(rounds):
-        values = neighbor_share * (walk @ values) + base
-        values[known] = truth
+        values = walk @ values
+        values *= neighbor_share
+        values += base
+        for rows, start, classes in fixed:
+            values[rows, start : start + width] = classes
         progress.update(index + 1, rounds, "label propagation")
-    return values
+    return [np.ascontiguousarray(values[:, start : start + width]) for start in ends]
 
 
 def normalize_class_mass(values: np.ndarray, unknown: np.ndarray) -> np.ndarray:

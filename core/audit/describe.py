@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from core.audit.store import files
-from core.graph import Graph
+from core.graph import Graph, is_among
 from core.release import Guarantee, Release
 
 
@@ -67,7 +65,7 @@ def restore_guarantee(fields: dict[str, Any]) -> Guarantee:
 
 def count_changes(before: Graph, after: Graph) -> dict[str, float]:
     """links_kept, links_removed, links_added: counted on the graphs, whatever a defense says."""
-    kept = int(np.isin(after.edge_codes, before.edge_codes).sum())
+    kept = int(is_among(after.edge_codes, before.edge_codes).sum())
     return {
         "links_kept": float(kept),
         "links_removed": float(before.num_edges - kept),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.audit.cases import Case
@@ -82,15 +84,19 @@ def name_target(case: Case, spec: AuditSpec) -> str:
 
 def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
     """`AuditView.nodes` for scripts: the attack alone, its case in columns, and the base rate."""
-    cases = {attack: Case.parse(attack) for attack in nodes.attack.unique()}
+    codes, names = pd.factorize(nodes.attack)
+    cases = [Case.parse(name) for name in names]
+    knows_others = bool(spec.attacker_known or spec.attacker_places)
+
+    def spread(texts: Iterable[str]) -> pd.Series:
+        return pd.Series(pd.array(list(texts), dtype="str").take(codes), nodes.index)
+
     return nodes.assign(
-        attack=nodes.attack.map(lambda a: cases[a].method),
+        attack=spread(case.method for case in cases),
         base=nodes.risk - nodes.advantage,
-        threat=nodes.attack.map(lambda a: cases[a].threat),
-        target=nodes.attack.map(lambda a: name_target(cases[a], spec)),
-        knowledge=nodes.attack.map(
-            lambda a: cases[a].describe_knowledge(bool(spec.attacker_known or spec.attacker_places))
-        ),
+        threat=spread(case.threat for case in cases),
+        target=spread(name_target(case, spec) for case in cases),
+        knowledge=spread(case.describe_knowledge(knows_others) for case in cases),
     )
 
 
@@ -100,8 +106,30 @@ def write_audit(view: AuditView, folder: Path, more: Mapping[str, Any] | None = 
     content = {**(more or {}), **describe_audit(view)}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     (folder / "audit.json").write_text(text + "\n", encoding="utf-8")
-    describe_nodes(view.nodes, view.spec).to_parquet(folder / "nodes.parquet", index=False)
+    write_nodes(view, folder / "nodes.parquet")
     write_releases(view, folder / "releases")
+
+
+def write_nodes(view: AuditView, path: Path) -> None:
+    """`describe_nodes` as Parquet, an attack on a release after the other: a large table is never
+    there twice."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.Schema.from_pandas(describe_nodes(view.nodes[:1], view.spec), preserve_index=False)
+    with parquet.ParquetWriter(path, schema) as writer:
+        for start, stop in _find_stretches(view.nodes):
+            part = describe_nodes(view.nodes[start:stop], view.spec)
+            writer.write_table(pa.Table.from_pandas(part, schema, preserve_index=False))
+
+
+def _find_stretches(nodes: pd.DataFrame) -> Iterator[tuple[int, int]]:
+    """Where the rows of an attack on a release begin and end; they lie together."""
+    changes = np.zeros(len(nodes), bool)
+    for column in ("release", "attack"):
+        codes, _ = pd.factorize(nodes[column])
+        changes[1:] |= codes[1:] != codes[:-1]
+    yield from pairwise([0, *np.flatnonzero(changes).tolist(), len(nodes)])
 
 
 def write_releases(view: AuditView, folder: Path) -> None:

@@ -12,7 +12,7 @@ from core.graph import Graph
 from core.measures.ghratio import measure_ghratios
 from core.measures.pair_profile import measure_pair_profile
 from core.measures.structure import find_communities, measure_structure
-from core.measures.utility import measure_utility
+from core.measures.utility import describe_excess, measure_utility
 from core.release import Release
 from core.results import Measurement
 from core.threats import Threats
@@ -63,7 +63,7 @@ def _measure_pairs(release: Release, threats: Threats, context: Context) -> Meas
 
 def _find_vectors(graph: Graph, threats: Threats, context: Context) -> np.ndarray | None:
     """(n, d) embeddings of the auto-encoder that measured usefulness, where one was trained."""
-    if threats.test_links is None or not len(threats.test_links):
+    if threats.test_links is None or not len(threats.test_links) or describe_excess(graph):
         return None
     from core.models.gae import share_gae
 

@@ -104,6 +104,10 @@ class AuditService:
         """Start the cluster in the background, so that the first audit need not wait."""
         threading.Thread(target=self._engine.connect, daemon=True).start()
 
+    def rest(self) -> None:
+        """End the embedded cluster and free its memory; it starts again with the next cell."""
+        self._engine.close()
+
     # -- graphs -----------------------------------------------------------------------------
 
     def save_graph(self, graph: Graph, person: str = LOCAL.subject) -> str:

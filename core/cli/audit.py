@@ -119,6 +119,7 @@ def run_audit(options: argparse.Namespace) -> int:
         if options.check_claims is not None:
             refuted = _check_claims(service, view, options.check_claims)
             view = service.get_view(audit_id)
+        service.rest()
         verdict, code = judge_audit(view)
         write_audit(view, options.out, verdict)
         if options.report:

@@ -67,6 +67,8 @@ def compute_profile(
     utility: str | None = None,
 ) -> GraphProfile:
     """The profile; warnings look at `private` and `utility`, or at every attribute if not set."""
+    from core.algorithms.triangles import compute_triangles
+
     degrees = graph.degrees
     num_components, members = csgraph.connected_components(graph.adjacency, directed=False)
     triangles = compute_triangles(graph)
@@ -93,23 +95,6 @@ def compute_profile(
         dropped=_count_dropped(report),
         warnings=list(find_warnings(graph, report, private, utility)),
     )
-
-
-def compute_triangles(graph: Graph) -> np.ndarray:
-    """(n,) int64 triangles at each node (Schank, Wagner, WEA 2005: the forward algorithm).
-
-    Links point to the end of higher degree, so that no node has more than √(2m) out-links.
-    """
-    from core.algorithms.kernels import count_directed_triangles
-
-    n = graph.num_nodes
-    rank = np.empty(n, np.int64)
-    rank[np.argsort(graph.degrees, kind="stable")] = np.arange(n)
-    ends = np.sort(rank[graph.edges], axis=1)
-    out = sparse.csr_array((np.ones(len(ends), np.int8), ends.T), shape=(n, n))
-    counts = np.zeros(n, np.int64)
-    count_directed_triangles(out.indptr, out.indices, counts)
-    return counts[rank]
 
 
 def compute_assortativity(graph: Graph) -> float:

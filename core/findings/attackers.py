@@ -10,7 +10,7 @@ maximum per person stays as an upper bound, beside what attackers who only guess
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -61,22 +61,31 @@ def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     `HEADLINE_COLUMNS`; `how` says by what the attacker was chosen. Secrets that null attackers
     alone were run against are absent.
     """
-    rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
-    secrets = {attack: find_secret(attack) for attack in rows.attack.unique()}
-    real = [attack for attack in secrets if not is_null(attack)]
-    rows = rows[rows.attack.isin(real)]
-    rows = rows.assign(half=_map_distinct(rows.node, _hash_half))
+    is_told = nodes.risk.notna() & nodes.advantage.notna()
     parts = []
-    kinds = list(dict.fromkeys(secrets.values()))
-    keys = [rows.release, _map_distinct(rows.attack, lambda a: kinds.index(secrets[a]))]
-    for (release, number), group in rows.groupby(keys, sort=False):
-        threat, target = kinds[number]
+    for (release, (threat, target)), attacks in _list_secrets(
+        nodes[["release", "attack"]][is_told]
+    ):
+        group = nodes[is_told & (nodes.release == release) & nodes.attack.isin(attacks)]
+        group = group.assign(half=_map_distinct(group.node, _hash_half))
         chosen, how = _choose(group)
         parts.append(chosen.assign(release=release, threat=threat, target=target, how=how))
     if not parts:
         return pd.DataFrame(columns=list(HEADLINE_COLUMNS))
     found = pd.concat(parts, ignore_index=True)
     return found.assign(base=found.risk - found.advantage)[list(HEADLINE_COLUMNS)]
+
+
+def _list_secrets(pairs: pd.DataFrame) -> Iterable[tuple[tuple[str, tuple[str, str]], list[str]]]:
+    """((release, secret), its real attacks) of a table of releases and attacks, in its order.
+
+    So that the rows of one secret are copied at a time: of a million people there are many.
+    """
+    found: dict[tuple[str, tuple[str, str]], list[str]] = {}
+    for release, attack in pairs.drop_duplicates().itertuples(index=False):
+        if not is_null(attack):
+            found.setdefault((release, find_secret(attack)), []).append(attack)
+    return found.items()
 
 
 def compute_headline(nodes: pd.DataFrame) -> pd.DataFrame:
@@ -172,11 +181,12 @@ def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.Dat
 
     An upper bound on what an attacker who happens to use the right attack on each person finds.
     """
-    rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
-    rows = rows[~rows.attack.map({a: is_null(a) for a in rows.attack.unique()}).astype(bool)]
-    keys = [rows.release, rows.attack.map({a: find_secret(a) for a in rows.attack.unique()})]
+    is_told = nodes.risk.notna() & nodes.advantage.notna()
     result = []
-    for (release, (threat, target)), group in rows.groupby(keys, sort=False):
+    for (release, (threat, target)), attacks in _list_secrets(
+        nodes[["release", "attack"]][is_told]
+    ):
+        group = nodes[is_told & (nodes.release == release) & nodes.attack.isin(attacks)]
         best = group.groupby("node", sort=False).advantage.max()
         bases = (group.risk - group.advantage).groupby(group.node, sort=False).first()
         noise = simulate_noise(bases, group.attack.nunique(), int(group.seeds.median()), limit)

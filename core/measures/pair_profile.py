@@ -28,8 +28,8 @@ MAX_PAIRS, MIN_PAIRS = 2000, 100
 MAX_STEPS = 100_000_000
 """Links followed for the paths of one kind, about three seconds: large graphs sample fewer."""
 
-TILE_STEPS = 20_000_000
-"""Links followed between two reports of progress."""
+TILE = 20
+"""Pairs between two reports of progress."""
 
 EPOCHS, HIDDEN, OUT, LR, BATCH = 100, 128, 64, 0.01, 131_072
 
@@ -105,25 +105,12 @@ def compute_path_lengths(graph: Graph, pairs: np.ndarray, context: Context) -> n
     if graph.weights is not None:
         adjacency = adjacency.copy()
         adjacency.eliminate_zeros()
-    order = np.argsort(pairs[:, 0], kind="stable")
-    sources, starts = np.unique(pairs[order, 0], return_index=True)
-    starts = np.append(starts, len(pairs))
-    targets, found = pairs[order, 1], np.empty(len(pairs), np.int64)
-    tile = max(TILE_STEPS // (adjacency.nnz + graph.num_nodes), 1)
-    for start in range(0, len(sources), tile):
-        stop = min(start + tile, len(sources))
-        find_pair_distances(
-            adjacency.indptr,
-            adjacency.indices,
-            sources[start:stop],
-            starts[start : stop + 1],
-            targets,
-            found,
-        )
-        context.progress.update(stop, len(sources), "paths between pairs")
-    result = np.empty(len(pairs), np.int64)
-    result[order] = found
-    return result
+    found = np.empty(len(pairs), np.int64)
+    for start in range(0, len(pairs), TILE):
+        part = slice(start, start + TILE)
+        find_pair_distances(adjacency.indptr, adjacency.indices, pairs[part], found[part])
+        context.progress.update(min(start + TILE, len(pairs)), len(pairs), "paths between pairs")
+    return found
 
 
 def share_sage(graph: Graph, context: Context) -> np.ndarray:

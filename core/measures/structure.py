@@ -9,16 +9,16 @@ weight above zero counts, on both sides.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 from scipy import stats
 from scipy.sparse import csgraph
 
 from core.algorithms.communities import find_communities
-from core.algorithms.kernels import count_triangles, search_breadth_first, sum_distances
+from core.algorithms.kernels import search_breadth_first, sum_distances
+from core.algorithms.triangles import compute_triangles
 from core.context import Context
-from core.graph import Graph
+from core.graph import Graph, is_among
 from core.measures.release_metrics import STATISTICS
 from core.results import Measurement
 
@@ -60,7 +60,7 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
     after = _prepare_links(released, original.weights is not None)
     old = _share_shape(before, context)
     new = _share_shape(after, context)
-    kept = int(np.isin(after.edge_codes, before.edge_codes).sum())
+    kept = int(is_among(after.edge_codes, before.edge_codes).sum())
     total, scale = before.num_edges, max(float(old.degrees.mean()), 1e-12)
     result = [
         _ratio("links_kept", kept, total),
@@ -102,7 +102,7 @@ def compute_statistics(graph: Graph, context: Context) -> Shape:
     """
     degrees = graph.degrees.astype(np.float64)
     adjacency = graph.adjacency
-    triangles = _count_triangles(adjacency.indptr, adjacency.indices, context)
+    triangles = compute_triangles(graph, context.progress)
     wedges = degrees * (degrees - 1) / 2
     clustering = np.divide(triangles, wedges, out=np.zeros(len(degrees)), where=wedges > 0)
     exact = {
@@ -146,19 +146,6 @@ def _share_shape(graph: Graph, context: Context) -> Shape:
     return context.share(
         ("structure", graph.content_hash), lambda shared: compute_statistics(graph, shared)
     )
-
-
-def _count_triangles(indptr: np.ndarray, indices: np.ndarray, context: Context) -> np.ndarray:
-    """(n,) triangles at each node."""
-    n = len(indptr) - 1
-    counts = np.zeros(n, np.int64)
-    steps = np.cumsum(np.diff(indptr).astype(np.int64) ** 2)
-    cuts = np.searchsorted(steps, np.arange(0, steps[-1], TILE_STEPS)[1:])
-    bounds = np.unique(np.concatenate([[0], cuts, [n]]))
-    for start, stop in pairwise(bounds):
-        count_triangles(indptr, indices, start, stop, counts)
-        context.progress.update(stop, n, "triangles")
-    return counts
 
 
 def _measure_entropy(degrees: np.ndarray) -> Measurement:

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.algorithms.near_pairs import find_near_pairs
 from core.algorithms.pairs import sample_non_links
-from core.graph import Graph, pair_codes
+from core.graph import Graph, is_among, pair_codes
 from core.measures.intervals import share_variance
 from core.results import Measurement
 from core.threats import LinkThreat
@@ -46,22 +46,22 @@ def draw_candidates(
     """
     n, total = graph.num_nodes, graph.num_pairs - graph.num_edges
     hidden = threat.hidden[~graph.contains_pairs(threat.hidden)]
-    codes = pair_codes(hidden, n)
+    codes = np.sort(pair_codes(hidden, n))
     if total <= limit and not is_local:
         others = sample_non_links(graph, total, rng)
-        others = others[~np.isin(pair_codes(others, n), codes)]
+        others = others[~is_among(pair_codes(others, n), codes)]
         return _join(hidden, [(others, 1.0)], total)
     near, weight = find_near_pairs(graph, limit, rng)
     found = round(weight * len(near))
     if len(near) > limit:
         near, weight = near[rng.choice(len(near), limit, replace=False)], found / limit
-    near = near[~np.isin(pair_codes(near, n), codes)]
+    near = near[~is_among(pair_codes(near, n), codes)]
     rest = max(total - len(hidden) - found, 0)
     far = np.empty((0, 2), np.int64)
     if not is_local:
         far = sample_non_links(graph, min(NUM_OTHERS, limit, total), rng)
         apart = _count_shared(graph, far) == 0
-        far = far[apart & ~np.isin(pair_codes(far, n), codes)]
+        far = far[apart & ~is_among(pair_codes(far, n), codes)]
     return _join(hidden, [(near, weight), (far, max(rest / max(len(far), 1), 1.0))], total)
 
 

@@ -18,6 +18,18 @@ from core.threats import AttributeThreat, Threats
 HIDDEN, EPOCHS, LR, WEIGHT_DECAY, DROPOUT = 64, 200, 0.01, 5e-4, 0.5
 """The label classifier: a 2-layer GCN as Kipf and Welling (2017) train it, with 64 hidden units."""
 
+MAX_SIZE = 2_000_000
+"""Nodes and links of a release at most. Learning from one so large takes five minutes of a core and
+one gigabyte, and grows in proportion."""
+
+
+def describe_excess(graph: Graph) -> str:
+    """Why nothing is learned from a release as large as this; "" where something is."""
+    size = graph.num_nodes + graph.num_edges
+    if size <= MAX_SIZE:
+        return ""
+    return f"left out above {MAX_SIZE:,} nodes and links: it would take too long on {size:,}"
+
 
 def measure_utility(
     release: Release, threats: Threats, context: Context
@@ -41,6 +53,9 @@ def measure_link_prediction(graph: Graph, threats: Threats, context: Context) ->
     if links is None or absent is None or not len(links) or not len(absent):
         reason = "no links were held back for testing: that comes with hidden links"
         return Measurement(metric, None, reason=reason)
+    excess = describe_excess(graph)
+    if excess:
+        return Measurement(metric, None, reason=excess)
     from core.models.gae import share_gae
 
     scores = share_gae(graph, context).score(np.concatenate([links, absent]))
@@ -64,6 +79,9 @@ def measure_labels(
     if threat is None or not threat.known.any() or not threat.hidden.any():
         reason = "no utility column with known and unknown labels was chosen"
         return [Measurement(metric, None, reason=reason) for metric in names.values()], None
+    excess = describe_excess(graph)
+    if excess:
+        return [Measurement(metric, None, reason=excess) for metric in names.values()], None
     labels = infer_labels(graph, threat, context)
     found = {m.metric: m for m in measure_class_probabilities(labels, threat)}
     if threat.num_classes > 2:

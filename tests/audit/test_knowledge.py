@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from core.audit.cases import Case, list_cases
-from core.audit.export import describe_audit, describe_nodes
+from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
 from core.audit.knowledge import select_attacker, tell_publisher
 from core.audit.plan import draw_repeat, plan_audit, prepare_graph
@@ -114,6 +114,8 @@ def test_rows_say_what_is_attacked_knowing_what(tmp_path):
     assert set(nodes.target) == {"seniority", "affiliation"}
     assert {"threat", "risk", "base", "advantage"} <= set(nodes.columns)
     np.testing.assert_allclose(nodes.base, nodes.risk - nodes.advantage)
+    write_nodes(view, tmp_path / "nodes.parquet")  # an attack after the other, all the same rows
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "nodes.parquet"), nodes)
 
 
 def test_a_publishing_run_is_told_the_column_and_no_invented_set(monkeypatch):

@@ -85,6 +85,8 @@ class TestService:
         attacks = [{"key": "class_prior"}]
         spec = make_spec(num_repeats=2, root_seed=71, attacks=attacks)
         assert service.estimate_seconds(spec) > 0
+        service.rest()  # the cluster starts again for what follows
+        assert not service._engine.is_alive
         assert service.wait(service.start_audit(spec), PATIENCE_S)
         assert service.estimate_seconds(spec) == 0
         more = make_spec(num_repeats=3, root_seed=71, attacks=attacks)

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from core.algorithms.triangles import compute_triangles
 from core.data import warnings as findings
 from core.data.loaded import LoadReport
-from core.data.profile import compute_assortativity, compute_profile, compute_triangles
+from core.data.profile import compute_assortativity, compute_profile
 from core.graph import Attribute, Graph
 from tests.oracles.graphs import GRAPHS
 

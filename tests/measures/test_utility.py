@@ -87,6 +87,17 @@ def test_missing_parts_have_reasons():
     assert all(m.value is None and m.reason for m in result.values())
 
 
+def test_nothing_is_learned_from_a_release_too_large(monkeypatch):
+    threats = make_threats(two_communities(60))
+    graph = threats.visible
+    monkeypatch.setattr(utility, "MAX_SIZE", graph.num_nodes + graph.num_edges)
+    assert measure(Release(graph), threats)["link_prediction_auc"].value is not None
+    monkeypatch.setattr(utility, "MAX_SIZE", graph.num_nodes + graph.num_edges - 1)
+    for item in measure(Release(graph), threats).values():
+        assert item.value is None
+        assert "left out above" in item.reason
+
+
 def test_cancelled_and_reported():
     threats = make_threats(two_communities())
     progress = RecordingProgress()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.algorithms.spreading import spread_labels
+from core.algorithms.spreading import spread_labels, spread_several
 from tests.oracles.graphs import GRAPHS, make_threats
 
 
@@ -28,3 +28,15 @@ def test_equals_a_loop_over_nodes(name):
     found = spread_labels(graph, observed, prior, neighbor_share=0.9, rounds=7)
     np.testing.assert_allclose(found, values, atol=1e-6)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_side_by_side_is_one_by_one_to_the_last_bit(name):
+    graph = GRAPHS[name]()
+    threat = make_threats(graph).attribute
+    codes, prior = threat.observed, threat.observed_shares
+    fewer = np.where(np.arange(len(codes)) % 2, codes, -1)
+    sets = [codes, fewer, np.full_like(codes, -1)]
+    found = spread_several(graph, sets, prior, rounds=9)
+    for values, each in zip(found, sets, strict=True):
+        np.testing.assert_array_equal(values, spread_labels(graph, each, prior, rounds=9))

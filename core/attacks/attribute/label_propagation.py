@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.spreading import normalize_class_mass, sharpen, spread_labels
+from core.algorithms.spreading import normalize_class_mass, sharpen, spread_several
 from core.context import Context
 from core.graph import MISSING
 from core.methods import AttributeAttack, MethodInfo
@@ -19,6 +19,9 @@ from core.threats import AttributeThreat
 
 POWERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """By which log-values are multiplied; the search takes the best on known nodes held out."""
+
+COLUMNS = 16
+"""Columns that are spread at once: wider rows save little time and take more memory."""
 
 
 class LabelPropagation(AttributeAttack):
@@ -60,20 +63,14 @@ class LabelPropagation(AttributeAttack):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         observed, prior = threat.observed, threat.observed_shares
-
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
-
-        def spread(known: np.ndarray, number: int) -> np.ndarray:
-            progress = PartProgress(context.progress, number, len(folds) + 1)
-            return spread_labels(
-                release.graph, known, prior, self.neighbor_share, self.rounds, progress
-            )
-
+        parts = list(hold_out(observed, folds))
+        codes = [*(rest for rest, _ in parts), observed]
+        *others, values = self._spread(codes, prior, release, context)
         held_out = [
-            (normalize_class_mass(spread(rest, number), rest == MISSING)[fold], observed[fold])
-            for number, (rest, fold) in enumerate(hold_out(observed, folds))
+            (normalize_class_mass(spread, rest == MISSING)[fold], observed[fold])
+            for spread, (rest, fold) in zip(others, parts, strict=True)
         ]
-        values = spread(observed, len(folds))
         if not folds:
             return ClassProbabilities(values)
         power = choose_power(held_out, prior)
@@ -83,6 +80,19 @@ class LabelPropagation(AttributeAttack):
         for fold, (logits, _) in zip(folds, held_out, strict=False):
             said[fold] = sharpen(logits, prior, power)
         return ClassProbabilities(sure, {"power": power}, said)
+
+    def _spread(
+        self, codes: list[np.ndarray], prior: np.ndarray, release: Release, context: Context
+    ) -> list[np.ndarray]:
+        """(n, C) of each set of known values, some of them side by side."""
+        count = max(COLUMNS // len(prior), 1)
+        parts = [codes[start : start + count] for start in range(0, len(codes), count)]
+        spread = []
+        for number, part in enumerate(parts):
+            progress = PartProgress(context.progress, number, len(parts))
+            share, rounds = self.neighbor_share, self.rounds
+            spread += spread_several(release.graph, part, prior, share, rounds, progress)
+        return spread
 
 
 def choose_power(held_out: list[tuple[np.ndarray, np.ndarray]], prior: np.ndarray) -> float:

@@ -119,6 +119,7 @@ RULES: dict[str, dict[str, Rule]] = {
         "close": MACHINE,
         "tell_trouble": MACHINE,
         "warm_up": MACHINE,
+        "rest": ANYONE,
         "find_device_title": ANYONE,
         "save_graph": Rule(_need("analyst"), "save graph", fills=SUBJECT),
         "load_graph": READ_GRAPH,

@@ -91,6 +91,24 @@ def test_weighted_sums_equal_matrix_products():
     np.testing.assert_allclose(sums.overlap, np.minimum(dense[i], dense[j]).sum(axis=1))
 
 
+@pytest.mark.parametrize("hub", [0, 250])
+def test_sums_equal_products_of_rows_to_the_last_bit(hub):
+    rng = np.random.default_rng(hub)
+    pairs = rng.integers(0, 300, (1500, 2))
+    pairs[:hub, 0] = 7  # a long list beside short ones
+    graph = Graph.from_pairs(pairs, 300, weights=rng.random(1500))
+    asked = rng.integers(0, 300, (2000, 2))
+    asked[:200, 0] = 7
+    sums = heuristics.compute_neighbor_sums(graph, asked, Context(Seed(0)))
+    matrix = graph.adjacency.astype(np.float64)
+    left, right = matrix[asked[:, 0]], matrix[asked[:, 1]]
+    strengths = np.maximum(heuristics.compute_strengths(graph), 2.0)
+    for name, factor in (("count", 1 + 0 * strengths), ("log", 1 / np.log(strengths))):
+        np.testing.assert_array_equal(getattr(sums, name), left.multiply(right) @ factor)
+    np.testing.assert_array_equal(sums.inverse, left.multiply(right) @ (1 / strengths))
+    np.testing.assert_array_equal(sums.overlap, left.minimum(right).sum(axis=1))
+
+
 def test_tiles_do_not_change_the_sums(monkeypatch):
     graph, pairs = random_graph(100, 800), random_pairs(100, 300)
     whole = heuristics.compute_neighbor_sums(graph, pairs, Context(Seed(0)))

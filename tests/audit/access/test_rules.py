@@ -42,7 +42,7 @@ JOBS = {
 MAY = {
     "": {
         **dict.fromkeys(("close", "tell_trouble", "warm_up"), MACHINE),
-        **dict.fromkeys(("find_device_title", "save_graph"), EVERYBODY),
+        **dict.fromkeys(("find_device_title", "rest", "save_graph"), EVERYBODY),
         **dict.fromkeys(("find_same_audit", "list_audits"), EVERYBODY),
         "load_time_model": EVERYBODY,
         **dict.fromkeys(("load_graph", "start_audit", "estimate_seconds"), READERS),
