@@ -209,7 +209,15 @@ class AuditService:
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         running = self._store.list_running(audit_id)
         cells = [
-            RunningCell(c.kind, c.release, c.method, c.repeat, c.progress, c.message)
+            RunningCell(
+                c.kind,
+                c.release,
+                c.method,
+                c.repeat,
+                c.progress,
+                c.message,
+                {k: [(s, v) for s, v in points] for k, points in (c.curves or {}).items()},
+            )
             for c in running
         ]
         done, total = sum(counts.get(state, 0) for state in FINISHED), sum(counts.values())
@@ -222,11 +230,6 @@ class AuditService:
             cells_total=total,
             fraction=(done + sum(cell.fraction for cell in cells)) / max(total, 1),
             running=tuple(cells) if state is State.RUNNING else (),
-            curves={
-                cell.label: {k: [(s, v) for s, v in points] for k, points in c.curves.items()}
-                for cell, c in zip(cells, running, strict=True)
-                if c.curves
-            },
             seconds=row.seconds,
             note=note,
             seconds_left=self._estimate_left(audit_id, row.graph_hash)

@@ -22,7 +22,12 @@ CRITERIA: tuple[tuple[str, str, tuple[Threat, ...]], ...] = (
     ("Inference: links", "links that the release was not meant to tell", ("link", "included")),
     ("Inference: attribute", "a private value of people", ("attribute",)),
 )
-MATCHING = ("seeded_percolation", "narayanan_shmatikov", "structural_alignment")
+MATCHING = (
+    "seeded_percolation",
+    "narayanan_shmatikov",
+    "structural_alignment",
+    "supervised_matcher",
+)
 """Attacks that link people of two networks."""
 
 CHECKLIST = (

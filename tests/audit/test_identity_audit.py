@@ -16,7 +16,12 @@ from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.registry import list_methods
 
-MATCHERS = ("seeded_percolation", "narayanan_shmatikov", "structural_alignment")
+MATCHERS = (
+    "seeded_percolation",
+    "narayanan_shmatikov",
+    "structural_alignment",
+    "supervised_matcher",
+)
 
 
 def run(*arguments, capsys):

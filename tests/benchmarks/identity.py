@@ -51,6 +51,13 @@ DEFENSES = (
     "dprr:epsilon=6",
 )
 
+MATCHERS = (
+    "seeded_percolation",
+    "narayanan_shmatikov",
+    "structural_alignment",
+    "supervised_matcher",
+)
+
 SEEDS = (0, 5, 20, 100)
 OVERLAPS = (0.5, 0.7, 0.9)
 
@@ -90,14 +97,16 @@ def print_uniqueness(graph: Graph) -> None:
         )
 
 
-def print_matching(graph: Graph, repeats: int) -> None:
+def print_matching(graph: Graph, repeats: int, keys: list[str]) -> None:
     """Hits at 1 and precision at 0.9 confidence, both graphs being samples of one."""
     print(f"\n{graph.name}: matching two samples, {repeats} repeats (mean)")
     print("matcher               overlap seeds   hits@1  prec@.9 named@.9   CPU s")
     for overlap in OVERLAPS:
         for num_seeds in SEEDS:
-            for key in ("seeded_percolation", "narayanan_shmatikov", "structural_alignment"):
-                if (num_seeds == 0) != (key == "structural_alignment"):
+            for key in keys:
+                if num_seeds == 0 and key in ("seeded_percolation", "narayanan_shmatikov"):
+                    continue
+                if num_seeds and key == "structural_alignment":  # it does not use them
                     continue
                 started = time.process_time()
                 rows = [match_samples(graph, key, overlap, num_seeds, r) for r in range(repeats)]
@@ -164,6 +173,7 @@ def main() -> None:
     parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--tables", default="uniqueness,matching")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--matchers", default=",".join(MATCHERS))
     options = parser.parse_args()
     for name in options.graphs.split(","):
         if "nauty" in options.tables:
@@ -173,7 +183,7 @@ def main() -> None:
         if "uniqueness" in options.tables:
             print_uniqueness(graph)
         if "matching" in options.tables:
-            print_matching(graph, options.repeats)
+            print_matching(graph, options.repeats, options.matchers.split(","))
         if "cost" in options.tables:
             print_cost(graph, options.repeats)
 

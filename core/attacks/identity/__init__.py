@@ -11,6 +11,7 @@ from core.attacks.identity.neighbor_degrees import NeighborDegrees
 from core.attacks.identity.random_match import RandomMatch
 from core.attacks.identity.seeded_percolation import SeededPercolation
 from core.attacks.identity.structural_alignment import StructuralAlignment
+from core.attacks.identity.supervised_matcher import SupervisedMatcher
 
 IDENTITY_ATTACKS = (
     Degree,
@@ -22,6 +23,7 @@ IDENTITY_ATTACKS = (
     SeededPercolation,
     NarayananShmatikov,
     StructuralAlignment,
+    SupervisedMatcher,
     # null attackers
     RandomMatch,
     DegreeMatch,

@@ -43,7 +43,11 @@ def draw_clustered(n: int = 300, seed: int = 0) -> Graph:
     return Graph.from_pairs(np.array(pairs), n)
 
 
+QUICK = {"supervised_matcher": {"rounds": 6, "trees": 20}}
+
+
 def find(key, release, threat, seed=0, **config):
+    config = QUICK.get(key, {}) | config
     attack = make_method(key, config, "identity_attack")
     return attack.find(Release(release), threat, Context(Seed(seed)))
 

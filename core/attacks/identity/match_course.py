@@ -1,0 +1,172 @@
+"""A course of rounds in which a matcher learns on its own pairs of graphs, beside the real one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from core.algorithms.matching import NOBODY
+from core.attacks.identity.pair_evidence import Board, Evidence
+from core.attacks.identity.percolation import percolate
+from core.attacks.identity.rehearsal import rehearse
+from core.context import Context
+
+ENOUGH = 2000
+"""People to learn from: a small graph is rehearsed several times."""
+MOST_REHEARSALS = 8
+MOST_LEARNED = 2000
+"""People whose candidates one classifier learns from."""
+LEAST_CASES = 8
+"""Right and wrong pairs below which nothing is learned."""
+NUM_DIMENSIONS = 12
+PERCOLATION = 3
+"""Rounds from one percolation to the next."""
+STARTS = (0.5, 0.05)
+"""Chances from which on mutual best pairs may start a percolation."""
+
+Model = Any
+"""A fitted classifier, or the chance that it gives everybody."""
+
+
+class Course:
+    """The real pair of graphs `real`, and rehearsed ones of assumed `overlap`, in step.
+
+    asked  (k,) bool whom to look for: people with links, seeds excepted
+    """
+
+    def __init__(
+        self, real: Board, asked: np.ndarray, overlap: float, trees: int, context: Context
+    ) -> None:
+        self._real, self._asked, self._trees, self._context = real, asked, trees, context
+        self._own: list[Board] = []
+        self._truths: list[np.ndarray] = []
+        for number in range(min(-(-ENOUGH // int(asked.sum())), MOST_REHEARSALS)):
+            context.progress.check()
+            rng = context.rng("rehearsal", number)
+            release, truth = rehearse(real.known, real.published, overlap, rng)
+            nodes = real.seeds[:, 0]
+            self._own.append(Board(real.known, release, np.stack([nodes, truth[nodes]], axis=1)))
+            self._truths.append(truth)
+        halves = context.rng("halves")
+        self._halves = [halves.random(len(asked)) < 0.5 for _ in self._own]
+        projection = learn_projection(self._own, self._truths, asked)
+        for board in (real, *self._own):
+            board.reset()
+            board.find_near(projection)
+
+    def hold(self, number: int, total: int) -> None:
+        """Round `number`: judge all candidates anew, by classifiers that learn what is right in
+        the rehearsals; nobody there is judged by one that has learned from them."""
+        boards = [self._real, *self._own]
+        told = [board.describe() for board in boards]
+        models = []
+        for fold in (True, False):
+            self._context.progress.update(2 * number + (not fold), 2 * total, "matching")
+            parts = [(half == fold) & self._asked for half in self._halves]
+            models.append(self._learn(told[1:], parts, self._context.child(number, fold)))
+        for board, evidence, half in zip(self._own, told[1:], self._halves, strict=True):
+            by_second = half[evidence.rows]
+            said = np.empty(len(by_second))
+            for model, rows in ((models[1], by_second), (models[0], ~by_second)):
+                said[rows] = predict(model, evidence.columns[rows])
+            board.guess(evidence.candidates, evidence.spread(said))
+        said = (predict(models[0], told[0].columns) + predict(models[1], told[0].columns)) / 2
+        self._real.guess(told[0].candidates, told[0].spread(said))
+        if number % PERCOLATION == 0:
+            self._percolate()
+
+    def compare(self) -> float:
+        """Logarithm of the mean chance in the real release over that in the rehearsed ones."""
+        own = np.mean([board.best[1][self._asked].mean() for board in self._own])
+        real = self._real.best[1][self._asked].mean()
+        return float(np.log(max(real, 1e-9) / max(own, 1e-9)))
+
+    def calibrate(self) -> np.ndarray:
+        """(k,) how often the likeliest candidate was right in the rehearsals at this chance."""
+        from sklearn.isotonic import IsotonicRegression
+
+        chances, right = [], []
+        for board, truth in zip(self._own, self._truths, strict=True):
+            best, chance = board.best
+            chances.append(chance[self._asked])
+            right.append((best == truth)[self._asked])
+        model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+        model.fit(np.concatenate(chances), np.concatenate(right).astype(float))
+        said: np.ndarray = np.clip(model.predict(self._real.best[1]), 0.0, 1.0)
+        return said
+
+    def _percolate(self) -> None:
+        """Let mappings grow from mutual best pairs; where more people of a rehearsal are found
+        so, they are believed as far as they are right there."""
+        is_seed = np.zeros(len(self._asked), bool)
+        is_seed[self._real.seeds[:, 0]] = True
+
+        def grow(board: Board, least: float) -> np.ndarray:
+            clear = board.list_clear(least)
+            return percolate(board.known, board.published, clear, is_seed, self._context)
+
+        own, truth = self._own[0], self._truths[0]
+        images = [grow(own, least) for least in STARTS]
+        right = [int((image == truth)[self._asked].sum()) for image in images]
+        most = int(np.argmax(right))
+        if right[most] > (own.best[0] == truth)[self._asked].sum():
+            share = right[most] / int((images[most] != NOBODY)[self._asked].sum())
+            own.believe(images[most], share)
+            for board in (self._real, *self._own[1:]):
+                board.believe(grow(board, STARTS[most]), share)
+
+    def _learn(self, told: list[Evidence], parts: list[np.ndarray], context: Context) -> Model:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        rng = context.rng("sample")
+        columns, right = [], []
+        for evidence, truth, part in zip(told, self._truths, parts, strict=True):
+            nodes = np.flatnonzero(part)
+            most = -(-MOST_LEARNED // len(told))
+            if len(nodes) > most:
+                nodes = rng.choice(nodes, most, replace=False)
+            is_chosen = np.zeros(len(part), bool)
+            is_chosen[nodes] = True
+            pairs = np.flatnonzero(is_chosen[evidence.rows])
+            columns.append(evidence.columns[pairs])
+            right.append(evidence.found[pairs] == truth[evidence.rows[pairs]])
+        cases, truth = np.concatenate(columns), np.concatenate(right)
+        if min(truth.sum(), (~truth).sum()) < LEAST_CASES:
+            return float(truth.mean()) if len(truth) else 0.0
+        model = HistGradientBoostingClassifier(
+            max_iter=self._trees,
+            learning_rate=0.1,
+            max_leaf_nodes=12,
+            min_samples_leaf=20,
+            l2_regularization=1.0,
+            early_stopping=False,
+            random_state=int(rng.integers(2**31)),
+        )
+        return model.fit(cases, truth)
+
+
+def predict(model: Model, columns: np.ndarray) -> np.ndarray:
+    """(p,) chance of each pair, by its columns (p, f), to be right."""
+    if isinstance(model, float) or not len(columns):
+        return np.full(len(columns), model if isinstance(model, float) else 0.0)
+    chances: np.ndarray = model.predict_proba(columns)[:, 1]
+    return chances
+
+
+def learn_projection(
+    boards: list[Board], truths: list[np.ndarray], asked: np.ndarray
+) -> np.ndarray:
+    """(c, d) the directions of shape in which people differ most beside what one person differs
+    by in the two graphs (Fisher's linear discriminant)."""
+    size = boards[0].shape_here.shape[1]
+    within, between = np.zeros((size, size)), np.zeros((size, size))
+    for board, truth in zip(boards, truths, strict=True):
+        here, there = board.shape_here[asked], board.shape_there[truth[asked]]
+        within += (here - there).T @ (here - there)
+        between += (here.T @ here + there.T @ there) / 2
+    count = len(boards) * asked.sum()
+    _, vectors = eigh(between / count, within / count + 0.01 * np.eye(size))
+    directions: np.ndarray = vectors[:, ::-1][:, :NUM_DIMENSIONS]
+    return directions

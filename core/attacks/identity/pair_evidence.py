@@ -1,0 +1,185 @@
+"""What speaks for a candidate being the person looked for: one row of numbers a pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from core.algorithms.fingerprints import list_neighbors
+from core.algorithms.matching import NOBODY
+from core.algorithms.surroundings import describe_wider_surroundings
+from core.algorithms.witnesses import weigh_witnesses
+from core.graph import Graph
+
+LEAST = 0.02
+"""Chance below which a guess is no witness."""
+NUM_NEAR = 8
+"""Candidates by the shape of their surroundings, and as many by their witnesses."""
+NUM_WITNESSED = 8
+
+
+class Board:
+    """Two graphs, and whom each person of the first is taken for as matching goes on.
+
+    guesses, chances  (k, c) nodes of the second graph or NOBODY, and how surely
+    """
+
+    def __init__(self, known: Graph, published: Graph, seeds: np.ndarray) -> None:
+        self.known, self.published, self.seeds = known, published, seeds
+        self.here, self.there = list_neighbors(known), list_neighbors(published)
+        self.shape_here = standardize(describe_wider_surroundings(known))
+        self.shape_there = standardize(describe_wider_surroundings(published))
+        self.reset()
+
+    def reset(self) -> None:
+        """Nobody is taken for anybody, but for the seeds."""
+        nobody = np.full((self.known.num_nodes, 1), NOBODY)
+        self.image = nobody[:, 0]
+        self.guess(nobody, np.zeros(nobody.shape))
+
+    @property
+    def best(self) -> tuple[np.ndarray, np.ndarray]:
+        """(k,) the likeliest candidates and (k,) their chances."""
+        every, place = np.arange(len(self.chances)), self.chances.argmax(axis=1)
+        return self.guesses[every, place], self.chances[every, place]
+
+    def guess(self, guesses: np.ndarray, chances: np.ndarray) -> None:
+        """Take people for these; seeds stay what they are."""
+        guesses, chances = guesses.copy(), chances.copy()
+        nodes, images = self.seeds.T
+        taken = np.isin(guesses, images)
+        chances[taken] = 0.0
+        guesses[nodes], chances[nodes] = NOBODY, 0.0
+        guesses[nodes, 0], chances[nodes, 0] = images, 1.0
+        self.guesses, self.chances = guesses, chances
+
+    def believe(self, image: np.ndarray, chance: float) -> None:
+        """Take those whom the mapping (k,) places for their images with this chance at least,
+        and for others the less."""
+        self.image, is_placed = image, image != NOBODY
+        own = np.maximum(self._look_up(np.arange(len(image)), image), chance) * is_placed
+        same = (self.guesses == image[:, None]) & is_placed[:, None]
+        others = np.where(same, 0.0, self.chances * (1.0 - chance * is_placed)[:, None])
+        guesses = np.where(same, NOBODY, self.guesses)
+        self.guess(np.column_stack([image, guesses]), np.column_stack([own, others]))
+
+    def find_near(self, projection: np.ndarray) -> None:
+        """Candidates by shape: the nearest under a linear map of the surroundings."""
+        self.place_here = (self.shape_here @ projection).astype(np.float32)
+        self.place_there = (self.shape_there @ projection).astype(np.float32)
+        width = min(NUM_NEAR, len(self.place_there))
+        rows = cKDTree(self.place_there).query(self.place_here, width)[1]
+        self.near = rows.reshape(len(self.place_here), width).astype(np.int64)
+
+    def describe(self) -> Evidence:
+        """All candidates with what speaks for them."""
+        k, n = self.known.num_nodes, self.published.num_nodes
+        shape = (k, NUM_WITNESSED + self.near.shape[1])
+        top, values = np.empty(shape, np.int64), np.empty((*shape, 3))
+        own, possible = np.empty(k), np.empty(n)
+        chances = np.ascontiguousarray(self.chances)
+        weigh_witnesses(
+            *self.here, *self.there, self.guesses, chances, LEAST, self.near, top, values,
+            own, possible,
+        )  # fmt: skip
+        rows, places = np.nonzero(top != NOBODY)
+        found = top[rows, places]
+        score, weighted, plain = values[rows, places].T
+        degrees = np.log1p(np.diff(self.here[0])), np.log1p(np.diff(self.there[0]))
+        step = self.place_here[rows] - self.place_there[found]
+        distance = np.sqrt((step.astype(np.float64) ** 2).sum(axis=1))
+        before = self._look_up(rows, found)
+        columns = [
+            degrees[0][rows],
+            degrees[1][found],
+            degrees[0][rows] - degrees[1][found],
+            distance,
+            exceed_others(-distance, rows),
+            exceed_others(-distance, found),
+            score,
+            exceed_others(score, rows),
+            exceed_others(score, found),
+            weighted,
+            plain,
+            weighted / np.maximum(own[rows], 1e-9),
+            weighted / np.maximum(possible[found], 1e-9),
+            own[rows],
+            possible[found],
+            before,
+            exceed_others(before, rows),
+            exceed_others(before, found),
+            self.image[rows] == found,
+        ]
+        return Evidence(top, rows, places, np.column_stack(columns).astype(np.float32))
+
+    def _look_up(self, rows: np.ndarray, found: np.ndarray) -> np.ndarray:
+        """The chance so far of each pair, 0 where it was no candidate."""
+        same = self.guesses[rows] == found[:, None]
+        chance: np.ndarray = (same * self.chances[rows]).max(axis=1)
+        return chance
+
+    def list_clear(self, least: float) -> np.ndarray:
+        """(k,) the mapping of those who are each other's likeliest, at least so likely."""
+        image, chance = self.best
+        image = np.where(chance >= least, image, NOBODY)
+        order = np.argsort(chance, kind="stable")
+        inverse = np.full(self.published.num_nodes, NOBODY)
+        matched = order[image[order] != NOBODY]
+        inverse[image[matched]] = matched  # the surest comes last and stays
+        clear: np.ndarray = np.where(
+            (image != NOBODY) & (inverse[image] == np.arange(len(image))), image, NOBODY
+        )
+        return clear
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Candidates (k, c) or NOBODY, and for each that is one its row, place and columns (p, f)."""
+
+    candidates: np.ndarray
+    rows: np.ndarray
+    places: np.ndarray
+    columns: np.ndarray
+
+    @property
+    def found(self) -> np.ndarray:
+        """(p,) the candidates, one a pair."""
+        pairs: np.ndarray = self.candidates[self.rows, self.places]
+        return pairs
+
+    def spread(self, chances: np.ndarray) -> np.ndarray:
+        """(k, c) the pairs' chances (p,) where the candidates are, after competition: each
+        person is one of the candidates or none, and each candidate one person or none."""
+        odds = chances / np.maximum(1.0 - chances, 1e-6)
+        found = self.found
+        by_row = np.bincount(self.rows, odds)[self.rows]
+        by_found = np.bincount(found, odds)[found]
+        table = np.zeros(self.candidates.shape)
+        table[self.rows, self.places] = odds / (1.0 + by_row + by_found - odds)
+        return table
+
+
+def exceed_others(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """(p,) by how much each value exceeds the largest of the others of its group; NaN alone."""
+    order = np.lexsort((-values, groups))
+    ordered, group = values[order], groups[order]
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = group[1:] != group[:-1]
+    starts = np.flatnonzero(is_first)
+    number = np.cumsum(is_first) - 1
+    second = np.full(len(starts), np.nan)
+    there = starts + 1 < len(order)
+    there[there] = group[starts[there] + 1] == group[starts[there]]
+    second[there] = ordered[starts[there] + 1]
+    result = np.empty(len(order))
+    result[order] = ordered - np.where(is_first, second[number], ordered[starts][number])
+    return result
+
+
+def standardize(values: np.ndarray) -> np.ndarray:
+    """(n, c) columns of mean 0 and variance 1; constant ones stay 0."""
+    spread = values.std(axis=0)
+    centred: np.ndarray = (values - values.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
+    return centred
