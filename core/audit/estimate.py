@@ -12,11 +12,12 @@ from typing import Literal
 import sqlalchemy as sa
 
 from core.audit.cases import split_id
+from core.audit.cell import Cell
 from core.audit.parts import PARTS
-from core.audit.plan import Cell
 from core.audit.states import KEPT, State
 from core.audit.store.database import Store
 from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
+from core.audit.typical_seconds import TYPICAL_S
 from core.errors import AuditError
 from core.registry import find_method
 
@@ -24,10 +25,6 @@ Cost = Literal["instant", "seconds", "minutes"]
 
 DEFAULT_S: dict[Cost, float] = {"instant": 0.15, "seconds": 5.0, "minutes": 45.0}
 """Of a cell that never ran here, on a graph of `REFERENCE_SIZE`."""
-
-DEFAULT_PART_S = {"homophily": 0.05, "structure": 0.3, "pairs": 2.0, "utility": 6.0}
-"""The same of what is measured on a release: a part's cost class is that of its longest case,
-which few audits are, and every audit has these cells."""
 
 REFERENCE_SIZE = 10_000
 MIN_S = 0.02
@@ -92,12 +89,12 @@ class TimeModel:
                 self._past.setdefault((item.kind, item.name), []).append(item)
 
     def predict(self, task: Task, size: int) -> float:
-        """Seconds to expect: nearest past runs scaled to this size, else the cost class."""
+        """Seconds to expect: nearest past runs scaled to this size, else `TYPICAL_S`, else the cost
+        class."""
         known = self._past.get((task.kind, task.name), [])
         if not known:
-            first = DEFAULT_S[task.cost]
-            if task.kind == "measure":
-                first = DEFAULT_PART_S.get(task.name, first)
+            own = task.name.partition("@")[0]  # who knows more runs the same method, more often
+            first = TYPICAL_S.get((task.kind, own), DEFAULT_S[task.cost])
             return max(first * _scale(size, REFERENCE_SIZE), MIN_S)
         nearest = sorted(known, key=lambda item: abs(math.log(max(size, 1) / max(item.size, 1))))
         return max(median(p.seconds * _scale(size, p.size) for p in nearest[:NEAREST]), MIN_S)
@@ -119,16 +116,29 @@ def estimate_seconds(
     for task, seconds in done:
         if seconds > 0:
             own.setdefault((task.kind, task.name), []).append(seconds)
-    off = [
-        math.log(seconds / model.predict(task, size)) for task, seconds in done if seconds > MIN_S
-    ]
-    correction = math.exp(median(off)) if off else 1.0
+    correction = _compare_machine(model, done, size)
     times = []
     for task in left:
         known = own.get((task.kind, task.name))
         whole = median(known) if known else model.predict(task, size) * correction
         times.append(whole * (1.0 - min(max(task.progress, 0.0), 1.0)))
     return max(sum(times) / max(num_workers, 1), max(times, default=0.0))
+
+
+def _compare_machine(model: TimeModel, done: Sequence[tuple[Task, float]], size: int) -> float:
+    """How many times longer cells take here and now than the model believes.
+
+    The weighted median over the cells that are done, long ones counting as they are expected to
+    last: a tenth of a second says little of minutes.
+    """
+    found = [(model.predict(task, size), seconds) for task, seconds in done if seconds > MIN_S]
+    ratios = sorted((seconds / expected, expected) for expected, seconds in found)
+    half = sum(weight for _, weight in ratios) / 2
+    for ratio, weight in ratios:
+        half -= weight
+        if half <= 0:
+            return ratio
+    return 1.0
 
 
 def load_past(store: Store) -> list[Past]:

@@ -18,6 +18,7 @@ from core.audit.access.people import LOCAL
 from core.audit.access.team import Team
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
 from core.audit.decisions import Decision, list_decisions, record_decision
+from core.audit.drawing import load_known_graph
 from core.audit.estimate import (
     Task,
     TimeModel,
@@ -35,7 +36,7 @@ from core.audit.jobs.kind import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
 from core.audit.ledger import list_entries
-from core.audit.plan import load_known_graph, plan_audit
+from core.audit.plan import plan_audit
 from core.audit.provenance import describe_run
 from core.audit.publishing import PublishSpec
 from core.audit.run import new_audit_id
@@ -209,7 +210,15 @@ class AuditService:
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         running = self._store.list_running(audit_id)
         cells = [
-            RunningCell(c.kind, c.release, c.method, c.repeat, c.progress, c.message)
+            RunningCell(
+                c.kind,
+                c.release,
+                c.method,
+                c.repeat,
+                c.progress,
+                c.message,
+                {k: [(s, v) for s, v in points] for k, points in (c.curves or {}).items()},
+            )
             for c in running
         ]
         done, total = sum(counts.get(state, 0) for state in FINISHED), sum(counts.values())
@@ -222,11 +231,6 @@ class AuditService:
             cells_total=total,
             fraction=(done + sum(cell.fraction for cell in cells)) / max(total, 1),
             running=tuple(cells) if state is State.RUNNING else (),
-            curves={
-                cell.label: {k: [(s, v) for s, v in points] for k, points in c.curves.items()}
-                for cell, c in zip(cells, running, strict=True)
-                if c.curves
-            },
             seconds=row.seconds,
             note=note,
             seconds_left=self._estimate_left(audit_id, row.graph_hash)

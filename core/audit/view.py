@@ -230,9 +230,15 @@ def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
+Curves = dict[str, list[tuple[float, float]]]
+
+
 @dataclass(frozen=True)
 class RunningCell:
-    """A cell that is being computed now; `seed` counts repeats from 0, `fraction` 0 to 1."""
+    """A cell that is being computed now; `seed` counts repeats from 0, `fraction` 0 to 1.
+
+    curves  of what it trains: name → [(step, value), …]
+    """
 
     kind: str
     release: str
@@ -240,10 +246,11 @@ class RunningCell:
     seed: int
     fraction: float
     message: str
+    curves: Curves = field(default_factory=dict)
 
     @property
     def label(self) -> str:
-        """Key of the cell's curves in `AuditProgress.curves`."""
+        """For a terminal, by the ids that options name: "gps on original, repeat 1"."""
         what = self.release if self.kind == "publish" else f"{self.method} on {self.release}"
         return f"{what}, repeat {self.seed + 1}"
 
@@ -254,7 +261,6 @@ class AuditProgress:
 
     cells_done  cells that came to an end by themselves: done, skipped or failed, not cancelled
     fraction    0 to 1, running cells counted in part
-    curves      label of a running cell → name of the curve → [(step, value), …]
     seconds     spent so far, over all runs of this audit
     note        something the user should know, such as that workers are starting; "" if nothing
     seconds_left  estimate of what is still to come; None where nothing runs
@@ -265,7 +271,6 @@ class AuditProgress:
     cells_total: int
     fraction: float
     running: tuple[RunningCell, ...]
-    curves: dict[str, dict[str, list[tuple[float, float]]]]
     seconds: float
     note: str
     seconds_left: float | None = None

@@ -108,6 +108,8 @@ def run_audit(options: argparse.Namespace) -> int:
         else:
             service.resume_audit(audit_id)
         _watch(service, audit_id)
+        if options.check_claims is None:
+            service.rest()  # a large audit's tables take what its cells took
         view = service.get_view(audit_id)
         if view.summary.state is not State.DONE:
             note = service.get_progress(audit_id).note
@@ -119,7 +121,6 @@ def run_audit(options: argparse.Namespace) -> int:
         if options.check_claims is not None:
             refuted = _check_claims(service, view, options.check_claims)
             view = service.get_view(audit_id)
-        service.rest()
         verdict, code = judge_audit(view)
         write_audit(view, options.out, verdict)
         if options.report:

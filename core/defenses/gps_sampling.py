@@ -43,7 +43,7 @@ class GpsSampling(Defense):
         group="empirical",
         cost="minutes",
         uses_gpu=True,
-        version=4,
+        version=5,
     )
     variant: Literal["full", "adv", "dis"] = Field(
         "full",

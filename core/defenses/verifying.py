@@ -53,8 +53,9 @@ def choose_state(
 
     Label propagation and the degree judge every state; some of those that pass also the attacks
     of the usual ensemble: the one with most links, then halfway between one that is too weak and
-    one that is not. If none is within the target, the one with the lowest
-    estimate. `beliefs` (n, C) stand for the truth, so that nothing hidden is read.
+    one that is not. If none passes, the attacks judge the least leaking in turn, and the one with
+    the lowest estimate is taken. `beliefs` (n, C) stand for the truth, so that nothing hidden is
+    read.
     """
     from core.attacks.attribute.label_propagation import LabelPropagation
 
@@ -68,11 +69,12 @@ def choose_state(
         rough.append({**found, "degree": _estimate_degree(drawn, attackers, beliefs)})
     strongest = [max(found.values()) for found in rough]
     order = sorted(range(len(states)), key=lambda k: (max(strongest[k], target), -states[k].mean()))
-    hopeful = sum(found <= target for found in strongest) or min(MAX_TRIALS, len(order))
+    hopeful = sum(found <= target for found in strongest)
     best = Choice(np.inf, states[order[0]], strongest)
-    weak, strong = -1, hopeful  # places in the order: too many links, and few enough
+    # Places in the order: too many links, and few enough.
+    weak, strong = -1, hopeful or min(MAX_TRIALS, len(order))
     for _ in range(MAX_TRIALS):
-        place = (weak + strong) // 2 if weak >= 0 else 0
+        place = (weak + strong) // 2 if weak >= 0 and hopeful else weak + 1
         k = order[place]
         drawn = draw_links(graph, states[k], context.rng("trial", k))
         inner = context.child("trial", k)

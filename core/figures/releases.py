@@ -24,6 +24,8 @@ from core.graph import Graph
 
 MAX_CURVES = 4
 
+SHORT_NAMES = ("gae", "seal", "gps", "gcn")
+"""Of methods, as curves are named after them."""
 
 STATES = ("kept", "removed", "added")
 
@@ -94,9 +96,12 @@ def training_curves(
     )
     for column, name in enumerate(names, start=1):
         points = table[table.curve == name]
+        x, y = points.step.to_numpy(float), points.value.to_numpy(float)
+        # Where the steps start anew so does another training: the line is broken.
+        again = np.flatnonzero(np.diff(x) <= 0) + 1
         figure.add_scatter(
-            x=points.step.to_numpy(float),
-            y=points.value.to_numpy(float),
+            x=np.insert(x, again, np.nan),
+            y=np.insert(y, again, np.nan),
             mode="lines",
             line={"color": OKABE_ITO[0], "width": 1.8},
             showlegend=False,
@@ -139,4 +144,5 @@ def _add_links(
 
 
 def _in_words(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+    first, _, rest = name.replace("_", " ").partition(" ")
+    return f"{first.upper() if first in SHORT_NAMES else first.capitalize()} {rest}".strip()

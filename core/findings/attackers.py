@@ -62,12 +62,12 @@ def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     alone were run against are absent.
     """
     is_told = nodes.risk.notna() & nodes.advantage.notna()
-    parts = []
+    half, parts = _map_distinct(nodes.node, _hash_half), []  # each name hashed once
     for (release, (threat, target)), attacks in _list_secrets(
         nodes[["release", "attack"]][is_told]
     ):
-        group = nodes[is_told & (nodes.release == release) & nodes.attack.isin(attacks)]
-        group = group.assign(half=_map_distinct(group.node, _hash_half))
+        inside = (is_told & (nodes.release == release) & nodes.attack.isin(attacks)).to_numpy()
+        group = nodes[inside].assign(half=half[inside])
         chosen, how = _choose(group)
         parts.append(chosen.assign(release=release, threat=threat, target=target, how=how))
     if not parts:
@@ -165,10 +165,12 @@ def _choose(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     return pd.concat(parts), CROSS_FITTED
 
 
-def _map_distinct(column: pd.Series, number: Callable[[str], int]) -> pd.Series:
-    """`number` of each entry, asked once for each distinct one: a person has a row an attack."""
+def _map_distinct(column: pd.Series, number: Callable[[str], int]) -> np.ndarray:
+    """(k,) `number` of each entry, asked once a distinct one: a person has a row an attack."""
     codes, distinct = pd.factorize(column)
-    return pd.Series(np.array([number(text) for text in distinct], int)[codes], column.index)
+    numbers = np.array([number(text) for text in np.asarray(distinct, object)], int)
+    found: np.ndarray = numbers[codes]
+    return found
 
 
 def _hash_half(node: object) -> int:

@@ -40,12 +40,20 @@ def answer_verdict(verdict: Verdict) -> str:
             f"by itself.{only}"
         )
     if counts["refer"]:
-        names = [release_title(r.release) for r in verdict.releases if r.decision == "refer"]
-        return (
-            f"**Nothing may be published yet** under “{title}”: somebody has to decide on "
-            f"{_join(names)}. No limit is broken there, but not everything is proven."
-        )
+        referred = [r for r in verdict.releases if r.decision == "refer"]
+        tried = [release_title(r.release) for r in referred if _is_measured(r)]
+        untried = [release_title(r.release) for r in referred if not _is_measured(r)]
+        told = [f"nothing has been tried on {_join(untried)}"] if untried else []
+        if tried:
+            told.insert(0, f"somebody has to decide on {_join(tried)}")
+        unproven = " No limit is broken there, but not everything is proven." if tried else ""
+        return f"**Nothing may be published yet** under “{title}”: {'; '.join(told)}.{unproven}"
     return f"**Do not publish**: every release breaks a limit of “{title}”.{_name_nearest(verdict)}"
+
+
+def _is_measured(release: ReleaseVerdict) -> bool:
+    """Whether any attack has a result on it."""
+    return any(c.evidence.value is not None and c.limit.threat != "release" for c in release.checks)
 
 
 def _name_nearest(verdict: Verdict) -> str:

@@ -128,7 +128,7 @@ def compute_alias(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return accept, alias
 
 
-@numba.njit(nogil=True, fastmath=True)
+@numba.njit(nogil=True, fastmath=True, cache=True)
 def _train(
     vectors: np.ndarray,
     contexts: np.ndarray,
@@ -143,10 +143,13 @@ def _train(
     """One pass of skip-gram over `walks`; updates both matrices, returns the mean loss.
 
     Loss per pair: −log σ(v·u) − Σ log σ(−v·u') over the noise nodes u' (Mikolov et al., 2013);
-    it is taken at each walk's first node only, which is enough for a curve.
+    it is taken at each walk's first node only, which is enough for a curve. All nodes of a pair
+    are drawn before any is read, so that their rows come from memory side by side.
     """
     n, width = vectors.shape
+    one, limit, speed = np.float32(1.0), np.float32(CLIP), np.float32(rate)
     step = np.empty(width, np.float32)
+    drawn = np.empty(negatives + 1, np.int64)
     loss, counted = 0.0, 0
     for row in range(len(walks)):
         nodes = walks[row]
@@ -154,6 +157,7 @@ def _train(
             centre = nodes[at]
             if centre == STOP:
                 break
+            own = vectors[centre]
             reach = 1 + draw_below(state, window)
             for other in range(max(0, at - reach), min(len(nodes), at + reach + 1)):
                 if other == at:
@@ -161,27 +165,27 @@ def _train(
                 target = nodes[other]
                 if target == STOP:
                     break
+                drawn[0] = target
+                for k in range(1, negatives + 1):
+                    node = draw_below(state, n)
+                    chance = draw_uniform(state)
+                    drawn[k] = node if chance < accept[node] else alias[node]
                 step[:] = 0.0
                 for k in range(negatives + 1):
-                    if k == 0:
-                        node = target
-                    else:
-                        node = draw_below(state, n)
-                        if draw_uniform(state) >= accept[node]:
-                            node = alias[node]
-                        if node == target:
-                            continue
+                    if k and drawn[k] == target:
+                        continue
+                    far = contexts[drawn[k]]
                     product = np.float32(0.0)
                     for c in range(width):
-                        product += vectors[centre, c] * contexts[node, c]
-                    share = 1.0 / (1.0 + math.exp(-min(max(float(product), -CLIP), CLIP)))
-                    gain = np.float32(rate * ((1.0 if k == 0 else 0.0) - share))
+                        product += own[c] * far[c]
+                    share = one / (one + np.exp(-min(max(product, -limit), limit)))
+                    gain = speed * (one - share) if k == 0 else -speed * share
                     if at == 0:
-                        loss -= math.log(share if k == 0 else 1.0 - share)
+                        loss -= math.log(share if k == 0 else one - share)
                         counted += k == 0
                     for c in range(width):
-                        step[c] += gain * contexts[node, c]
-                        contexts[node, c] += gain * vectors[centre, c]
+                        step[c] += gain * far[c]
+                        far[c] += gain * own[c]
                 for c in range(width):
-                    vectors[centre, c] += step[c]
+                    own[c] += step[c]
     return loss / max(counted, 1)

@@ -7,7 +7,7 @@ import time
 import streamlit as st
 
 from core.audit.states import State
-from core.audit.view import AuditProgress
+from core.audit.view import AuditProgress, RunningCell
 from core.errors import AuditError
 from core.figures import releases
 from core.findings.labels import method_title, release_title
@@ -116,14 +116,17 @@ def _cancel(audit_id: str) -> None:
 
 def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
     """What is being computed now, a line each."""
-    lines = []
-    for cell in progress.running[:limit]:
-        what = {
-            "publish": f"Making {release_title(cell.release)}",
-            "attack": f"{method_title(cell.method)} on {release_title(cell.release).lower()}",
-        }.get(cell.kind, f"Measuring {release_title(cell.release).lower()}")
-        lines.append(f"{escape(what, 70)}: {cell.fraction:.0%}")
+    lines = [f"{name_running(cell)}: {cell.fraction:.0%}" for cell in progress.running[:limit]]
     return lines or ([escape(progress.note, 80)] if progress.note else [])
+
+
+def name_running(cell: RunningCell) -> str:
+    """ "GPS on original"."""
+    what = {
+        "publish": f"Making {release_title(cell.release)}",
+        "attack": f"{method_title(cell.method)} on {release_title(cell.release).lower()}",
+    }.get(cell.kind, f"Measuring {release_title(cell.release).lower()}")
+    return escape(what, 70)
 
 
 def show_live_curves(audit_id: str) -> None:
@@ -133,9 +136,10 @@ def show_live_curves(audit_id: str) -> None:
 
 def _show_live_curves(audit_id: str) -> None:
     progress = service.open_service().get_progress(audit_id)
-    for number, (label, curves) in enumerate(list(progress.curves.items())[:2]):
-        st.caption(f"Training now: {escape(label, 90)}")
-        chart = releases.training_curves(curves, current_theme())
+    training = [cell for cell in progress.running if cell.curves]
+    for number, cell in enumerate(training[:2]):
+        st.caption(f"Training now: {name_running(cell)}, repeat {cell.seed + 1}")
+        chart = releases.training_curves(cell.curves, current_theme())
         st.plotly_chart(
             chart.figure, key=f"live-{number}", theme=None, config={"displayModeBar": False}
         )

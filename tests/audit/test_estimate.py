@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.audit.estimate import (
-    DEFAULT_PART_S,
     DEFAULT_S,
     REFERENCE_SIZE,
     Past,
@@ -19,21 +18,31 @@ from core.audit.estimate import (
 )
 from core.audit.parts import PARTS
 from core.audit.run import run_inline
+from core.audit.typical_seconds import TYPICAL_S
 
 GAE = Task("attack", "gae_cosine", "seconds")
+NEW = Task("attack", "of a version to come", "seconds")
 NONE = TimeModel([])
 
 
 def test_what_never_ran_goes_by_its_cost() -> None:
-    assert NONE.predict(GAE, REFERENCE_SIZE) == DEFAULT_S["seconds"]
-    assert NONE.predict(GAE, 3 * REFERENCE_SIZE) == 3 * DEFAULT_S["seconds"]
+    assert NONE.predict(NEW, REFERENCE_SIZE) == DEFAULT_S["seconds"]
+    assert NONE.predict(NEW, 3 * REFERENCE_SIZE) == 3 * DEFAULT_S["seconds"]
+
+
+def test_what_never_ran_here_goes_by_what_it_took_elsewhere() -> None:
+    for (kind, name), seconds in TYPICAL_S.items():
+        task = make_task(kind, name)  # a method that is no more would raise
+        assert NONE.predict(task, REFERENCE_SIZE) == seconds
+        knows_more = make_task(kind, f"{name}@aware") if kind == "attack" else task
+        assert NONE.predict(knows_more, REFERENCE_SIZE) == seconds
 
 
 def test_what_every_audit_measures_has_an_estimate_of_its_own() -> None:
     """Forty-five seconds a release for what takes a few would put people off."""
     for name, part in PARTS.items():
         task = make_task("measure", name)
-        assert NONE.predict(task, REFERENCE_SIZE) == DEFAULT_PART_S[name]
+        assert NONE.predict(task, REFERENCE_SIZE) == TYPICAL_S["measure", name]
         assert NONE.predict(task, REFERENCE_SIZE) <= DEFAULT_S[part.cost]
 
 
@@ -57,6 +66,13 @@ def test_a_slow_machine_is_noticed() -> None:
     katz, seal = make_task("attack", "katz"), make_task("attack", "seal")
     assert estimate_seconds(model, [seal], [], 100, 1) == pytest.approx(10.0)
     assert estimate_seconds(model, [seal], [(katz, 2.0)], 100, 1) == pytest.approx(20.0)
+
+
+def test_long_cells_say_more_of_the_machine_than_short_ones() -> None:
+    past = [Past("attack", name, 100, s) for name, s in (("katz", 0.1), ("gcn", 4.0), ("seal", 9))]
+    katz, gcn, seal = (make_task("attack", key) for key in ("katz", "gcn", "seal"))
+    done = [(katz, 1.0), (katz, 1.0), (gcn, 6.0)]  # ten times, ten times, and half as much again
+    assert estimate_seconds(TimeModel(past), [seal], done, 100, 1) == pytest.approx(13.5)
 
 
 def test_a_running_cell_counts_by_what_is_left_of_it() -> None:

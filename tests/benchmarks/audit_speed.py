@@ -40,7 +40,10 @@ AUDITS: dict[str, dict[str, Any]] = {
 
 def list_attacks(costs: list[str]) -> list[str]:
     """In the older tree: keys of the attacks on both threats that a preset takes."""
-    from core.registry import list_methods
+    try:
+        from core.registry import list_methods
+    except ImportError:  # where it was before
+        from core.methods import list_methods  # type: ignore[attr-defined, no-redef]
 
     kinds = ("link_attack", "attribute_attack")
     methods = [method for kind in kinds for method in list_methods(kind)]  # type: ignore[arg-type]

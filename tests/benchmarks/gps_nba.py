@@ -45,9 +45,12 @@ PAPER = {
         ("ai_deepwalk", "71.53 (2.88)"),
         ("gps", "83.32 (1.36)"),
         ("label_propagation", "-"),
+        ("neighbourhood_classifier", "-"),
         ("feature_regression", "-"),
+        ("feature_boosting", "-"),
         ("gcn:hidden=16", "-"),
         ("ensemble", "-"),
+        ("best_single", "-"),
     ],
     "2": [
         ("gps:branches=proximity", "82.27 (1.43)"),

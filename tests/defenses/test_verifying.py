@@ -110,6 +110,25 @@ def test_the_search_between_too_many_links_and_few_enough(halves, monkeypatch, l
         assert found.attack == 0.9
 
 
+def test_where_none_passes_the_least_leaking_are_tried_in_turn(halves, monkeypatch):
+    graph, threat, _ = halves
+    states = [np.full(graph.num_edges, share) for share in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)]
+    leaks = [0.9, 0.7, 0.75, 0.95, 0.8, 0.85]
+    tried, rough = [], iter(leaks)
+
+    def estimate(attacks, drawn, *arguments):
+        if "label_propagation" in attacks:
+            return {"label_propagation": next(rough)}
+        tried.append(round(drawn.num_edges / graph.num_edges, 1))
+        return {"gps": 0.99 if len(tried) < 3 else 0.6}
+
+    monkeypatch.setattr(verifying, "_estimate_all", estimate)
+    monkeypatch.setattr(verifying, "_estimate_degree", lambda *arguments: 0.5)
+    found = choose(graph, threat, states, target=0.55)
+    assert tried == pytest.approx([0.4, 0.5, 0.7, 0.8], abs=0.11)
+    assert (found.attack, found.probabilities[0]) == (0.8, 0.7)
+
+
 def test_of_two_choices_the_nearer_or_else_the_one_with_more_links():
     def make(attack, kept):
         return Choice(attack, np.full(10, kept), [attack])

@@ -64,3 +64,13 @@ def test_training_curves_have_a_panel_each():
     assert len(chart.figure.data) == 2
     assert chart.table.curve.tolist() == ["loss", "loss", "surrogate_loss"]
     assert training_curves({}).is_empty
+
+
+def test_a_training_that_starts_anew_starts_a_new_line():
+    curve = [(0, 1.0), (9, 0.5), (0, 2.0), (9, 0.7)]
+    chart = training_curves({"gae_loss": curve})
+    (line,) = chart.figure.data
+    np.testing.assert_array_equal(line.x, [0, 9, np.nan, 0, 9])
+    np.testing.assert_array_equal(line.y, [1.0, 0.5, np.nan, 2.0, 0.7])
+    assert chart.figure.layout.annotations[0].text == "GAE loss"
+    assert len(chart.table) == 4

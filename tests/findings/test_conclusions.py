@@ -132,8 +132,14 @@ def test_verdict_words_say_what_decides():
     refused = judge(make_audit(scores, ATTACKS), find_policy("public"))
     assert answer_verdict(refused).startswith("**Do not publish**")
     assert "Katz" in list_refused(refused)[RELEASE]
-    unsure = judge(make_audit({}, ATTACKS), find_policy("public"))
-    assert "Nothing may be published yet" in answer_verdict(unsure)
+    untried = answer_verdict(judge(make_audit({}, ATTACKS), find_policy("public")))
+    assert "Nothing may be published yet" in untried
+    assert "nothing has been tried on" in untried
+    assert "somebody has to decide" not in untried
+    few = {key: value for key, value in make_noise(NAMES, ATTACKS).items() if "katz" not in key}
+    told = answer_verdict(judge(make_audit(few, ATTACKS), find_policy("public")))
+    assert "somebody has to decide on" in told
+    assert "nothing has been tried on" not in told
 
 
 @pytest.mark.parametrize(
