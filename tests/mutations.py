@@ -41,6 +41,7 @@ CHECK = "tests/privacy/test_claim_check.py"
 RANKING = "tests/measures/test_ranking.py"
 INTERVALS = "tests/measures/test_intervals.py"
 LEDGER = "tests/privacy/test_ledger.py"
+MATCHER = "tests/attacks/identity/test_supervised_matcher.py"
 
 MUTATIONS = (
     # -- defenses and their budgets ---------------------------------------------------------
@@ -376,6 +377,42 @@ MUTATIONS = (
         "    tail = (1 - level) / 2\n",
         "    tail = 1 - level\n",
         INTERVALS,
+    ),
+    # -- identities -------------------------------------------------------------------------
+    Mutation(
+        "Who is alone with what is known counts as found although it fits somebody else",
+        "core/measures/identity.py",
+        '"share_unique": contains & (sizes == 1),',
+        '"share_unique": sizes == 1,',
+        "tests/measures/test_identity.py",
+    ),
+    Mutation(
+        "Witnesses that may be two people's count twice",
+        "core/algorithms/witnesses.py",
+        "possible[w] += min(reach[x], 1.0) * weights[x]",
+        "possible[w] += reach[x] * weights[x]",
+        f"{MATCHER}::test_expected_witnesses_equal_a_naive_sum",
+    ),
+    Mutation(
+        "A rehearsal keeps all links, whatever overlap is assumed",
+        "core/attacks/identity/rehearsal.py",
+        "share = min(overlap, wanted / max(len(links), 1))",
+        "share = min(1.0, wanted / max(len(links), 1))",
+        f"{MATCHER}::test_a_rehearsal_is_as_agreed",
+    ),
+    Mutation(
+        "Every match of a rehearsal counts as right",
+        "core/attacks/identity/match_course.py",
+        "right.append((best == truth)[self._asked])",
+        "right.append((best >= 0)[self._asked])",
+        f"{MATCHER}::test_its_confidence_is_kept",
+    ),
+    Mutation(
+        "The matcher asks for those only who are in the release, which it cannot know",
+        "core/attacks/identity/supervised_matcher.py",
+        "asked[threat.seeds[:, 0]] = False",
+        "asked[threat.seeds[:, 0]] = False; asked &= threat.wanted",
+        f"{MATCHER}::test_it_does_not_look_at_the_truth",
     ),
     # -- audit ------------------------------------------------------------------------------
     Mutation(

@@ -16,15 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from core.audit.plan import (
-    Cell,
-    draw_repeat,
-    list_seen,
-    make_cell_seed,
-    make_member_seeds,
-    make_shared_seed,
-    prepare_graph,
-)
+from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
+from core.audit.drawing import draw_repeat, list_seen, prepare_graph
 from core.audit.spec import AuditSpec, MethodChoice, rename_seeds
 from core.context import Context, Peer
 from core.data.release_columns import show_columns

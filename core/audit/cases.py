@@ -127,7 +127,11 @@ def list_private(spec: AuditSpec) -> tuple[str, ...]:
     return () if spec.private is None else (spec.private, *spec.more_private)
 
 
-def list_cases(spec: AuditSpec) -> list[tuple[MethodChoice, Method, Case]]:
+ListedCase = tuple[MethodChoice, Method, Case]
+"""A case with the attack that it runs, as chosen and as made."""
+
+
+def list_cases(spec: AuditSpec) -> list[ListedCase]:
     """Every case of an audit with the attack that it runs, in the order of the spec."""
     found = []
     for choice in spec.attacks:

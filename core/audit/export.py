@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from core.audit.cases import Case
-from core.audit.plan import list_published
+from core.audit.drawing import list_published
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import RESULT_COLUMNS, AuditView

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.audit.assemble import assemble_view
+from core.audit.drawing import load_known_graph
 from core.audit.jobs.cells import Job, execute_cell
-from core.audit.plan import load_known_graph, plan_audit
+from core.audit.plan import plan_audit
 from core.audit.provenance import describe_run
 from core.audit.spec import AuditSpec
 from core.audit.states import State

@@ -18,6 +18,7 @@ from core.audit.access.people import LOCAL
 from core.audit.access.team import Team
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
 from core.audit.decisions import Decision, list_decisions, record_decision
+from core.audit.drawing import load_known_graph
 from core.audit.estimate import (
     Task,
     TimeModel,
@@ -35,7 +36,7 @@ from core.audit.jobs.kind import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
 from core.audit.ledger import list_entries
-from core.audit.plan import load_known_graph, plan_audit
+from core.audit.plan import plan_audit
 from core.audit.provenance import describe_run
 from core.audit.publishing import PublishSpec
 from core.audit.run import new_audit_id

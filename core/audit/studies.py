@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.audit.plan import prepare_graph
+from core.audit.drawing import prepare_graph
 from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditSummary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.audit.plan import list_published, prepare_graph
+from core.audit.drawing import list_published, prepare_graph
 from core.audit.spec import AuditSpec
 from core.graph import Graph
 

@@ -50,15 +50,6 @@ def list_attack_metrics() -> list[MetricInfo]:
             chance=0.001,
         ),
         MetricInfo(
-            "named_pair_odds",
-            "Odds that a named pair is a hidden link",
-            "If the attacker names a pair among his most certain 1 %, how many times he is right "
-            "for each time he is wrong, at the density of this graph. 1 means one in two.",
-            unit=": 1",
-            better_for_privacy="lower",
-            range=POSITIVE,
-        ),
-        MetricInfo(
             "advantage_share",
             "People exposed",
             "Share of the people at stake on whose secret the attacker puts more than 0.2 above "

@@ -21,9 +21,6 @@ FPR_GRID = np.concatenate([[0.0], np.logspace(-4, 0, 81)])
 LOW_RATES = (0.01, 0.001)
 """False-positive rates at which a careful attacker is judged."""
 
-ODDS_RATE = 0.01
-"""False-positive rate of the decisions that `named_pair_odds` judges."""
-
 
 @dataclass(frozen=True, eq=False)
 class Roc:
@@ -75,23 +72,15 @@ def compute_roc(scores: np.ndarray, truth: np.ndarray) -> Roc:
 def measure_link_scores(
     scores: PairScores, threat: LinkThreat, more: np.ndarray | None = None
 ) -> list[Measurement]:
-    """auc, tpr_at_fpr_0.01, tpr_at_fpr_0.001 and named_pair_odds of a link attack.
+    """auc, tpr_at_fpr_0.01 and tpr_at_fpr_0.001 of a link attack.
 
     more: (b,) scores of `threat.more_absent`, which join the non-links at 0.1 % false alarms.
-
-    named_pair_odds: the attacker names the pairs above the score that 1 % of the non-links
-    reach. Right : wrong among them, at the share of links among all pairs that he could name
-    (`threat.prior` = π), is π·TPR / ((1 − π)·FPR) by Bayes, as against the balanced test.
     """
     *usual, rare = _measure_ranking(scores.scores, threat.truth)
     if more is not None and len(more):
         truth = np.concatenate([threat.truth, np.zeros(len(more), bool)])
         rare = _measure_tpr(np.concatenate([scores.scores, more]), truth, LOW_RATES[-1])
-    return [
-        *usual,
-        rare,
-        _measure_odds(scores.scores, threat.truth, threat.prior),
-    ]
+    return [*usual, rare]
 
 
 def compute_link_roc(scores: PairScores, threat: LinkThreat) -> Roc:
@@ -271,17 +260,6 @@ def _measure_macro_tpr(values: np.ndarray, codes: np.ndarray, rate: float) -> Me
         return Measurement(metric, None, n=len(codes), reason=reason)
     variance = sum(part.variance for part in parts) / len(parts) ** 2
     return Measurement(metric, float(np.mean(found)), variance, len(codes))
-
-
-def _measure_odds(scores: np.ndarray, truth: np.ndarray, prior: float) -> Measurement:
-    reason = _resolve_rate(truth, ODDS_RATE)
-    if not reason and not 0 < prior < 1:
-        reason = "needs a share of links between 0 and 1 among the pairs that can be named"
-    if reason:
-        return Measurement("named_pair_odds", None, n=len(truth), reason=reason)
-    factor = prior / (1 - prior) / ODDS_RATE
-    tpr, variance = _compute_tpr(scores, truth, ODDS_RATE)
-    return Measurement("named_pair_odds", factor * tpr, factor**2 * variance, len(truth))
 
 
 def _measure_balanced_accuracy(hits: np.ndarray, codes: np.ndarray) -> Measurement:

@@ -10,11 +10,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import core.registry
+from core.audit.drawing import draw_repeat
 from core.audit.export import CASE_COLUMNS, describe_audit
 from core.audit.jobs import cells as execute
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
-from core.audit.plan import draw_repeat, plan_audit
+from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.store import files
 from core.audit.store.database import Store

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from core.audit.cases import Case, list_cases
+from core.audit.drawing import draw_repeat, prepare_graph
 from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
 from core.audit.knowledge import select_attacker, tell_publisher
-from core.audit.plan import draw_repeat, plan_audit, prepare_graph
+from core.audit.plan import plan_audit
 from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec

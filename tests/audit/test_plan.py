@@ -112,7 +112,7 @@ def test_threats_that_cannot_be_drawn_are_an_error_before_anything_runs(make_spe
 
 
 def test_sensitive_links_by_name_are_the_hidden_ones(make_spec, graph):
-    from core.audit.plan import draw_repeat
+    from core.audit.drawing import draw_repeat
 
     first = tuple(graph.node_ids[i] for i in graph.edges[5])
     spec = make_spec(hide_links=None, sensitive_links=(first,))

@@ -2,7 +2,7 @@
 
 Prints, for Cora, LastFM Asia and Facebook pages: the share of unique people at five depths
 before and after each of ten defenses, with what they keep; and seeded matching over seeds and
-overlap, on two samples of the links.
+overlap, on two samples of the links (`--matchers`, `--overlaps`, `--seeds` choose rows).
 
 `--tables cost` sets k-degree anonymity beside the original algorithm (tests/oracles/liu_terzi.py),
 and `--tables nauty --graphs FILE` prints the share unique of a graph in ANO-NET's format.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +98,18 @@ def print_uniqueness(graph: Graph) -> None:
         )
 
 
-def print_matching(graph: Graph, repeats: int, keys: list[str]) -> None:
+def print_matching(
+    graph: Graph,
+    repeats: int,
+    keys: Sequence[str] = MATCHERS,
+    overlaps: Sequence[float] = OVERLAPS,
+    seeds: Sequence[int] = SEEDS,
+) -> None:
     """Hits at 1 and precision at 0.9 confidence, both graphs being samples of one."""
     print(f"\n{graph.name}: matching two samples, {repeats} repeats (mean)")
     print("matcher               overlap seeds   hits@1  prec@.9 named@.9   CPU s")
-    for overlap in OVERLAPS:
-        for num_seeds in SEEDS:
+    for overlap in overlaps:
+        for num_seeds in seeds:
             for key in keys:
                 if num_seeds == 0 and key in ("seeded_percolation", "narayanan_shmatikov"):
                     continue
@@ -174,6 +181,8 @@ def main() -> None:
     parser.add_argument("--tables", default="uniqueness,matching")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--matchers", default=",".join(MATCHERS))
+    parser.add_argument("--overlaps", type=float, nargs="+", default=OVERLAPS)
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
     options = parser.parse_args()
     for name in options.graphs.split(","):
         if "nauty" in options.tables:
@@ -183,7 +192,13 @@ def main() -> None:
         if "uniqueness" in options.tables:
             print_uniqueness(graph)
         if "matching" in options.tables:
-            print_matching(graph, options.repeats, options.matchers.split(","))
+            print_matching(
+                graph,
+                options.repeats,
+                options.matchers.split(","),
+                options.overlaps,
+                options.seeds,
+            )
         if "cost" in options.tables:
             print_cost(graph, options.repeats)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.plan import draw_repeat
+from core.audit.drawing import draw_repeat
 from core.audit.view import NODE_COLUMNS
 from core.findings.link_prior import (
     describe_link_prior,

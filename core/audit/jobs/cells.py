@@ -14,20 +14,12 @@ from typing import Any
 import numpy as np
 
 from core.audit.attacking import attack_release, check_support
+from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.cell_result import CellResult
 from core.audit.describe import count_changes, pack_release, unpack_release
+from core.audit.drawing import draw_repeat, list_seen, load_known_graph, prepare_graph
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
 from core.audit.knowledge import select_attacker, tell_publisher
-from core.audit.plan import (
-    Cell,
-    draw_repeat,
-    list_seen,
-    load_known_graph,
-    make_cell_seed,
-    make_member_seeds,
-    make_shared_seed,
-    prepare_graph,
-)
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from core.audit.cell import Cell
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.engine import Engine, UnreachableError
-from core.audit.plan import Cell
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files

@@ -16,10 +16,10 @@ from sqlalchemy.engine import Row
 
 from core.audit.access.people import LOCAL
 from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
+from core.audit.drawing import find_pairs, list_published, prepare_graph
 from core.audit.jobs.kind import Jobs, Workplace
 from core.audit.knowledge import tell_publisher
 from core.audit.ledger import describe_totals, enter_release, new_run_id
-from core.audit.plan import find_pairs, list_published, prepare_graph
 from core.audit.provenance import describe_packages
 from core.audit.publishing import PublishSpec
 from core.audit.spec import AuditSpec

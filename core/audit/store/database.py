@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from sqlalchemy.engine import Connection, Row
 
 from core.audit.access.people import LOCAL
-from core.audit.plan import Cell
+from core.audit.cell import Cell
 from core.audit.spec import AuditSpec
 from core.audit.states import ACTIVE, FINAL, KEPT, State
 from core.audit.store import files

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from core.audit.plan import Cell, CellKind
+from core.audit.cell import Cell, CellKind
 from core.audit.states import State
 from core.audit.store.schema import AuditCellRow, AuditRow, Base, HolderRow, JobRow
 

@@ -82,6 +82,16 @@ def test_its_confidence_is_kept(sampled):
     assert right[~sure].mean() < right[sure].mean() - 0.1
 
 
+def test_it_is_sure_of_nobody_in_a_graph_of_other_people():
+    """It never sees this: by its own standard, a release that fits so badly names nobody."""
+    known, release = draw_communities(150, seed=1), draw_communities(150, seed=2)
+    seeds = np.empty((0, 2), np.int64)
+    threat = IdentityThreat(release, known, np.full(150, -1), seeds)
+    found = find(KEY, release, threat)
+    assert found.confidence.mean() < 0.15
+    assert (found.confidence >= 0.9).mean() < 0.05
+
+
 def test_new_numbers_for_the_release_change_nothing(sampled):
     release, threat, found = sampled
     order = np.random.default_rng(1).permutation(release.num_nodes)

@@ -1,0 +1,105 @@
+"""What an audit is about, from its spec: the graph as it would leave, and each repeat's threats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from core.audit.spec import AuditSpec
+from core.data.release_columns import Rule, choose_columns, leave_out_people
+from core.data.second_graph import draw_identity_threat
+from core.data.splits import draw_threats
+from core.errors import InputError
+from core.graph import Graph
+from core.seeding import Seed
+from core.threats import Threats
+
+
+def prepare_graph(spec: AuditSpec, graph: Graph) -> Graph:
+    """The graph as it would leave: without those left out, columns published or made coarser.
+
+    The private and utility columns are attributes, not features; they stay for the evaluation.
+    """
+    graph = leave_out_people(graph, spec.leave_out)
+    named = (spec.private, *spec.more_private, spec.utility)
+    kept = [column for column in named if column is not None]
+    for column in kept:
+        graph = graph.with_private(column)
+    if spec.publish_columns is None and not spec.generalize:
+        return graph
+    for column in spec.more_private:
+        if column in (spec.publish_columns or ()):
+            raise InputError(
+                "published column", "must not be a private one", column, "leave it out"
+            )
+    return choose_columns(graph, spec.publish_columns, spec.generalize, kept, spec.private)
+
+
+def list_published(spec: AuditSpec, graph: Graph) -> tuple[str, ...] | None:
+    """The columns that leave with a prepared graph; None where the spec does not say."""
+    if spec.publish_columns is not None:
+        return spec.publish_columns
+    if not spec.generalize:
+        return None
+    coarse = [Rule.parse(text).column for text in spec.generalize]
+    named = [*graph.feature_names, *coarse, *([spec.utility] if spec.utility else [])]
+    return tuple(dict.fromkeys(named))
+
+
+def list_seen(spec: AuditSpec, graph: Graph) -> tuple[str, ...]:
+    """The attributes that a spec publishes: attackers on links and columns read them too."""
+    return tuple(name for name in spec.publish_columns or () if name in graph.attributes)
+
+
+def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None = None) -> Threats:
+    """The threats of one repeat: a fresh split from the audit's root seed.
+
+    known: the second graph that the spec names, if any.
+    """
+    given = spec.sensitive_links
+    seed = Seed(spec.root_seed).child("repeat", repeat)
+    threats = draw_threats(
+        graph,
+        seed,
+        private=spec.private,
+        utility=spec.utility,
+        known=spec.known,
+        hide_links=spec.hide_links,
+        sensitive_links=None if given is None else find_pairs(graph, given),
+        test_links=spec.test_links,
+        utility_train=spec.utility_train,
+        evaluation=spec.evaluation,
+    )
+    if spec.identity is None:
+        return threats
+    choice = spec.identity
+    identity = draw_identity_threat(
+        threats.visible,
+        seed.child("identity"),
+        choice.overlap,
+        choice.noise,
+        choice.seeds_known,
+        known,
+    )
+    shown = list_published(spec, threats.visible) or ()
+    columns = tuple(name for name in shown if name in threats.visible.attributes)
+    return replace(threats, identity=replace(identity, columns=columns))
+
+
+def load_known_graph(spec: AuditSpec, load: Callable[[str], Graph]) -> Graph | None:
+    """The second graph that the spec names, by the given way of loading graphs."""
+    if spec.identity is None or spec.identity.known_graph is None:
+        return None
+    return load(spec.identity.known_graph)
+
+
+def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
+    """(k, 2) node numbers of pairs of node ids; InputError for an id that is not in the graph."""
+    index = {node: number for number, node in enumerate(graph.node_ids)}
+    for pair in pairs:
+        for node in pair:
+            if node not in index:
+                raise InputError("sensitive link", "must name nodes of the graph", node)
+    return np.array([[index[a], index[b]] for a, b in pairs], np.int64).reshape(-1, 2)
