@@ -7,7 +7,7 @@ import pytest
 
 from core.algorithms.spreading import normalize_class_mass, sharpen, spread_labels
 from core.attacks.attribute import attri_infer
-from core.attacks.attribute.attri_infer import AttriInfer
+from core.attacks.attribute.attri_infer import COUPLINGS, PULLS, AttriInfer, choose_coupling
 from core.attacks.attribute.ensemble import Ensemble
 from core.attacks.attribute.label_propagation import LabelPropagation, choose_power
 from core.context import Context
@@ -98,6 +98,21 @@ def turned():
     return graph.with_edges(graph.edges[keep]), draw_attribute_threat(
         graph, "seniority", 0.2, Seed(2)
     )
+
+
+def test_a_push_is_chosen_beyond_the_noise_of_the_known_nodes_only():
+    rng = np.random.default_rng(0)
+    pulls = len(PULLS)
+    losses = rng.normal(0.6, 0.2, (1, 40)).repeat(len(COUPLINGS), axis=0)
+    losses[0] -= 0.01
+    losses[pulls] -= 0.011 - rng.normal(0, 0.05, 40)  # hardly better, on some nodes only
+    assert choose_coupling(losses) == 0
+    losses[pulls] -= 0.1
+    assert choose_coupling(losses) == pulls
+    losses[1] -= 0.5
+    assert choose_coupling(losses) == 1
+    assert choose_coupling(np.zeros((len(COUPLINGS), 1))) == 0
+    assert choose_coupling(np.zeros((len(COUPLINGS), 0))) == 0
 
 
 def test_signed_couplings_find_heterophily_and_pulls_alone_do_not(turned, monkeypatch):
