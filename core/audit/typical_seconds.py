@@ -1,7 +1,9 @@
 """What cells took where they were first measured: the estimate where nothing ran yet.
 
-Seconds of a worker on a quiet core for Cora, rounded; least of a dozen audits, 2026-11-21. What is
-not here goes by its class of cost: a new method need not be added.
+Seconds of a worker for Cora, rounded: the least of some audits on a machine that others used
+(2026-11-22), GPS sampling's from NBA. They only have to be right to a factor of two, and a machine
+that has run audits goes by those. What is not here goes by its class of cost: a new method need
+not be added.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ HIDDEN, EPOCHS, LR, WEIGHT_DECAY, DROPOUT = 64, 200, 0.01, 5e-4, 0.5
 """The label classifier: a 2-layer GCN as Kipf and Welling (2017) train it, with 64 hidden units."""
 
 MAX_SIZE = 2_000_000
-"""Nodes and links of a release at most. Learning from one so large takes five minutes of a core and
-one gigabyte, and grows in proportion."""
+"""Nodes and links of a release at most. By its first steps, the auto-encoder of one so large would
+take minutes of a core in each repeat, and more in proportion."""
 
 
 def describe_excess(graph: Graph) -> str:
