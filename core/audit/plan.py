@@ -45,11 +45,11 @@ def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> lis
     stakes, cases = _Stakes.of_spec(spec, graph), list_cases(spec)
     ranked: list[_Ranked] = []
     for repeat in range(spec.num_repeats):
-        release = _Target(ORIGINAL, repeat, None, "")
+        release = _Target(ORIGINAL, 0, repeat, None, "")
         ranked += _plan_attacks(spec, cases, stakes, release)
         ranked += _plan_measures(spec, stakes, release)
-        for choice in spec.defenses:
-            made, release = _plan_release(choice, stakes, repeat)
+        for number, choice in enumerate(spec.defenses, 1):
+            made, release = _plan_release(choice, number, stakes, repeat)
             ranked += [made, *_plan_attacks(spec, cases, stakes, release)]
             ranked += _plan_measures(spec, stakes, release)
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
@@ -92,9 +92,13 @@ class _Stakes:
 
 @dataclass(frozen=True)
 class _Target:
-    """A release of one repeat, the defense that makes it, and the key of the cell that does."""
+    """A release of one repeat, the defense that makes it, and the key of the cell that does.
+
+    number  of the release in the spec, from 1; the original is 0
+    """
 
     release: str
+    number: int
     repeat: int
     defense: Method | None
     upstream: str
@@ -105,19 +109,22 @@ class _Target:
         return 0 if self.defense is None else 1
 
     def rank(self, cost: str, depth: int) -> tuple[int, ...]:
-        """The place of what works on the release: by what it costs, measures (−1) before attacks,
-        those before others that need their results."""
+        """The place of what works on the release: by what it costs, then release by release, as
+        what is shared on one is soon forgotten; measures (−1) before attacks, those before others
+        that need their results."""
         rank = _COST_RANK[cost]
-        return (self.tier, 0 if self.tier else rank, self.repeat, 1, rank, depth)
+        return (self.tier, 0 if self.tier else rank, self.repeat, 1, rank, self.number, depth)
 
 
-def _plan_release(choice: MethodChoice, stakes: _Stakes, repeat: int) -> tuple[_Ranked, _Target]:
+def _plan_release(
+    choice: MethodChoice, number: int, stakes: _Stakes, repeat: int
+) -> tuple[_Ranked, _Target]:
     defense, release = choice.make("defense"), choice.id
     key = _compute_key("publish", release, release, repeat, defense, stakes.told)
     text, uses_gpu = choice.model_dump_json(), defense.info.uses_gpu
     cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu)
     place = (1, 0, repeat, 0, _COST_RANK[defense.info.cost])
-    return (place, cell), _Target(release, repeat, defense, key)
+    return (place, cell), _Target(release, number, repeat, defense, key)
 
 
 def _plan_attacks(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 
 from core.audit.parts import PARTS
 from core.audit.plan import plan_audit
 from core.audit.spec import AuditSpec
 from core.errors import InputError
+from core.registry import find_method
 from tests.oracles.graphs import two_communities
 
 
@@ -128,3 +131,17 @@ def test_a_spec_with_the_old_name_of_the_repeats_plans_the_same_cells(make_spec,
         make_spec(num_repeats=3), graph
     )
     assert AuditSpec.check_spec({**old, "num_repeats": 2}).num_repeats == 2
+
+
+def test_of_equal_cost_one_release_is_attacked_after_the_other(make_spec, graph):
+    """What attacks share on a release is forgotten when many others come between."""
+    spec = make_spec(
+        attacks=[{"key": key} for key in ("label_propagation", "gcn", "ensemble")],
+        defenses=[{"key": "random_deletion"}, {"key": "edge_rand"}, {"key": "dice"}],
+        aware=True,
+    )
+    costs = {name: find_method(name).info.cost for name in ("label_propagation", "gcn", "ensemble")}
+    attacks = [c for c in plan_audit(spec, graph) if c.kind == "attack" and c.upstream]
+    for cost in set(costs.values()):
+        order = [c.release for c in attacks if costs[c.method.partition("@")[0]] == cost]
+        assert [release for release, _ in groupby(order)] == [d.id for d in spec.defenses]
