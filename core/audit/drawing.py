@@ -58,20 +58,8 @@ def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None 
 
     known: the second graph that the spec names, if any.
     """
-    given = spec.sensitive_links
     seed = Seed(spec.root_seed).child("repeat", repeat)
-    threats = draw_threats(
-        graph,
-        seed,
-        private=spec.private,
-        utility=spec.utility,
-        known=spec.known,
-        hide_links=spec.hide_links,
-        sensitive_links=None if given is None else find_pairs(graph, given),
-        test_links=spec.test_links,
-        utility_train=spec.utility_train,
-        evaluation=spec.evaluation,
-    )
+    threats = draw_secrets(spec, graph, seed, spec.test_links)
     if spec.identity is None:
         return threats
     choice = spec.identity
@@ -86,6 +74,23 @@ def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None 
     shown = list_published(spec, threats.visible) or ()
     columns = tuple(name for name in shown if name in threats.visible.attributes)
     return replace(threats, identity=replace(identity, columns=columns))
+
+
+def draw_secrets(spec: AuditSpec, graph: Graph, seed: Seed, test_links: float) -> Threats:
+    """The links and values that a spec makes secret on a prepared graph."""
+    given = spec.sensitive_links
+    return draw_threats(
+        graph,
+        seed,
+        private=spec.private,
+        utility=spec.utility,
+        known=spec.known,
+        hide_links=spec.hide_links,
+        sensitive_links=None if given is None else find_pairs(graph, given),
+        test_links=test_links,
+        utility_train=spec.utility_train,
+        evaluation=spec.evaluation,
+    )
 
 
 def load_known_graph(spec: AuditSpec, load: Callable[[str], Graph]) -> Graph | None:

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import NOBODY
-from core.algorithms.surroundings import describe_wider_surroundings
+from core.algorithms.surroundings import describe_wider_surroundings, standardize
 from core.algorithms.witnesses import weigh_witnesses
 from core.graph import Graph
 
@@ -176,10 +176,3 @@ def exceed_others(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     result = np.empty(len(order))
     result[order] = ordered - np.where(is_first, second[number], ordered[starts][number])
     return result
-
-
-def standardize(values: np.ndarray) -> np.ndarray:
-    """(n, c) columns of mean 0 and variance 1; constant ones stay 0."""
-    spread = values.std(axis=0)
-    centred: np.ndarray = (values - values.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
-    return centred

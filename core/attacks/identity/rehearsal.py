@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.algorithms.fingerprints import count_links_and_triangles, list_neighbors
-from core.graph import Graph, pair_codes
+from core.graph import Graph, is_among, pair_codes
 
 
 def rehearse(
@@ -58,7 +58,7 @@ def draw_ends(graph: Graph, length: int, count: int, rng: np.random.Generator) -
             place = indices[indptr[place] + step.astype(np.int64)]
         pairs = np.stack([start, place], axis=1).astype(np.int64)
         codes = pair_codes(pairs[start != place], graph.num_nodes)
-        codes = codes[~np.isin(codes, graph.edge_codes)]
+        codes = codes[~is_among(codes, graph.edge_codes)]
         merged = np.concatenate([found, codes])
         _, first = np.unique(merged, return_index=True)
         found = merged[np.sort(first)][:count]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from core.algorithms.matching import NOBODY, NUM_CANDIDATES
-from core.algorithms.surroundings import describe_wider_surroundings
+from core.algorithms.surroundings import describe_wider_surroundings, standardize
 from core.attacks.identity.percolation import judge, percolate
 from core.context import Context
 from core.methods import IdentityAttack, MethodInfo
@@ -50,13 +50,6 @@ class StructuralAlignment(IdentityAttack):
         candidates = found.candidates.copy()
         candidates[lonely, : nearest.shape[1]] = nearest[lonely]
         return Matches(candidates, found.confidence)
-
-
-def standardize(values: np.ndarray) -> np.ndarray:
-    """(n, c) columns of mean 0 and variance 1; constant ones stay 0."""
-    spread = values.std(axis=0)
-    centred: np.ndarray = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return centred
 
 
 def find_nearest(wanted: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

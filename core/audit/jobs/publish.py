@@ -16,7 +16,7 @@ from sqlalchemy.engine import Row
 
 from core.audit.access.people import LOCAL
 from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
-from core.audit.drawing import find_pairs, list_published, prepare_graph
+from core.audit.drawing import draw_secrets, list_published, prepare_graph
 from core.audit.jobs.kind import Jobs, Workplace
 from core.audit.knowledge import tell_publisher
 from core.audit.ledger import describe_totals, enter_release, new_run_id
@@ -30,7 +30,6 @@ from core.audit.store.schema import JobRow, LedgerRow
 from core.audit.view import PublishProgress
 from core.context import Context
 from core.data.release_columns import leave_out_people
-from core.data.splits import draw_threats
 from core.device import compute_memory_budget, cpu_device, find_device
 from core.errors import InputError, UnsupportedError
 from core.graph import Graph
@@ -210,17 +209,6 @@ def _as_audit(spec: PublishSpec) -> AuditSpec:
 
 def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
     """What the defense is told: the whole graph, and the threats that the owner named."""
-    graph = prepare_graph(_as_audit(spec), graph)
-    given = spec.sensitive_links
-    threats = draw_threats(
-        graph,
-        seed,
-        private=spec.private,
-        utility=spec.utility,
-        known=spec.known,
-        hide_links=spec.hide_links,
-        sensitive_links=None if given is None else find_pairs(graph, given),
-        test_links=0.0,
-        utility_train=spec.utility_train,
-    )
+    audit = _as_audit(spec)
+    threats = draw_secrets(audit, prepare_graph(audit, graph), seed, test_links=0.0)
     return tell_publisher(threats, spec.publisher_knows)

@@ -10,7 +10,8 @@ import pytest
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import rank_candidates
 from core.algorithms.witnesses import weigh_witnesses
-from core.attacks.identity.pair_evidence import Evidence, exceed_others
+from core.attacks.identity import match_course
+from core.attacks.identity.pair_evidence import Board, Evidence, exceed_others
 from core.attacks.identity.rehearsal import rehearse
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
@@ -214,6 +215,36 @@ def test_expected_witnesses_equal_a_naive_sum():
         named = [int(w) for w in top[u] if w >= 0]
         assert len(named) == len(set(named))
         assert {int(w) for w in near[u] if w >= 0} <= set(named)
+
+
+def test_nobody_in_a_rehearsal_is_judged_by_trees_that_learned_from_them(sampled, monkeypatch):
+    release, threat, _ = sampled
+    real = Board(threat.known, release, threat.seeds)
+    asked = np.diff(real.here[0]) > 0
+    asked[threat.seeds[:, 0]] = False
+    monkeypatch.setattr(match_course, "ENOUGH", 1)  # one rehearsal
+    course = match_course.Course(real, asked, 0.7, 5, Context(Seed(0)))
+    describe, judged = Board.describe, []
+
+    def show_rows(board):
+        evidence = describe(board)
+        return replace(evidence, columns=evidence.rows[:, None])
+
+    def predict(learned, columns):
+        judged.append((learned[0], columns[:, 0]))
+        return np.zeros(len(columns))
+
+    monkeypatch.setattr(Board, "describe", show_rows)
+    monkeypatch.setattr(match_course, "predict", predict)
+    monkeypatch.setattr(match_course.Course, "_learn", lambda course, told, parts, context: parts)
+    course.hold(1, 2)
+    own = judged[:2]  # then the real pair, by both
+    assert len(judged) == 4
+    for learned, rows in own:
+        assert learned.any()
+        assert len(rows)
+        assert not learned[rows].any()
+    np.testing.assert_array_equal(own[0][0] | own[1][0], asked)
 
 
 def test_certain_witnesses_are_ranked_as_percolation_ranks_them():
