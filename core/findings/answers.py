@@ -16,6 +16,7 @@ from core.findings.beat_null import compare_with_null, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
 from core.findings.labels import is_twin, method_title, metric_title, release_title
 from core.findings.numbers import format_estimate, format_interval, format_number, format_percent
+from core.findings.people import list_secrets, select_secret
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
@@ -126,6 +127,12 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
             )
         sentences.append(f"{text}.")
     return " ".join(sentences)
+
+
+def list_risks(nodes: pd.DataFrame) -> list[str]:
+    """`answer_risk` of each secret apart: none speaks for another."""
+    told = [answer_risk(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
+    return told or [answer_risk(nodes)]
 
 
 def answer_bound(
