@@ -42,7 +42,8 @@ class Blocks:
         """The evidence less ½ log n a parameter more than a single block has (BIC; Schwarz,
         1978)."""
         n, count = self.chances.shape
-        return self.evidence - 0.5 * float(np.log(n)) * (count * (count + 1) / 2 + count - 2)
+        more = count * (count + 1) / 2 + count - 2
+        return self.evidence - 0.5 * float(np.log(n)) * float(more)
 
 
 class BlockModel:
