@@ -41,6 +41,8 @@ CHECK = "tests/privacy/test_claim_check.py"
 RANKING = "tests/measures/test_ranking.py"
 INTERVALS = "tests/measures/test_intervals.py"
 LEDGER = "tests/privacy/test_ledger.py"
+BLOCKS = "tests/algorithms/test_block_model.py"
+NAMES = "tests/attacks/attribute/test_block_model.py"
 MATCHER = "tests/attacks/identity/test_supervised_matcher.py"
 
 MUTATIONS = (
@@ -377,6 +379,42 @@ MUTATIONS = (
         "    tail = (1 - level) / 2\n",
         "    tail = 1 - level\n",
         INTERVALS,
+    ),
+    # -- blocks -----------------------------------------------------------------------------
+    Mutation(
+        "what passes along a link comes back along it",
+        "core/algorithms/block_kernels.py",
+        "found[a] = product[a] / sent[e - start, a]",
+        "found[a] = product[a]",
+        BLOCKS,
+    ),
+    Mutation(
+        "links that are not there do not count",
+        "core/algorithms/block_kernels.py",
+        "-theta[i] * missed[a] - scale",
+        "-scale",
+        BLOCKS,
+    ),
+    Mutation(
+        "more blocks cost nothing",
+        "core/algorithms/block_model.py",
+        "return self.evidence - 0.5",
+        "return self.evidence - 0.0",
+        BLOCKS,
+    ),
+    Mutation(
+        "a block is named by the classes' shares backwards",
+        "core/models/naming.py",
+        "(namings == code) @ sizes",
+        "(namings == len(shares) - 1 - code) @ sizes",
+        NAMES,
+    ),
+    Mutation(
+        "every block has a class",
+        "core/models/naming.py",
+        "weights.append(float(evidence.sum()) - np.log(2 * len(CAUTIONS)))",
+        "weights.append(-1e9)",
+        NAMES,
     ),
     # -- identities -------------------------------------------------------------------------
     Mutation(

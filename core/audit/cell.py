@@ -24,6 +24,8 @@ class Cell:
     skip        why the cell is not computed at all; "" where it is
     members     keys of the cells of the attacks that this one is made of, in their order; they
                 need not be in the audit
+    after       key of the cell that leaves in its worker's memory what this one would have to
+                compute again elsewhere; "" where there is none
     """
 
     key: str
@@ -36,6 +38,7 @@ class Cell:
     uses_gpu: bool = False
     skip: str = ""
     members: tuple[str, ...] = ()
+    after: str = ""
 
     @property
     def label(self) -> str:

@@ -10,17 +10,21 @@ from core.audit.spec import AuditSpec
 
 @dataclass(frozen=True)
 class Part:
-    """A group of measures of a release; `cost` as in `MethodInfo`."""
+    """A group of measures of a release; `cost` as in `MethodInfo`.
+
+    after: the part whose embeddings it uses, so that it follows on the same worker.
+    """
 
     cost: Literal["instant", "seconds", "minutes"]
     needs_link_threat: bool = False
+    after: str = ""
 
 
 PARTS = {
     "homophily": Part("instant"),
     "structure": Part("seconds"),
     "utility": Part("minutes"),
-    "pairs": Part("minutes", needs_link_threat=True),
+    "pairs": Part("minutes", needs_link_threat=True, after="utility"),
 }
 """In the order of the results. The dear ones come after the attacks: they say what a release is
 good for, not who is exposed."""

@@ -155,10 +155,18 @@ def _plan_attacks(
 
 
 def _plan_measures(spec: AuditSpec, stakes: _Stakes, target: _Target) -> Iterator[_Ranked]:
-    facts = {**stakes.all, "upstream": target.upstream}
+    facts, keys = {**stakes.all, "upstream": target.upstream}, {"": ""}
     for name, part in list_parts(spec).items():
-        key = _compute_key("measure", target.release, name, target.repeat, None, facts)
-        cell = Cell(key, "measure", target.release, name, target.repeat, upstream=target.upstream)
+        keys[name] = _compute_key("measure", target.release, name, target.repeat, None, facts)
+        cell = Cell(
+            keys[name],
+            "measure",
+            target.release,
+            name,
+            target.repeat,
+            upstream=target.upstream,
+            after=keys[part.after],
+        )
         yield target.rank(part.cost, -1), cell
 
 

@@ -7,6 +7,7 @@ through core.audit.access.desk, which asks first whether they may. Never imports
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -45,9 +46,11 @@ from core.audit.states import FINAL, FINISHED, State
 from core.audit.store.database import Store
 from core.audit.store.files import DamagedError
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
-from core.errors import InputError
+from core.errors import AuditError, InputError
 from core.graph import Graph
 from core.release import Release
+
+log = logging.getLogger(__name__)
 
 _MAX_GRAPHS = 4
 _MAX_VIEWS = 6
@@ -62,6 +65,7 @@ class AuditService:
         self._engine = Engine(self._store.home)
         self._in_flight = InFlight()
         self._lock = threading.RLock()
+        self._is_warm = False
         self._runs: dict[str, AuditRun] = {}
         self.claims = ClaimJobs(self._store, self._engine)
         self.advice = AdviceJobs(self._store, self._engine)
@@ -102,8 +106,17 @@ class AuditService:
         return self._engine.find_device_title()
 
     def warm_up(self) -> None:
-        """Start the cluster in the background, so that the first audit need not wait."""
-        threading.Thread(target=self._engine.connect, daemon=True).start()
+        """Start the cluster in the background, once, so that the first audit need not wait."""
+        with self._lock:
+            if not self._is_warm:
+                self._is_warm = True
+                threading.Thread(target=self._connect_early, daemon=True).start()
+
+    def _connect_early(self) -> None:
+        try:
+            self._engine.connect()
+        except (AuditError, OSError, RuntimeError) as error:  # the first audit tells people
+            log.warning("the cluster did not start: %s", error)
 
     def rest(self) -> None:
         """End the embedded cluster and free its memory; it starts again with the next cell."""

@@ -13,6 +13,7 @@ TYPICAL_S = {
     ("attack", "ai_node2vec"): 1.9,
     ("attack", "attri_infer"): 0.5,
     ("attack", "best_single"): 6.0,
+    ("attack", "block_model"): 2.0,
     ("attack", "ensemble"): 1.0,
     ("attack", "feature_boosting"): 1.3,
     ("attack", "feature_neighbourhood"): 0.3,

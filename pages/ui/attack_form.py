@@ -14,7 +14,7 @@ from core.data.splits import Evaluation
 from core.findings.labels import is_null
 from core.methods import Method
 from core.registry import list_methods
-from pages.ui import page, session
+from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.text import count_noun
@@ -50,6 +50,7 @@ START_REPEATS = 5
 
 def show_attack_form(view: AuditView | None) -> None:
     """Cards and Run on top; what they sum up, the list of methods, is folded below."""
+    service.warm_up()
     threats = session.current_threats()
     usable = {
         "link_attack": threats.has_link_threat,

@@ -17,7 +17,7 @@ from core.findings.guide import (
 )
 from core.findings.labels import method_title
 from core.graph import Graph
-from pages.ui import page, session
+from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit
 from pages.ui.text import escape
 
@@ -26,6 +26,7 @@ START_PRESET = "standard"
 
 def show_guide() -> None:
     graph = session.current_graph()
+    service.warm_up()
     st.caption(
         f"Four questions on {escape(graph.name, 60)}, then one button. Everything can be changed "
         "later on the other pages."

@@ -37,6 +37,11 @@ def open_service() -> AuditService:
     return enter(service, sign_in.find_person(service.home))
 
 
+def warm_up() -> None:
+    """Let the workers start while somebody answers questions."""
+    start_service().warm_up()
+
+
 def use_service(service: AuditService | None) -> None:
     """Make the pages use a service that somebody else owns: tests do."""
     global _service

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.parts import PARTS
 from core.audit.plan import plan_audit
 from core.audit.spec import AuditSpec
@@ -145,3 +148,27 @@ def test_of_equal_cost_one_release_is_attacked_after_the_other(make_spec, graph)
     for cost in set(costs.values()):
         order = [c.release for c in attacks if costs[c.method.partition("@")[0]] == cost]
         assert [release for release, _ in groupby(order)] == [d.id for d in spec.defenses]
+
+
+def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, graph):
+    cells = plan_audit(make_spec(num_repeats=2, defenses=[{"key": "edge_rand"}]), graph)
+    by_place = {(c.release, c.method, c.repeat): c for c in cells if c.kind == "measure"}
+    followers = [cell for cell in by_place.values() if cell.after]
+    assert len(followers) == 4
+    for cell in followers:
+        assert cell.after == by_place[cell.release, PARTS[cell.method].after, cell.repeat].key
+
+    submitted = {}
+
+    class Engine:
+        def connect(self):
+            pass
+
+        def submit(self, function, job, upstream, members, **options):
+            submitted[job.cell.key] = members
+            return job.cell.key
+
+    store = SimpleNamespace(home=Path(), url="")
+    run = AuditRun(store, Engine(), InFlight(), "a", make_spec(), cells, 0.0)
+    run._submit(cells)
+    assert all(submitted[cell.key] == [cell.after] for cell in followers)

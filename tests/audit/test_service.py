@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from core.audit.export import describe_audit
-from core.audit.jobs.cluster import EmbeddedCluster
+from core.audit.jobs.cluster import PRELOADED, EmbeddedCluster, count_workers
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.parts import PARTS
 from core.audit.publishing import PublishSpec
@@ -41,12 +41,17 @@ def wait_for(condition, seconds=PATIENCE_S):
 
 
 def list_workers(pid):
-    """The processes that compute, below the cluster's process."""
-    return [
+    """The processes that compute: forked from the one below the cluster's that imports."""
+    forking = [
         process
-        for process in psutil.Process(pid).children(recursive=True)
-        if "spawn_main" in " ".join(process.cmdline())
+        for process in psutil.Process(pid).children()
+        if "forkserver" in " ".join(process.cmdline())
     ]
+    return [worker for process in forking for worker in process.children()]
+
+
+def list_loaded(names):
+    return sorted(set(names) & set(sys.modules)), os.getppid()
 
 
 def is_training(service, audit_id):
@@ -92,6 +97,18 @@ class TestService:
         more = make_spec(num_repeats=3, root_seed=71, attacks=attacks)
         assert 0 < service.estimate_seconds(more) < 60
 
+    def test_what_workers_need_is_imported_once_for_all(self, service):
+        service.warm_up()
+        futures = [
+            service._engine.submit(list_loaded, PRELOADED, key=f"loaded-{number}")
+            for number in range(2 * count_workers())
+        ]
+        found = [future.result() for future in futures]
+        assert all(names == sorted(PRELOADED) for names, _ in found)
+        assert len({parent for _, parent in found}) == 1
+        cluster = service._engine._cluster._process.pid
+        assert found[0][1] in [process.pid for process in psutil.Process(cluster).children()]
+
     def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
         attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
         larger = service.start_audit(make_spec(num_repeats=2, attacks=attacks), "larger")
@@ -125,7 +142,9 @@ class TestService:
         audit_id = service.start_audit(spec)
         wait_for(lambda: is_training(service, audit_id))
         done = list_done(service.home, audit_id)
-        for process in list_workers(service._engine._cluster._process.pid):
+        workers = list_workers(service._engine._cluster._process.pid)
+        assert len(workers) == count_workers()
+        for process in workers:
             process.send_signal(signal.SIGKILL)
         assert service.wait(audit_id, PATIENCE_S)
         view = service.get_view(audit_id)

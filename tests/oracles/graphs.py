@@ -40,6 +40,22 @@ def two_communities(n: int = 40, seed: int = 0) -> Graph:
     )
 
 
+def plant_blocks(
+    codes: np.ndarray, rates: np.ndarray, seed: int = 0, theta: np.ndarray | None = None
+) -> Graph:
+    """Nodes with the private codes (n,), each pair linked with chance θ_i θ_j rates[z_i, z_j]."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(len(codes), 1)
+    chances = np.asarray(rates)[codes[i], codes[j]]
+    if theta is not None:
+        chances = chances * theta[i] * theta[j]
+    linked = rng.random(len(i)) < chances
+    names = tuple("abcdefgh"[: len(rates)])
+    private = Attribute("private", codes, names)
+    pairs = np.stack([i, j], 1)[linked]
+    return Graph.from_pairs(pairs, len(codes), attributes={"private": private})
+
+
 def two_components() -> Graph:
     """Two disjoint rings of ten and twelve nodes; no features."""
     a, b = np.arange(10), np.arange(12) + 10

@@ -69,7 +69,15 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AuditSer
 
 
 @pytest.fixture
-def open_app(audited: tuple[AuditService, str]) -> Iterator[OpenApp]:
+def warmed(audited: tuple[AuditService, str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Gets an entry each time a page asks for workers, which these tests do without."""
+    asked: list[str] = []
+    monkeypatch.setattr(audited[0], "warm_up", lambda: asked.append("workers"))
+    return asked
+
+
+@pytest.fixture
+def open_app(audited: tuple[AuditService, str], warmed: list[str]) -> Iterator[OpenApp]:
     """`open_app(page, **address)`: a fresh session on a page; the service is the tests' own."""
     pages_service.use_service(audited[0])
 

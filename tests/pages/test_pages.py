@@ -182,3 +182,9 @@ def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp) -> No
             app.checkbox(key=f"attack.{method.info.key}").uncheck()
     app.run()
     assert app.button(key="run").disabled  # null attackers are a yardstick, no audit
+
+
+@pytest.mark.parametrize(("page", "asks"), [("attack", True), ("verdict", True), ("risk", False)])
+def test_workers_start_where_somebody_is_about_to_run_an_audit(open_app, warmed, page, asks):
+    open_app(page)
+    assert bool(warmed) is asks

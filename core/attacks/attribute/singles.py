@@ -3,6 +3,7 @@
 from core.attacks.attribute.ai_deepwalk import AiDeepwalk
 from core.attacks.attribute.ai_node2vec import AiNode2vec
 from core.attacks.attribute.attri_infer import AttriInfer
+from core.attacks.attribute.block_model import BlockModelAttack
 from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.com_infer import ComInfer
 from core.attacks.attribute.feature_boosting import FeatureBoosting
@@ -20,6 +21,7 @@ SINGLE_ATTACKS = (
     Gps,
     LabelPropagation,
     AttriInfer,
+    BlockModelAttack,
     ComInfer,
     Gcn,
     Sage,

@@ -62,8 +62,8 @@ class Outcome:
 def execute_cell(job: Job, upstream: str = "", members: Sequence[str] = ()) -> State:
     """Compute and store a cell; returns its final state and never raises for a method's fault.
 
-    `upstream` is the state of the release's cell, `members` those of the attacks that this one
-    is made of: the engine passes them to order the work.
+    `upstream` is the state of the release's cell, `members` those of what this one is made of or
+    comes after: the engine passes them to order the work and to find the worker that has it.
     """
     store = open_store(job.home, job.database)
     cell = job.cell

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Coroutine
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,16 @@ QUIET = {
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
 }
 """Environment in which Dask's processes do not watch themselves a hundred times a second."""
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+"""Environment of a worker: as many workers as cores, and sums in the same order everywhere."""
+
+FORKED = "forkserver"
+PRELOADED = ["core.audit.jobs.cells", "distributed", "numba.cpython.charseq", "torch._dynamo"]
+"""What each worker needs: imported once, by the process that workers are forked from. The last two
+are what Numba's first kernel and Torch's first optimizer would import."""
 
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -97,6 +109,11 @@ class EmbeddedCluster:
 def main() -> None:
     """Run until standard input closes."""
     os.umask(0o077)
+    os.environ.update(ONE_THREAD)
+    if FORKED in multiprocessing.get_all_start_methods():
+        os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = FORKED
+        forkserver.set_forkserver_preload(PRELOADED)
+        forkserver.ensure_running()  # imports while this process imports Dask
     asyncio.run(_serve())
 
 
@@ -165,9 +182,8 @@ def count_gpus() -> int:
 
 
 def make_worker_env(device: int | None) -> dict[str, str]:
-    """One thread a worker, so that sums are taken in the same order everywhere."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-    env = {**QUIET, **{name: "1" for name in names}}
+    """What differs from the environment of its parent."""
+    env = {**QUIET, **ONE_THREAD}
     if device is None:
         return {**env, "AUDIT_DEVICE": "cpu"}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")

@@ -181,7 +181,7 @@ class AuditRun(threading.Thread):
                         execute_cell,
                         job,
                         futures.get(cell.upstream, ""),
-                        [futures[key] for key in cell.members if key in futures],
+                        [futures[key] for key in (*cell.members, cell.after) if key in futures],
                         key=f"{cell.key}-{time.monotonic_ns()}",
                         uses_gpu=cell.uses_gpu,
                         priority=-position,

@@ -1,0 +1,129 @@
+"""Block models: who meets whom depends on a hidden block of each; belief propagation and EM.
+
+Links between i and j in blocks a and b: Poisson of mean θ_i θ_j ω_ab. Decelle, Krzakala, Moore and
+Zdeborová, Asymptotic analysis of the stochastic block model, Phys. Rev. E 2011; with degrees,
+θ_i = d_i: Yan et al., Model selection for degree-corrected block models, J. Stat. Mech. 2014.
+Blocks may meet themselves more than others, or less. Weights of links are not read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from core.algorithms.block_kernels import pass_messages, weigh_links
+from core.graph import Graph
+from core.progress import Progress
+
+PSEUDO = 1.0
+"""Links, and people, that are added to all blocks together: none is ever empty."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """What a block model makes of a graph of n nodes.
+
+    chances   (n, B) probabilities of the blocks
+    rates     (B, B) symmetric ω
+    shares    (B,) of the nodes
+    evidence  log-likelihood of the links by the Bethe approximation (exact on a forest), less
+              that of a single block
+    """
+
+    chances: np.ndarray
+    rates: np.ndarray
+    shares: np.ndarray
+    evidence: float
+
+    @property
+    def gain(self) -> float:
+        """The evidence less ½ log n a parameter more than a single block has (BIC; Schwarz,
+        1978)."""
+        n, count = self.chances.shape
+        more = count * (count + 1) / 2 + count - 2
+        return self.evidence - 0.5 * float(np.log(n)) * float(more)
+
+
+class BlockModel:
+    """Fits block models to one graph; `corrected`: θ_i is the degree, else 1."""
+
+    def __init__(self, graph: Graph, corrected: bool = True) -> None:
+        adjacency = graph.adjacency
+        self._indptr, self._indices = adjacency.indptr, adjacency.indices
+        self._degrees = np.diff(adjacency.indptr).astype(np.float64)
+        self._theta = self._degrees if corrected else np.ones(graph.num_nodes)
+        places = np.arange(len(adjacency.indices))
+        shape = (graph.num_nodes, graph.num_nodes)
+        numbered = sparse.csr_array((places, adjacency.indices, adjacency.indptr), shape=shape)
+        # The adjacency is symmetric: place k of the columns is place k of the rows turned round.
+        self._reverse = numbered.tocsc().data
+
+    def fit(
+        self,
+        start: np.ndarray,
+        rng: np.random.Generator,
+        rounds: int = 40,
+        sweeps: int = 2,
+        tolerance: float = 1e-3,
+        progress: Progress | None = None,
+    ) -> Blocks:
+        """The blocks that EM reaches from (n, B) positive chances, `sweeps` of messages a round.
+
+        Stops where a round changes nodes by no more than `tolerance` on average. O(m B²) a sweep.
+        """
+        progress = progress or Progress()
+        chances = np.array(start, np.float64)
+        rows = np.repeat(np.arange(len(chances)), np.diff(self._indptr))
+        messages = chances[self._indices]
+        links = messages.T @ chances[rows]
+        order, logs = rng.permutation(len(chances)), np.zeros(len(chances))
+        for number in range(rounds):
+            rates, shares = self._compute_rates(links, chances), _count(chances)
+            missed = (self._theta @ chances) @ rates
+            change = 0.0
+            for _ in range(sweeps):
+                change += pass_messages(
+                    self._indptr,
+                    self._indices,
+                    self._reverse,
+                    order,
+                    self._theta,
+                    rates,
+                    shares,
+                    missed,
+                    messages,
+                    chances,
+                    logs,
+                )
+            links = np.zeros_like(rates)
+            met = weigh_links(self._reverse, rates, messages, links)
+            progress.update(number + 1, rounds, "belief propagation")
+            if change <= tolerance * len(chances):
+                break
+        evidence = self._compute_evidence(float(logs.sum()) - met, chances, rates)
+        return Blocks(chances, rates, shares, evidence)
+
+    def _compute_rates(self, links: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        """(B, B) of expected link ends between blocks, over all pairs, weighed by θ."""
+        mass = self._theta @ chances
+        mass += PSEUDO * mass.sum() / max(self._degrees.sum(), 1.0) / len(mass)
+        ends = (links + links.T) / 2 + PSEUDO / links.size
+        rates: np.ndarray = ends / np.outer(mass, mass)
+        return rates
+
+    def _compute_evidence(self, logs: float, chances: np.ndarray, rates: np.ndarray) -> float:
+        """Σ_i log Z_i − Σ_links log Z_ij + ½ θᵀωθ, less the same of a single block."""
+        mass = self._theta @ chances
+        ends = self._degrees.sum() + PSEUDO
+        total = self._theta.sum() * (1.0 + PSEUDO / max(self._degrees.sum(), 1.0))
+        rate = ends / max(total, 1.0) ** 2
+        single = 0.5 * self._degrees.sum() * np.log(rate) - 0.5 * rate * self._theta.sum() ** 2
+        return float(logs + 0.5 * mass @ rates @ mass - single)
+
+
+def _count(chances: np.ndarray) -> np.ndarray:
+    counts = chances.sum(axis=0) + PSEUDO / chances.shape[1]
+    shares: np.ndarray = counts / counts.sum()
+    return shares

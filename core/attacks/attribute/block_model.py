@@ -1,0 +1,112 @@
+"""Block model: finds who meets whom alike without any label, and names the blocks afterwards."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from core.context import Context
+from core.graph import MISSING
+from core.methods import AttributeAttack, MethodInfo
+from core.models.tuning import draw_folds, hold_out
+from core.release import Release
+from core.results import ClassProbabilities
+from core.threats import AttributeThreat
+
+
+class BlockModelAttack(AttributeAttack):
+    """Blocks from the links alone, alike or unlike ones; then what a block stands for.
+
+    The known people and the class shares name the blocks: every naming counts by how well it
+    predicts them, so that where they are few or the blocks tell nothing of the classes, the
+    probabilities stay near the shares. As many blocks as the links of the release bear out.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="block_model",
+        title="Block model",
+        summary="Finds blocks in the links without labels and names them by few known people.",
+        source=(
+            "Decelle et al., Phys. Rev. E 84, 2011; Yan et al., J. Stat. Mech. 2014 (degrees); "
+            "metadata as Newman and Clauset, Nature Communications 7, 2016"
+        ),
+        group="propagation",
+        cost="seconds",
+    )
+    holds_out = True
+    max_blocks: int = Field(24, ge=2, le=64, description="Blocks at most.")
+    class_shares: str = Field(
+        "",
+        description="Shares of the classes that are known from elsewhere, in their order, joined "
+        "by +; empty: as among the known people.",
+    )
+
+    @field_validator("class_shares")
+    @classmethod
+    def check_shares(cls, value: str) -> str:
+        """The text of the shares; raises where it is not numbers above 0 that sum to 1."""
+        if value:
+            parse_shares(value)
+        return value
+
+    def supports(self, release: Release, threat: AttributeThreat) -> str | None:
+        if not self.class_shares or len(parse_shares(self.class_shares)) == threat.num_classes:
+            return None
+        return f"needs one share for each of the {threat.num_classes} classes"
+
+    def infer(
+        self, release: Release, threat: AttributeThreat, context: Context
+    ) -> ClassProbabilities:
+        from core.models.blocks import find_blocks
+
+        graph, observed = release.graph, threat.observed
+        name = ("blocks", self.info.version, graph.content_hash, self.max_blocks)
+        found = context.share(name, lambda inner: find_blocks(graph, self.max_blocks, inner))
+        given = parse_shares(self.class_shares) if self.class_shares else None
+
+        def infer(codes: np.ndarray) -> np.ndarray:
+            return name_all([blocks.chances for blocks in found], codes, threat.num_classes, given)
+
+        held_out = np.full((len(observed), threat.num_classes), np.nan)
+        for rest, fold in hold_out(observed, draw_folds(observed, 5, context.rng("folds"))):
+            held_out[fold] = infer(rest)[fold]
+            context.progress.check()
+        count = max((blocks.chances.shape[1] for blocks in found), default=1)
+        return ClassProbabilities(infer(observed), {"blocks": count}, held_out)
+
+
+def name_all(
+    models: list[np.ndarray], observed: np.ndarray, num_classes: int, given: np.ndarray | None
+) -> np.ndarray:
+    """(n, C) by several models' (n, B) blocks, each as far as it predicts the known people.
+
+    given  (C,) class shares from elsewhere; None: those of the known people, with one
+           pseudo-count a class and the error of so small a sample
+    """
+    from core.models.naming import name_blocks
+
+    known = observed != MISSING
+    counts = np.bincount(observed[known], minlength=num_classes) + 1.0
+    shares = counts / counts.sum() if given is None else given
+    spread = 0.0 if given is not None else float(np.sqrt(0.25 / counts.sum()))
+    if not models:
+        return np.tile(shares, (len(observed), 1))
+    namings = [name_blocks(chances, observed, shares, spread) for chances in models]
+    evidence = np.array([naming.evidence for naming in namings])
+    weights = np.exp(evidence - evidence.max())
+    weights /= weights.sum()
+    parts = zip(weights, models, namings, strict=True)
+    mixed = sum(weight * chances @ naming.table for weight, chances, naming in parts)
+    probabilities: np.ndarray = mixed / mixed.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def parse_shares(text: str) -> np.ndarray:
+    """(C,) class shares from a text like 0.5+0.3+0.2; raises ValueError."""
+    shares = np.array([float(part) for part in text.split("+")])
+    if not (shares > 0).all() or abs(shares.sum() - 1.0) > 0.01:
+        raise ValueError("must be shares above 0 that sum to 1, joined by +")
+    normalised: np.ndarray = shares / shares.sum()
+    return normalised
