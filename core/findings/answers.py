@@ -168,7 +168,7 @@ def answer_turned(results: pd.DataFrame, releases: Sequence[str]) -> str:
 def answer_homophily(results: pd.DataFrame) -> str:
     """Which channel gives the private attribute away on the original."""
     parts = []
-    names = {"proximity": "neighbours", "role": "structural peers"}
+    names = {"proximity": "neighbours", "role": "role peers"}
     for key, who in names.items():
         rows = select_results(results, f"ghratio_{key}_gap", [ORIGINAL])
         if not rows.empty:
@@ -177,12 +177,14 @@ def answer_homophily(results: pd.DataFrame) -> str:
         return ""
     strongest, who = max(parts, key=lambda part: part[0].value)
     rest = [f"for {w} it is {_interval(row)}" for row, w in parts if w != who]
-    leaks = pd.isna(strongest.low) or strongest.low > 0
+    leaks = pd.notna(strongest.low) and strongest.low > 0
+    others = [row for row, w in parts if w != who]
+    most = " most" if all(is_clear(strongest, row) for row in others) else ""
     excess = f"the share of them with one's own value is {_interval(strongest)} above chance"
     head = (
-        f"People's **{who}** give them away most: {excess}"
+        f"People's **{who}** give them away{most}: {excess}"
         if leaks and strongest.value > 0
-        else f"Structure gives little away, {who} most: {excess}"
+        else f"That structure gives anything away is not clear; by {who} {excess}"
     )
     return "; ".join([head, *rest]) + "."
 
@@ -249,10 +251,10 @@ def answer_tradeoff(
             f"{others}"
         )
     if best_id is None:
-        safest = table.loc[table.risk.idxmin()]
+        lowest = table.loc[table.risk.idxmin()]
         return (
             f"No release keeps {metric_title(risk)} at or below {format_number(limit)}, interval "
-            f"included; the safest is **{release_title(safest.release)}** with {_risk(safest)}."
+            f"included; the lowest is {_risk(lowest)} on **{release_title(lowest.release)}**."
         )
     best = table[table.release == best_id].iloc[0]
     turned = " (that attack is clearly wrong, and counts turned round)" * bool(best.is_turned)
