@@ -102,7 +102,7 @@ def test_the_command_line_audits_it(files, audit_home):
         [
             *["audit", "--graph", str(files / "own.graphml"), "--private", "seniority"],
             *["--attacker-graph", str(files / "other.graphml"), "--repeats", "1"],
-            *["--attack", "neighbourhood_classifier:trees=50,folds=2,rounds=1"],
+            *["--attack", "neighbourhood_classifier:trees=50,folds=2,rounds=1", "--out", "out"],
         ]
     )
     command.split_private(options)
