@@ -14,7 +14,7 @@ from core.audit.view import AuditView
 from core.figures import releases, roc
 from core.figures.chart import Chart
 from core.findings import answers, release_table
-from core.findings.labels import method_title, release_title
+from core.findings.labels import method_title, release_title, short_titles
 from core.findings.palette import Theme
 from core.findings.tables import list_threats
 from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
@@ -198,10 +198,11 @@ def _plot_rocs(view: AuditView, attack: str, theme: Theme) -> Chart:
 
 
 def _plot_pair(view: AuditView, first: str, second: str, theme: Theme) -> Chart:
+    names = short_titles((first, second))
     return releases.before_after(
         cache.load_release(view, first),
         cache.load_release(view, second),
-        titles=(release_title(first), release_title(second)),
+        titles=(names[first], names[second]),
         theme=theme,
     )
 

@@ -19,9 +19,9 @@ from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 MECHANISMS = (
-    "**Neighbours.** Linked people tend to share the value, so known neighbours give it away.",
-    "**Role peers.** People with as many links tend to share the value, however far apart they "
-    "are, so the shape of the network around a person gives it away.",
+    "**Neighbours.** Where linked people tend to share the value, known neighbours give it away.",
+    "**Role peers.** Where people with about as many links tend to share the value, however far "
+    "apart they are, the shape of the network around a person gives it away.",
     "**Both.** Neighbours and role peers together: what an attacker who uses both can draw on.",
 )
 

@@ -14,7 +14,7 @@ from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.palette import Theme
-from core.findings.people import Secret, list_secrets, select_secret
+from core.findings.people import Secret
 from core.findings.risk import SCALE_TITLES, Group, Scale, compute_heatmap
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
@@ -199,8 +199,7 @@ def _show_margins(view: AuditView, chosen: list[str]) -> None:
 
 def _answer(view: AuditView) -> str:
     """A paragraph a secret: none speaks for another."""
-    parts = [answers.answer_risk(select_secret(view.nodes, s)) for s in list_secrets(view.nodes)]
-    return "\n\n".join(parts) or answers.answer_risk(view.nodes)
+    return "\n\n".join(answers.list_risks(view.nodes))
 
 
 def _tabulate(view: AuditView, secret: Secret, releases: tuple[str, ...]) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import streamlit as st
 
@@ -20,7 +22,6 @@ from core.findings.verdict_words import (
     answer_verdict,
     compute_limit_table,
     explain_others,
-    explain_release,
 )
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
@@ -104,8 +105,8 @@ def _show_comparison(view: AuditView, verdict: Verdict) -> None:
     if earlier is not None:
         st.markdown(escape(answer_changes(table, when), 2000))
     with st.expander("The same as a table"):
-        st.dataframe(
-            tabulate_comparison(table), hide_index=True, alt="Every release against every limit"
+        _show_table(
+            tabulate_comparison(table), "limits-compared", "Every limit, and each release under it"
         )
 
 
@@ -172,17 +173,30 @@ def _show_release(release: ReleaseVerdict, verdict: Verdict, reason: str) -> Non
     ):
         if reason:
             st.markdown(escape(f"Why not this one: {reason}.", 400))
-        st.dataframe(
-            compute_limit_table(release),
-            hide_index=True,
-            column_config={"": st.column_config.TextColumn("Kept", width="small")},
+        table = compute_limit_table(release).rename(columns={"": "Kept", "Limit": "At most"})
+        _show_table(table, f"limits-{release.release}", "Limits, and what was measured")
+        st.caption(
+            "Measured is the worst over all attacks, and its interval ends at the highest upper "
+            "end of any; an empty cell was not tried."
         )
-        reasons = explain_release(release)[1:]
-        if reasons:
-            shown = [escape(text, 300) for text in reasons[:MAX_REASONS]]
-            if len(reasons) > MAX_REASONS:
-                shown.append(f"{len(reasons) - MAX_REASONS} more")
-            st.markdown("\n".join(f"- {text}" for text in shown))
+        _list_missing(release)
+
+
+def _list_missing(release: ReleaseVerdict) -> None:
+    """What the table of limits does not say: refuted promises, and what was not tried."""
+    told = [*release.refuted, *release.untried]
+    if told:
+        shown = [escape(text, 300) for text in told[:MAX_REASONS]]
+        if len(told) > MAX_REASONS:
+            shown.append(f"{len(told) - MAX_REASONS} more")
+        st.markdown("\n".join(f"- {text}" for text in shown))
+
+
+def _show_table(table: pd.DataFrame, key: str, alt: str) -> None:
+    """A table whose cells wrap, so that no column hides at the right."""
+    with st.container(key=re.sub(r"\W", "-", key)):
+        shown = table.astype(str).map(lambda text: escape(text, 200))
+        st.table(shown, hide_index=True, border="horizontal", alt=alt)
 
 
 main()

@@ -136,13 +136,13 @@ def run_audit(options: argparse.Namespace) -> int:
 
 def describe_risk(view: AuditView) -> list[str]:
     """Who is exposed, by how much more than the base rate, and which group most; plain text."""
-    from core.findings.answers import answer_bound, answer_risk
+    from core.findings.answers import answer_bound, list_risks
     from core.findings.groups import answer_groups, load_groups
     from core.findings.private_columns import answer_private_columns
 
     if view.nodes.empty:
         return []
-    texts = [answer_risk(view.nodes), answer_bound(view.nodes)]
+    texts = [*list_risks(view.nodes), answer_bound(view.nodes)]
     texts.append(answer_groups(view.nodes, load_groups(view)))
     texts += answer_private_columns(view)
     return [text.replace("**", "") for text in texts if text]

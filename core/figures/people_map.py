@@ -26,6 +26,9 @@ from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color
 MAX_LINES = 20_000
 """Links that are drawn; more of them only fill the map."""
 
+MANY_PEOPLE, FEW_LINES = 20_000, 4_000
+"""Beside more people than that even fewer links, which are what takes a browser long to draw."""
+
 NOTHING = "#b6bcc6"
 _BAR_TITLES: dict[Color, str] = {
     "advantage": "Advantage over the base rate   ← safer",
@@ -60,8 +63,8 @@ def people_map(
     """Points at `positions` (n, 2), one picture a side beside each other: zoomed together.
 
     people of a side: `compute_people`, in the order of the positions. The `customdata` of a point
-    is its number. Of more than `MAX_LINES` links every k-th is drawn. With links lost and gained
-    a side shows these instead. focus: a person to ring and to zoom to.
+    is its number. Of more links than `MAX_LINES`, or `FEW_LINES`, every k-th is drawn. With links
+    lost and gained a side shows these instead. focus: a person to ring and to zoom to.
     """
     if not sides or sides[0].people.empty:
         return Chart(make_empty_figure("Nobody to draw.", theme), pd.DataFrame(), "")
@@ -178,22 +181,23 @@ def _add_links(
 ) -> int:
     """Draws the side's links; how many of them."""
     if side.lost is None or side.gained is None:
-        drawn = _thin(side.edges)
+        drawn = _thin(side.edges, len(positions))
         opacity = float(np.clip(900 / max(len(drawn), 1), 0.06, 0.6))
         figure.add_trace(_lines(drawn, positions, INKS[theme].muted, opacity), **at)
         return len(drawn)
     total = 0
     for edges, color in ((side.lost, REMOVED_RED), (side.gained, ADDED_BLUE)):
-        drawn = _thin(edges)
+        drawn = _thin(edges, len(positions))
         total += len(drawn)
         opacity = float(np.clip(3000 / max(len(drawn), 1), 0.2, 0.8))
         figure.add_trace(_lines(drawn, positions, color, opacity), **at)
     return total
 
 
-def _thin(edges: np.ndarray) -> np.ndarray:
-    """Every k-th link, so that MAX_LINES stay at most."""
-    return edges[:: -(-len(edges) // MAX_LINES) or 1]
+def _thin(edges: np.ndarray, num_people: int) -> np.ndarray:
+    """Every k-th link, so that MAX_LINES stay at most, FEW_LINES among many people."""
+    most = FEW_LINES if num_people > MANY_PEOPLE else MAX_LINES
+    return edges[:: -(-len(edges) // most) or 1]
 
 
 def _lines(edges: np.ndarray, positions: np.ndarray, color: str, opacity: float) -> go.Scattergl:

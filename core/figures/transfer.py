@@ -19,7 +19,8 @@ from core.findings.turned import MARK
 MAX_UPRIGHT = 6
 """So many releases have their names on lines below each other; more are written aslant."""
 
-_WIDTH = 17
+_WIDTH, _NARROW = 17, 12
+"""Letters a line of a release's name; beside more than three others."""
 
 
 def transfer_matrix(
@@ -47,7 +48,7 @@ def transfer_matrix(
         for row in zip(values, marks, strict=True)
     ]
     is_long = len(releases) > MAX_UPRIGHT
-    names = name_releases(releases, _WIDTH)
+    names = name_releases(releases, _NARROW if len(releases) > 3 else _WIDTH)
     names = {r: escape_text(t) for r, t in short_titles(releases).items()} if is_long else names
     hover = _transfer_hover(results, metric, table, releases)
     figure = go.Figure(

@@ -16,6 +16,7 @@ from core.findings.beat_null import compare_with_null, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
 from core.findings.labels import is_twin, method_title, metric_title, release_title
 from core.findings.numbers import format_estimate, format_interval, format_number, format_percent
+from core.findings.people import list_secrets, select_secret
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
@@ -128,6 +129,12 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
     return " ".join(sentences)
 
 
+def list_risks(nodes: pd.DataFrame) -> list[str]:
+    """`answer_risk` of each secret apart: none speaks for another."""
+    told = [answer_risk(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
+    return told or [answer_risk(nodes)]
+
+
 def answer_bound(
     nodes: pd.DataFrame, release: str = ORIGINAL, limit: float = ADVANTAGE_LIMIT
 ) -> str:
@@ -161,7 +168,7 @@ def answer_turned(results: pd.DataFrame, releases: Sequence[str]) -> str:
 def answer_homophily(results: pd.DataFrame) -> str:
     """Which channel gives the private attribute away on the original."""
     parts = []
-    names = {"proximity": "neighbours", "role": "structural peers"}
+    names = {"proximity": "neighbours", "role": "role peers"}
     for key, who in names.items():
         rows = select_results(results, f"ghratio_{key}_gap", [ORIGINAL])
         if not rows.empty:
@@ -170,12 +177,14 @@ def answer_homophily(results: pd.DataFrame) -> str:
         return ""
     strongest, who = max(parts, key=lambda part: part[0].value)
     rest = [f"for {w} it is {_interval(row)}" for row, w in parts if w != who]
-    leaks = pd.isna(strongest.low) or strongest.low > 0
+    leaks = pd.notna(strongest.low) and strongest.low > 0
+    others = [row for row, w in parts if w != who]
+    most = " most" if all(is_clear(strongest, row) for row in others) else ""
     excess = f"the share of them with one's own value is {_interval(strongest)} above chance"
     head = (
-        f"People's **{who}** give them away most: {excess}"
+        f"People's **{who}** give them away{most}: {excess}"
         if leaks and strongest.value > 0
-        else f"Structure gives little away, {who} most: {excess}"
+        else f"That structure gives anything away is not clear; by {who} {excess}"
     )
     return "; ".join([head, *rest]) + "."
 
@@ -242,10 +251,10 @@ def answer_tradeoff(
             f"{others}"
         )
     if best_id is None:
-        safest = table.loc[table.risk.idxmin()]
+        lowest = table.loc[table.risk.idxmin()]
         return (
             f"No release keeps {metric_title(risk)} at or below {format_number(limit)}, interval "
-            f"included; the safest is **{release_title(safest.release)}** with {_risk(safest)}."
+            f"included; the lowest is {_risk(lowest)} on **{release_title(lowest.release)}**."
         )
     best = table[table.release == best_id].iloc[0]
     turned = " (that attack is clearly wrong, and counts turned round)" * bool(best.is_turned)

@@ -61,28 +61,50 @@ def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     `HEADLINE_COLUMNS`; `how` says by what the attacker was chosen. Secrets that null attackers
     alone were run against are absent.
     """
-    is_told = nodes.risk.notna() & nodes.advantage.notna()
-    half, parts = _map_distinct(nodes.node, _hash_half), []  # each name hashed once
-    for (release, (threat, target)), attacks in _list_secrets(
-        nodes[["release", "attack"]][is_told]
-    ):
-        inside = (is_told & (nodes.release == release) & nodes.attack.isin(attacks)).to_numpy()
-        group = nodes[inside].assign(half=half[inside])
-        chosen, how = _choose(group)
-        parts.append(chosen.assign(release=release, threat=threat, target=target, how=how))
+    rows = _list_rows(nodes)
+    half = _map_distinct(nodes.node, _hash_half)  # each name hashed once
+    gains = nodes.advantage.to_numpy(float)
+    told, parts = [], []
+    for (release, (threat, target)), attacks in _list_secrets(rows):
+        mine, how = _choose({a: rows[release, a] for a in attacks}, gains, half)
+        parts.append(mine)
+        told.append((threat, target, how))
     if not parts:
         return pd.DataFrame(columns=list(HEADLINE_COLUMNS))
-    found = pd.concat(parts, ignore_index=True)
+    found = nodes.iloc[np.concatenate(parts)].reset_index(drop=True)
+    sizes = [len(mine) for mine in parts]
+    for name, values in zip(("threat", "target", "how"), zip(*told, strict=True), strict=True):
+        found[name] = np.repeat(np.array(values, object), sizes)
     return found.assign(base=found.risk - found.advantage)[list(HEADLINE_COLUMNS)]
 
 
-def _list_secrets(pairs: pd.DataFrame) -> Iterable[tuple[tuple[str, tuple[str, str]], list[str]]]:
-    """((release, secret), its real attacks) of a table of releases and attacks, in its order.
+def _list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
+    """(release, attack) → numbers of the rows in which a risk is told, both in the table's order.
 
-    So that the rows of one secret are copied at a time: of a million people there are many.
+    Texts are compared once a table: of a million people there are many rows.
     """
+    is_told = (nodes.risk.notna() & nodes.advantage.notna()).to_numpy()
+    releases, release_names = pd.factorize(nodes.release)
+    attacks, attack_names = pd.factorize(nodes.attack)
+    pairs = (releases * max(len(attack_names), 1) + attacks)[is_told]
+    codes, distinct = pd.factorize(pairs)
+    if not len(distinct):
+        return {}
+    order = np.flatnonzero(is_told)[np.argsort(codes, kind="stable")]
+    parts = np.split(order, np.cumsum(np.bincount(codes, minlength=len(distinct)))[:-1])
+    keys = (divmod(int(pair), len(attack_names)) for pair in distinct)
+    return {
+        (str(release_names[r]), str(attack_names[a])): part
+        for (r, a), part in zip(keys, parts, strict=True)
+    }
+
+
+def _list_secrets(
+    pairs: Iterable[tuple[str, str]],
+) -> Iterable[tuple[tuple[str, tuple[str, str]], list[str]]]:
+    """((release, secret), its real attacks) of pairs of releases and attacks, in their order."""
     found: dict[tuple[str, tuple[str, str]], list[str]] = {}
-    for release, attack in pairs.drop_duplicates().itertuples(index=False):
+    for release, attack in pairs:
         if not is_null(attack):
             found.setdefault((release, find_secret(attack)), []).append(attack)
     return found.items()
@@ -142,27 +164,29 @@ def tabulate_exposed(nodes: pd.DataFrame, releases: Sequence[str]) -> pd.DataFra
     )
 
 
-def _choose(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def _choose(
+    rows: dict[str, np.ndarray], gains: np.ndarray, half: np.ndarray
+) -> tuple[np.ndarray, str]:
     """The rows of the headline attacker among those of one release and secret, and how chosen.
 
-    Column half: on which side of the cross-fitting a person is.
+    rows   attack → numbers of its rows
+    gains  advantage of every row; half: on which side of the cross-fitting its person is
     Of several attackers who know different things the one who gains most is taken: a choice
     among scenarios.
     """
+    keys = {a: split_id(a)[0].partition(":")[0] for a in rows}
     for key in CHOOSERS:
-        keys = {a: split_id(a)[0].partition(":")[0] for a in rows.attack.unique()}
         if key in keys.values():
             found = [a for a, own in keys.items() if own in (key, ALL_EVIDENCE)]
-            means = rows[rows.attack.isin(found)].groupby("attack", sort=False).advantage.mean()
-            best = means.idxmax()
-            how = f"{method_title(keys[best])}, which chooses on known values"
-            return rows[rows.attack == best], how
+            best = max(found, key=lambda a: gains[rows[a]].mean())
+            return rows[best], f"{method_title(keys[best])}, which chooses on known values"
+    sides = {a: (mine[half[mine] == 0], mine[half[mine] == 1]) for a, mine in rows.items()}
     parts = []
     for side in (0, 1):
-        own, others = rows[rows.half == side], rows[rows.half != side]
-        means = (others if len(others) else own).groupby("attack", sort=False).advantage.mean()
-        parts.append(own[own.attack == means.idxmax()])
-    return pd.concat(parts), CROSS_FITTED
+        others = {a: gains[both[1 - side]] for a, both in sides.items() if len(both[1 - side])}
+        others = others or {a: gains[both[side]] for a, both in sides.items() if len(both[side])}
+        parts.append(sides[max(others, key=lambda a: others[a].mean())][side])
+    return np.concatenate(parts), CROSS_FITTED
 
 
 def _map_distinct(column: pd.Series, number: Callable[[str], int]) -> np.ndarray:
@@ -183,15 +207,13 @@ def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.Dat
 
     An upper bound on what an attacker who happens to use the right attack on each person finds.
     """
-    is_told = nodes.risk.notna() & nodes.advantage.notna()
-    result = []
-    for (release, (threat, target)), attacks in _list_secrets(
-        nodes[["release", "attack"]][is_told]
-    ):
-        group = nodes[is_told & (nodes.release == release) & nodes.attack.isin(attacks)]
-        best = group.groupby("node", sort=False).advantage.max()
-        bases = (group.risk - group.advantage).groupby(group.node, sort=False).first()
-        noise = simulate_noise(bases, group.attack.nunique(), int(group.seeds.median()), limit)
+    rows, result = _list_rows(nodes), []
+    for (release, (threat, target)), attacks in _list_secrets(rows):
+        group = nodes.iloc[np.sort(np.concatenate([rows[release, a] for a in attacks]))]
+        people, _ = pd.factorize(group.node)
+        best = group.advantage.groupby(people, sort=False).max()
+        bases = (group.risk - group.advantage).groupby(people, sort=False).first()
+        noise = simulate_noise(bases, len(attacks), int(group.seeds.median()), limit)
         result.append((release, threat, target, int((best > limit).sum()), len(best), noise))
     return pd.DataFrame(result, columns=["release", "threat", "target", "exposed", "n", "noise"])
 

@@ -27,12 +27,14 @@ LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
 class Comparison:
     """The best real attack against the best null attacker by one metric; rows of `turn_round`.
 
-    null  None where no null attacker was run
+    null    None where no null attacker was run
+    second  the next real attack; None where there is one alone
     """
 
     metric: str
     best: pd.Series
     null: pd.Series | None
+    second: pd.Series | None = None
 
     @property
     def gap(self) -> float:
@@ -73,7 +75,10 @@ def _compare(metric: str, rows: pd.DataFrame) -> Comparison | None:
     if real.empty:
         return None
     null = None if nulls.empty else nulls.loc[nulls.value.idxmax()]
-    return Comparison(metric, real.loc[real.value.idxmax()], null)
+    first = real.value.idxmax()
+    rest = real.drop(index=first)
+    second = None if rest.empty else rest.loc[rest.value.idxmax()]
+    return Comparison(metric, real.loc[first], null, second)
 
 
 def _rank(found: Comparison) -> tuple[bool, float]:
@@ -109,7 +114,10 @@ def describe_comparisons(found: list[Comparison], aim: str) -> str:
 
 
 def _start(found: Comparison, aim: str) -> str:
-    return f"To {aim}, **{method_title(found.best.method)}** does best: it {_value(found)}"
+    who, rank = f"**{method_title(found.best.method)}**", "does best"
+    if found.second is not None and not is_clear(found.best, found.second):
+        rank = f"comes first, not clearly before {method_title(found.second.method)}"
+    return f"To {aim}, {who} {rank}: it {_value(found)}"
 
 
 def _value(found: Comparison) -> str:

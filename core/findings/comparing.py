@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.findings.labels import release_title
+from core.findings.labels import release_title, short_titles
 from core.findings.numbers import format_interval, format_number
 from core.findings.verdict import Check, Verdict
 from core.findings.verdict_words import name_state
@@ -102,14 +102,15 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
 
 
 def tabulate_comparison(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a release, a column a limit: value with interval, and whether it is kept."""
+    """A row a limit, a column a release: value with interval, and whether it is kept."""
     texts = [
         f"{format_interval(row.value, row.low, row.high)} {row.state}" for row in table.itertuples()
     ]
     heads = [f"{row.title} (at most {format_number(row.limit)})" for row in table.itertuples()]
+    names = short_titles(table.release)
     wide = pd.DataFrame(
-        {"Release": table.release.map(release_title), "head": heads, "text": texts}
-    ).pivot_table(index="Release", columns="head", values="text", aggfunc="first", sort=False)
+        {"Limit": heads, "release": table.release.map(names), "text": texts}
+    ).pivot_table(index="Limit", columns="release", values="text", aggfunc="first", sort=False)
     return wide.rename_axis(None, axis=1).fillna("not measured").reset_index()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.audit.cases import list_cases
+from core.audit.cases import THREAT_TITLES, list_cases
 from core.audit.spec import AuditSpec
 from core.audit.view import AuditView, ReleaseSummary
 from core.findings.labels import attack_threat, method_title
@@ -25,7 +25,7 @@ from core.results import RELEASE
 class Evidence:
     """The worst value over all attacks; all None where nothing was measured.
 
-    high    highest upper end over the attacks, not only that of the worst one
+    high    highest upper end over the attacks; own_high: that of the worst one
     attack  case that reached `value`;  n  pairs or people counted
     """
 
@@ -34,6 +34,7 @@ class Evidence:
     high: float | None = None
     attack: str = ""
     n: int = 0
+    own_high: float | None = None
 
 
 def list_asked(spec: AuditSpec) -> set[str]:
@@ -63,7 +64,8 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
     unsure = bool(rows.high.isna().any())
     low = None if pd.isna(worst.low) else float(worst.low)
     high = None if unsure else float(rows.high.max())
-    return Evidence(float(worst.value), low, high, str(worst.method), int(worst.n))
+    own = None if pd.isna(worst.high) else float(worst.high)
+    return Evidence(float(worst.value), low, high, str(worst.method), int(worst.n), own)
 
 
 def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Evidence:
@@ -81,7 +83,8 @@ def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Eviden
     best = int(shares.argmax())
     high = float(max(end for _, end in ends))
     attack, n = str(counts.index[best]), int(counts["size"].iloc[best])
-    return Evidence(float(shares[best]), float(ends[best][0]), high, attack, n)
+    low, own = map(float, ends[best])
+    return Evidence(float(shares[best]), low, high, attack, n, own)
 
 
 def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence:
@@ -134,7 +137,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
             if method.info.cost in policy.allowed_costs and method.info.key not in planned
         ]
         if missing:
-            found.append("Not part of this audit: " + ", ".join(missing))
+            aim = THREAT_TITLES[threat]  # type: ignore[index]
+            found.append(f"Not part of this audit, against {aim}: {', '.join(missing)}")
     return found
 
 

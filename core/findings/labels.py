@@ -108,10 +108,11 @@ def _compose_title(method_id: str, is_brief: bool) -> str:
         if is_strength or (value != default and (value is True or not is_brief)):
             shown.append(_describe_setting(method, name, value))
     title = f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
-    return ", ".join([title, *_describe_case(method_id)])
+    return ", ".join([title, *describe_case(method_id)])
 
 
-def _describe_case(method_id: str) -> list[str]:
+def describe_case(method_id: str) -> list[str]:
+    """What a case is after and what its attacker knows, beyond the plain case of its method."""
     if not split_id(method_id)[1]:
         return []
     case = Case.parse(method_id)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.findings.labels import MAIN_UTILITY_METRICS, method_title, metric_title, release_title
+from core.findings.differences import is_clear
+from core.findings.labels import (
+    MAIN_UTILITY_METRICS,
+    is_twin,
+    method_title,
+    metric_title,
+    release_title,
+)
 from core.findings.numbers import format_interval, format_number
 from core.findings.tables import select_results
 from core.findings.verdict import Check, Decision, ReleaseVerdict, Verdict
@@ -28,16 +35,26 @@ def answer_verdict(verdict: Verdict) -> str:
     title = verdict.policy.title
     counts = {d: sum(r.decision == d for r in verdict.releases) for d in DECISION_TITLES}
     if verdict.recommended is not None:
+        rivals = [r for r in list_candidates(verdict) if r.release != verdict.recommended]
+        others = "no other defended release does"
+        if rivals:
+            others = f"of the {len(rivals) + 1} that do it comes first by usefulness"
         return (
             f"**Publish {release_title(verdict.recommended)}**: under “{title}” it keeps every "
-            f"limit over all threats, and is the most useful release that does."
+            f"limit over all threats; {others}."
         )
     defended = [r for r in verdict.releases if r.release != ORIGINAL]
-    if counts["publish"]:
+    original = verdict.find(ORIGINAL)
+    if original is not None and original.decision == "publish":
         only = " No defense was tried." if not defended else ""
         return (
             f"Under “{title}” the original keeps every limit; the tool does not recommend it "
             f"by itself.{only}"
+        )
+    if counts["publish"]:
+        return (
+            f"**Nothing may be published yet** under “{title}”: only what is there to compare "
+            "with, and holds nothing of the people, keeps every limit."
         )
     if counts["refer"]:
         referred = [r for r in verdict.releases if r.decision == "refer"]
@@ -48,7 +65,10 @@ def answer_verdict(verdict: Verdict) -> str:
             told.insert(0, f"somebody has to decide on {_join(tried)}")
         unproven = " No limit is broken there, but not everything is proven." if tried else ""
         return f"**Nothing may be published yet** under “{title}”: {'; '.join(told)}.{unproven}"
-    return f"**Do not publish**: every release breaks a limit of “{title}”.{_name_nearest(verdict)}"
+    broken = f"every release breaks a limit of “{title}”"
+    if any(r.refuted for r in verdict.releases):
+        broken += " or a promise that was refuted"
+    return f"**Do not publish**: {broken}.{_name_nearest(verdict)}"
 
 
 def _is_measured(release: ReleaseVerdict) -> bool:
@@ -92,8 +112,15 @@ def explain_check(check: Check) -> str:
     if found.value is None:
         return f"{limit.title}: not tried"
     who = f" by {method_title(found.attack)}" if found.attack not in ("", RELEASE) else ""
-    value = format_interval(found.value, found.low, found.high)
-    unproven = ", interval reaches over it" if name_state(check) == "not proven" else ""
+    high = found.high if found.own_high is None else found.own_high
+    value = format_interval(found.value, found.low, high)
+    unproven = ""
+    if name_state(check) == "not proven":
+        unproven = ", interval reaches over it"
+        if high is None:
+            unproven = ", without an interval"
+        elif high <= limit.limit:
+            unproven = ", but another attack's interval reaches over it"
     return f"{limit.title}: {value}{who}, limit {format_number(limit.limit)}{unproven}"
 
 
@@ -122,7 +149,12 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
         elif utility is not None and other.release in utility.index:
             row = utility.loc[other.release]
             value = format_interval(row.value, row.low, row.high)
-            reason = f"less useful: {metric_title(str(row.metric))} {value}"
+            less = "less useful"
+            if verdict.recommended not in utility.index or not is_clear(
+                row, utility.loc[verdict.recommended]
+            ):
+                less = "comes later by usefulness, though not by more than the noise"
+            reason = f"{less}: {metric_title(str(row.metric))} {value}"
         else:
             reason = "there to compare with, not to be published"
         rows.append((other.release, reason))
@@ -157,6 +189,15 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
             for check in verdict.checks
         ]
     )
+
+
+def list_candidates(verdict: Verdict) -> list[ReleaseVerdict]:
+    """Defended releases that may be published: what is recommended is one of them."""
+    return [
+        r
+        for r in verdict.releases
+        if r.decision == "publish" and r.release != ORIGINAL and not is_twin(r.release)
+    ]
 
 
 def _find_utility(results: pd.DataFrame, releases: list[str]) -> pd.DataFrame | None:

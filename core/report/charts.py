@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -83,11 +84,15 @@ RISK_MAP = LinearSegmentedColormap.from_list("risk", list(RISK_SCALE))
 def draw(height: float, paint: Callable[[Figure], None], width: float = LINE_INCHES) -> str:
     """SVG text of a figure of `width` × `height` inches; the same bytes every time."""
     with _lock, mpl.rc_context(_SETTINGS):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained", facecolor="none")
+        canvas = FigureCanvasSVG(figure)
         paint(figure)
+        for axes in figure.axes:
+            axes.patch.set_facecolor("none")
         buffer = io.StringIO()
-        figure.savefig(
-            buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
+        # not savefig, which draws everything twice
+        canvas.print_svg(  # type: ignore[no-untyped-call]
+            buffer, metadata={"Date": None, "Creator": None}
         )
     return buffer.getvalue().replace(LAYOUT_FONT, TEXT_FONT)
 

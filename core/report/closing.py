@@ -141,7 +141,11 @@ def build_provenance(material: Material) -> list[Block]:
         ("Made", f"{material.created:%d %B %Y, %H:%M} UTC".lstrip("0")),
         ("Graph", spec.graph_name),
         ("Content hash (SHA-256)", spec.graph_hash),
-        ("Repeats and root seed", f"{spec.num_repeats} repeats from root seed {spec.root_seed}"),
+        (
+            "Repeats and root seed",
+            f"{spec.num_repeats} repeat{'s' * (spec.num_repeats != 1)} from root seed "
+            f"{spec.root_seed}",
+        ),
     ]
     told = {"graph_hash", "root_seed", "seeds", "num_repeats", "created"}
     rows += [
@@ -174,11 +178,13 @@ def build_provenance(material: Material) -> list[Block]:
 def build_signoff(material: Material) -> list[Block]:
     """The decision, to be signed; what the policy refuses is not offered."""
     options = material.options
+    choices = [clean_text(choice) for choice in _list_choices(material)]
     return [
         {
             "kind": "signoff",
-            "lead": "Decision on the release of this graph. Tick one and strike out the others.",
-            "choices": [clean_text(choice) for choice in _list_choices(material)],
+            "lead": "Decision on the release of this graph. "
+            + ("Tick one and strike out the others." if len(choices) > 1 else "Tick to confirm."),
+            "choices": choices,
             "roles": [
                 {"role": "Prepared by", "name": ""},
                 {"role": "Reviewed by", "name": clean_text(options.reviewer, 80)},

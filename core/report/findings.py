@@ -8,6 +8,7 @@ import pandas as pd
 
 from core.audit.cases import Threat
 from core.findings import answers
+from core.findings.attackers import compute_headlines
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import is_null, method_title, metric_title, release_title
 from core.findings.link_prior import describe_report_prior
@@ -187,13 +188,13 @@ def build_risk(material: Material) -> list[Block]:
     if scale == "risk":
         what = "puts at least such a probability on the truth, the base rate included"
     return [
-        blocks.paragraph(answers.answer_risk(material.nodes)),
+        *map(blocks.paragraph, answers.list_risks(material.nodes)),
         blocks.note(answers.answer_bound(material.nodes)),
         blocks.figure(
             image,
             alt,
-            f"Share of the nodes on whom the headline attacker {what}. "
-            "A curve nearer to the lower left corner is safer.",
+            f"Share of the nodes on whom the headline attacker {what}, by whichever threat gains "
+            "most on each. A curve nearer to the lower left corner is safer.",
         ),
         *_build_groups(material),
         *_build_columns(material),
@@ -250,7 +251,7 @@ def _build_groups(material: Material) -> list[Block]:
         blocks.table(
             ["Links of the node", "Nodes", *map(release_title, releases)],
             rows,
-            f"{SCALE_TITLES[scale]}, mean by number of links on the original.",
+            f"{SCALE_TITLES[scale]}, mean by number of links on the original, over all threats.",
             numeric=range(1, 2 + len(releases)),
             inline=True,
         )
@@ -263,27 +264,34 @@ def _build_exposed(material: Material) -> list[Block]:
     first = releases[0]
     top = worst[worst.release == first].head(NUM_EXPOSED)
     names = material.name_nodes(top.node.tolist())
+    everything = compute_headlines(material.nodes[material.nodes.node.isin(top.node)])
     others = {
-        (row.release, row.node): row.risk for row in worst[worst.node.isin(top.node)].itertuples()
+        (row.release, row.node, row.threat, row.target): row.advantage
+        for row in everything.itertuples()
     }
     rows = [
         [
             name,
             format_interval(row.risk, row.low, row.high),
             method_title(row.attack),
-            f"{row.advantage:+.2f}".replace("-", "−") if row.advantage == row.advantage else "–",
-            *(format_number(others.get((release, row.node))) for release in releases[1:]),
+            _format_gain(row.advantage),
+            *(
+                _format_gain(others.get((release, row.node, row.threat, row.target)))
+                for release in releases[1:]
+            ),
         ]
         for name, row in zip(names, top.itertuples(), strict=True)
     ]
     who = "pseudonyms by rank" if material.options.pseudonyms else "real identifiers"
-    extra = [f"Risk, {release_title(release)}" for release in releases[1:]]
+    extra = [f"On {release_title(release)}" for release in releases[1:]]
     result = [
         blocks.heading("The most exposed nodes"),
         blocks.table(
             ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Over base rate", *extra],
             rows,
-            f"The {len(rows)} nodes on whom the headline attacker gains most ({who}).",
+            f"The {len(rows)} nodes on whom the headline attacker gains most ({who}), over all "
+            "threats; of each its worst, and what attacks on the same secret gain over the base "
+            "rate on other releases.",
             numeric=(1, 3, *range(4, 4 + len(extra))),
             inline=True,
             widths=[0.6 if material.options.pseudonyms else 1.2, 1.1, 1.2, 0.7]
@@ -310,6 +318,12 @@ def _build_exposed(material: Material) -> list[Block]:
             )
         )
     return result
+
+
+def _format_gain(value: float | None) -> str:
+    if value is None or value != value:
+        return "–"
+    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")  # no "-0.00"
 
 
 def build_tradeoff(material: Material) -> list[Block]:

@@ -38,7 +38,7 @@ def build_summary(material: Material) -> list[Block]:
     sentences += [answers.answer_attack(material.results, threat) for threat in material.threats]
     sentences += [answers.answer_defense(material.results, t) for t in material.threats]
     if len(material.nodes) and not material.is_external:
-        sentences.append(answers.answer_risk(material.nodes))
+        sentences += answers.list_risks(material.nodes)
     if material.verdict is None:
         sentences += [_describe_front(material, threat) for threat in material.threats]
     found = [sentence for sentence in dict.fromkeys(sentences) if sentence]

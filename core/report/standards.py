@@ -8,7 +8,7 @@ NIST SP 800-226 and the Five Safes (Desai, Ritchie & Welpton 2016); it is no cer
 from __future__ import annotations
 
 from core.audit.cases import Case, Threat, list_cases
-from core.findings.labels import is_null, release_title
+from core.findings.labels import describe_case, is_null, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
@@ -98,7 +98,7 @@ def _build_criteria(material: Material) -> Block:
     planned = list_cases(material.view.spec)
     rows = []
     for title, what, threats in CRITERIA:
-        count = sum(case.threat in threats for _, _, case in planned)
+        count = sum(case.threat in threats and not is_null(case.id) for _, _, case in planned)
         texts = [_find_worst(material, release, threats) for release in releases]
         rows.append([title, what, _count_tried(count), *texts])
     linking = sum(_is_linking(case) for _, _, case in planned)
@@ -111,7 +111,8 @@ def _build_criteria(material: Material) -> Block:
     return blocks.table(
         ["Criterion", "What", "Tried", *heads],
         rows,
-        "The three criteria of WP216: what was tried, and the worst that was found.",
+        "The three criteria of WP216: what was tried beside null attackers, and the worst that "
+        "was found, by these too.",
         widths=[1, 1.6, 0.7] + [1.1] * len(releases),
     )
 
@@ -132,19 +133,26 @@ def _find_worst(material: Material, release: str, threats: tuple[Threat, ...]) -
             continue
         rows = compute_worst_attacks(material.results, metric, threat)
         for row in rows[rows.release == release].itertuples():
-            name = "AUC" if metric == "auc" else metric.replace("_", " ")
+            name = "AUC" if metric == "auc" else metric_title(metric).lower()
             parts.append(f"{name} {format_interval(row.value, row.low, row.high)}")
     return "; ".join(parts) or "–"
+
+
+def _say_knowledge(case: Case) -> str:
+    """What an attacker knows beside the release."""
+    words = [text for text in describe_case(case.id) if not text.startswith("on ")]
+    return ", ".join(words) or "the release and what the threat grants, not how it was made"
 
 
 def _build_intruder(material: Material) -> Block:
     spec = material.view.spec
     real = [case for _, _, case in list_cases(spec) if not is_null(case.id)]
-    known = sorted({case.describe_knowledge() for case in real}) or ["nothing"]
+    known = sorted({_say_knowledge(case) for case in real}) or ["nothing"]
+    who = "one attack" if len(real) == 1 else f"{len(real)} attacks"
     return blocks.facts(
         [
-            ("Who played the intruder", f"{len(real)} attacks of this tool, beside null attackers"),
-            ("What they knew", ", ".join(known)),
+            ("Who played the intruder", f"{who} of this tool, beside null attackers"),
+            ("What they knew", "; ".join(known)),
             ("Said of the recipient", clean_text(spec.purpose.get("knowledge", ""), 200) or "–"),
             ("Means", "published methods; one computer; no search of the web, no inquiries"),
             ("Tried by people", "to be filled in: who, when, with which sources, what was found"),

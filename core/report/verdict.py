@@ -79,7 +79,7 @@ def build_decisions(material: Material, verdict: Verdict, most: int | None = Non
     rows = []
     for release in _list_shown(material, verdict)[:most]:
         best = release.release == verdict.recommended
-        why = "recommended: the most useful that keeps every limit" if best else ""
+        why = "recommended: keeps every limit, first of those by usefulness" if best else ""
         rows.append(
             [
                 release_title(release.release),

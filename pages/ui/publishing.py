@@ -67,6 +67,8 @@ def _show_form(view: AuditView) -> None:
         key=f"publish-choice-{view.summary.id}",
         placeholder="none is chosen yet",
     )
+    if choice is None:
+        st.caption("Choose a release first, here or on the Verdict page.")
     is_clear = choice is not None and _check_policy(view, choice.id)
     if right.button(
         "Make the release",

@@ -19,8 +19,8 @@ _STYLE = """
 .st-key-question p {opacity: .8;}
 .st-key-answer p + p {margin-top: .4rem;}
 .st-key-node-panel h2 {font-size: 1.15rem;}
-.st-key-releases-table :is(td, th) {padding: .35rem .45rem; font-size: .84rem; line-height: 1.35;
-  overflow-wrap: anywhere; min-width: 0;}
+:is(.st-key-releases-table, [class*="st-key-limits-"]) :is(td, th) {padding: .35rem .45rem;
+  font-size: .84rem; line-height: 1.35; overflow-wrap: anywhere; min-width: 0;}
 iframe {border: 0;}
 @media (max-width: 1180px) {
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]

@@ -77,6 +77,18 @@ def test_links_are_one_line_and_thinned(monkeypatch):
     assert f"{GRAPH.num_edges} links, of which {len(ends)} are drawn" in chart.note
 
 
+def test_beside_many_people_fewer_links_are_drawn(monkeypatch):
+    monkeypatch.setattr(module, "MANY_PEOPLE", GRAPH.num_nodes - 1)
+    monkeypatch.setattr(module, "FEW_LINES", 20)
+    chart = people_map([make_side()], POSITIONS)
+    line = next(trace for trace in chart.figure.data if trace.mode == "lines")
+    assert 10 <= len(line.x) / 3 <= 20
+    assert sum(len(trace.x) for trace in list_markers(chart)) == GRAPH.num_nodes
+    monkeypatch.setattr(module, "MANY_PEOPLE", GRAPH.num_nodes)
+    (many,) = [t for t in people_map([make_side()], POSITIONS).figure.data if t.mode == "lines"]
+    assert len(many.x) / 3 == GRAPH.num_edges
+
+
 def test_two_sides_share_places_and_zoom():
     chart = people_map([make_side(), make_side(RELEASES[1])], POSITIONS, "links")
     first, second = list_markers(chart)

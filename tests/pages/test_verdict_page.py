@@ -151,4 +151,8 @@ def test_a_page_without_a_policy_says_by_what_it_judges(open_app: OpenApp, audit
 def test_all_releases_are_compared_limit_by_limit(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("verdict", audit=audit_id)
     assert "All releases, limit by limit" in [item.value for item in app.header]
-    assert any(set(d.value.columns) >= {"Release"} and len(d.value) == 2 for d in app.dataframe)
+    (compared,) = [t.value for t in app.table if t.value.columns[0] == "Limit"]
+    assert list(compared.columns[1:]) == ["Original", "Random deletion (strength = 0.5)"]
+    limits = [t.value for t in app.table if "At most" in t.value.columns]
+    assert len(limits) == 2
+    assert all("Kept" in table.columns and "By" in table.columns for table in limits)
