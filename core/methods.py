@@ -122,6 +122,8 @@ class AttributeAttack(Method):
     kind: ClassVar[Kind] = "attribute_attack"
     holds_out: ClassVar[bool] = False
     """Whether its usual settings leave `held_out` with the probabilities."""
+    transfers: ClassVar[bool] = False
+    """Whether it can learn from another graph, with `infer_from`."""
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""
@@ -136,6 +138,12 @@ class AttributeAttack(Method):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         """Probabilities for all nodes; reads values through `threat.observed` only."""
+
+    def infer_from(
+        self, other: Graph, release: Release, threat: AttributeThreat, context: Context
+    ) -> ClassProbabilities:
+        """The same by who also holds another graph whose people's values are known."""
+        raise NotImplementedError(f"{self.info.key} learns from no other graph")
 
 
 class IdentityAttack(Method):

@@ -174,6 +174,9 @@ def _attack_attribute(
         from core.attacks.joint import infer_jointly
 
         found = infer_jointly(attack, release, threat, threats.others, context)
+    elif case.knowledge == "transfer":
+        assert threats.elsewhere is not None
+        found = attack.infer_from(threats.elsewhere, release, threat, context)
     else:
         found = attack.infer(release, threat, context)
     roc = ranking.compute_attribute_roc(found, threat)

@@ -7,6 +7,7 @@ attacks by their id keeps them apart, and the worst case takes them all:
     gae_cosine@aware             the same, knowing the defense
     adamic_adar@included         which links of the release are real
     gps@column:income+others:0.1 a second private column, known for another tenth of the people
+    neighbourhood_classifier@transfer  the first one, by who holds another graph to learn from
     gps@joint:inferred           the first one, by who infers the other private columns as well
     edge_agreement@held:3        three releases of the same graph at once
 """
@@ -18,7 +19,7 @@ from typing import Literal
 from urllib.parse import quote, unquote
 
 from core.audit.spec import AuditSpec, MethodChoice
-from core.methods import ATTACK_KINDS, Kind, LinkAttack, Method
+from core.methods import ATTACK_KINDS, AttributeAttack, Kind, LinkAttack, Method
 from core.registry import parse_method
 
 Threat = Literal["link", "included", "attribute", "identity"]
@@ -48,7 +49,7 @@ class Case:
                known set than the publisher's, of that share; "others_degree:SHARE" and
                "others_community:SHARE": the same, people of many links rather, or of some
                communities; "held:K": holds K releases; "joint:inferred", "joint:known": infers
-               or knows the other private columns
+               or knows the other private columns; "transfer": learned from another graph
     """
 
     method: str
@@ -150,6 +151,8 @@ def _list_own_cases(spec: AuditSpec, method: str, attack: Method) -> list[Case]:
     cases = [plain]
     if spec.aware and plain.threat != "identity" and not attack.info.is_null:
         cases.append(replace(plain, knowledge="aware"))
+    if spec.attacker_graph is not None and isinstance(attack, AttributeAttack):
+        cases += [replace(plain, knowledge="transfer")] if attack.transfers else []
     if plain.threat == "attribute":
         others = [f"others:{share:g}" for share in dict.fromkeys(spec.attacker_known)]
         others += [name_place(text) for text in dict.fromkeys(spec.attacker_places)]

@@ -12,7 +12,7 @@ from core.data.release_columns import Rule, choose_columns, leave_out_people
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
 from core.errors import InputError
-from core.graph import Graph
+from core.graph import Attribute, Graph
 from core.seeding import Seed
 from core.threats import Threats
 
@@ -53,13 +53,22 @@ def list_seen(spec: AuditSpec, graph: Graph) -> tuple[str, ...]:
     return tuple(name for name in spec.publish_columns or () if name in graph.attributes)
 
 
-def draw_repeat(spec: AuditSpec, graph: Graph, repeat: int, known: Graph | None = None) -> Threats:
+def draw_repeat(
+    spec: AuditSpec,
+    graph: Graph,
+    repeat: int,
+    known: Graph | None = None,
+    elsewhere: Graph | None = None,
+) -> Threats:
     """The threats of one repeat: a fresh split from the audit's root seed.
 
-    known: the second graph that the spec names, if any.
+    known: the second graph that the spec names, if any; elsewhere: the attacker's other graph.
     """
     seed = Seed(spec.root_seed).child("repeat", repeat)
     threats = draw_secrets(spec, graph, seed, spec.test_links)
+    if elsewhere is not None and threats.attribute is not None:
+        taught = prepare_elsewhere(elsewhere, threats.attribute.attribute)
+        threats = replace(threats, elsewhere=taught)
     if spec.identity is None:
         return threats
     choice = spec.identity
@@ -98,6 +107,32 @@ def load_known_graph(spec: AuditSpec, load: Callable[[str], Graph]) -> Graph | N
     if spec.identity is None or spec.identity.known_graph is None:
         return None
     return load(spec.identity.known_graph)
+
+
+def load_attacker_graph(spec: AuditSpec, load: Callable[[str], Graph]) -> Graph | None:
+    """The attacker's other graph that the spec names, by the given way of loading graphs."""
+    return None if spec.attacker_graph is None else load(spec.attacker_graph)
+
+
+def prepare_elsewhere(graph: Graph, private: Attribute) -> Graph:
+    """The attacker's other graph with the private column as an attribute; InputError where it
+    has no such column, or nobody of at least two of its classes."""
+    if private.name not in (*graph.attributes, *graph.feature_names):
+        columns = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
+        raise InputError(
+            "attacker's graph", "must have the private column", private.name, f"it has: {columns}"
+        )
+    graph = graph.with_private(private.name)
+    column = graph.attribute(private.name)
+    held = {column.classes[code] for code in np.unique(column.codes[column.known])}
+    if len(held & set(private.classes)) < 2:
+        raise InputError(
+            "attacker's graph",
+            f"must have people of at least two classes of '{private.name}'",
+            ", ".join(sorted(held)[:10]) or "nobody's value",
+            "classes are: " + ", ".join(private.classes[:10]),
+        )
+    return graph
 
 
 def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:

@@ -62,7 +62,7 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
     threat     "link", "included", "attribute", "identity"; "" for measures of the release
     target     the private column, where there are several; else ""
     knowledge  "unaware", "aware", "assumed" (where others attack too), "others:0.1", "held:3",
-               "joint:inferred", "joint:known"; "" for measures
+               "joint:inferred", "joint:known", "transfer"; "" for measures
     """
     if row["method"] == RELEASE:
         return {**row, **dict.fromkeys(CASE_COLUMNS, "")}

@@ -31,16 +31,18 @@ RESULTS_VERSION = 6
 _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 
 
-def plan_audit(spec: AuditSpec, graph: Graph, known: Graph | None = None) -> list[Cell]:
+def plan_audit(
+    spec: AuditSpec, graph: Graph, known: Graph | None = None, elsewhere: Graph | None = None
+) -> list[Cell]:
     """All cells, most urgent first, every publish cell before the cells that need it.
 
     The original graph and instant methods come first: the analyst reads while the rest runs.
-    known: the second graph that the spec names, if any. Raises InputError where the threats
-    cannot be drawn on this graph.
+    known: the second graph that the spec names, if any; elsewhere: the attacker's other graph.
+    Raises InputError where the threats cannot be drawn on this graph.
     """
     spec = spec.normalized()
     graph = prepare_graph(spec, graph)
-    draw_repeat(spec, graph, 0, known)
+    draw_repeat(spec, graph, 0, known, elsewhere)
     check_columns(spec, graph)
     stakes, cases = _Stakes.of_spec(spec, graph), list_cases(spec)
     ranked: list[_Ranked] = []
@@ -175,7 +177,9 @@ def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[
     if case.threat == "attribute":
         attribute = [spec.private, spec.known] if spec.private else None
         joint = case.knowledge.startswith("joint:")
-        others = {"joint": sorted(list_private(spec))} if joint else {}
+        others: dict[str, Any] = {"joint": sorted(list_private(spec))} if joint else {}
+        if case.knowledge == "transfer":
+            others = {"elsewhere": spec.attacker_graph}
         return {**base, "attribute": attribute, **others}
     if case.threat == "identity" and spec.identity is not None:
         return {**base, "identity": spec.identity.model_dump()}

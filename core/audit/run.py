@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.audit.assemble import assemble_view
-from core.audit.drawing import load_known_graph
+from core.audit.drawing import load_attacker_graph, load_known_graph
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.plan import plan_audit
 from core.audit.provenance import describe_run
@@ -30,14 +30,15 @@ def run_inline(
     audit_id = new_audit_id()
     try:
         own.save_graph(graph)
-        cells = plan_audit(spec, graph, load_known_graph(spec, own.load_graph))
+        known = load_known_graph(spec, own.load_graph)
+        cells = plan_audit(spec, graph, known, load_attacker_graph(spec, own.load_graph))
         own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
         own.claim_audit(audit_id)
         own.heal_cells(audit_id)
-        known = {row.key for row in own.list_cells(audit_id, "key", "state") if row.state.is_kept}
+        kept = {row.key for row in own.list_cells(audit_id, "key", "state") if row.state.is_kept}
         text = spec.model_dump_json()
         for cell in cells:
-            if cell.key not in known:
+            if cell.key not in kept:
                 execute_cell(Job(str(own.home), own.url, audit_id, text, cell))
         own.update_audit(audit_id, state=State.DONE)
         return assemble_view(own, own.find_audit(audit_id))

@@ -19,7 +19,7 @@ from core.audit.access.people import LOCAL
 from core.audit.access.team import Team
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
 from core.audit.decisions import Decision, list_decisions, record_decision
-from core.audit.drawing import load_known_graph
+from core.audit.drawing import load_attacker_graph, load_known_graph
 from core.audit.estimate import (
     Task,
     TimeModel,
@@ -160,9 +160,10 @@ class AuditService:
         graph = self.load_graph(spec.graph_hash)
         self._store.save_graph(graph, person)
         known = load_known_graph(spec, self.load_graph)
-        if known is not None:
-            self._store.save_graph(known, person)
-        cells = plan_audit(spec, graph, known)
+        elsewhere = load_attacker_graph(spec, self.load_graph)
+        for held in filter(None, (known, elsewhere)):
+            self._store.save_graph(held, person)
+        cells = plan_audit(spec, graph, known, elsewhere)
         audit_id = new_audit_id()
         provenance = {**describe_run(spec), **(marks or {})}
         self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance, person)
@@ -372,7 +373,8 @@ class AuditService:
             row = self._store.find_audit(audit_id)
             spec = AuditSpec.model_validate(row.spec)
             known = load_known_graph(spec, self.load_graph)
-            cells = plan_audit(spec, self.load_graph(spec.graph_hash), known)
+            elsewhere = load_attacker_graph(spec, self.load_graph)
+            cells = plan_audit(spec, self.load_graph(spec.graph_hash), known, elsewhere)
             self._store.replace_plan(audit_id, cells)
             clear_flag(self.home, audit_id)
             run = AuditRun(

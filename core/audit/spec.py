@@ -119,6 +119,11 @@ class AuditSpec(BaseModel):
         description="With several private columns: attack each also by one who infers, or knows, "
         "the others.",
     )
+    attacker_graph: str | None = Field(
+        None,
+        description="SHA-256 of another graph with the same private column, of which an attacker "
+        "knows everybody's value and learns.",
+    )
     hide_links: float | None = Field(
         None, gt=0, lt=1, description="Share of the links drawn as sensitive and withheld."
     )
@@ -208,6 +213,8 @@ class AuditSpec(BaseModel):
                 "needs at least two private columns",
                 remedy="name --private twice",
             )
+        if spec.attacker_graph is not None and spec.private is None:
+            raise InputError("attacker's graph", "needs a private column", remedy="name --private")
         return spec.normalized()
 
     def normalized(self) -> AuditSpec:

@@ -25,7 +25,7 @@ TYPICAL_S = {
     ("attack", "gps"): 2.5,
     ("attack", "h2gcn"): 10.0,
     ("attack", "katz"): 0.15,
-    ("attack", "mixhop"): 14.0,
+    ("attack", "mixhop"): 11.0,
     ("attack", "mlp"): 1.2,
     ("attack", "ncn"): 6.5,
     ("attack", "neighbourhood_classifier"): 4.5,

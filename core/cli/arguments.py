@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.columns import add_without_columns, read_columns
 from core.cli.identity import add_identity_attacks, needs_links, read_identity
-from core.cli.knowledge import needs_hidden_links, read_knowledge
+from core.cli.knowledge import add_learners, needs_hidden_links, read_attacker_graph, read_knowledge
 from core.cli.terminal import say
 from core.errors import InputError
 from core.methods import ATTACK_KINDS
@@ -83,6 +83,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
     fields |= read_columns(options)
     read_identity(options, fields, service)
+    read_attacker_graph(options, fields, service)
     if needs_links(options, fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
     if options.attack:
@@ -90,6 +91,8 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
         fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
     if options.identity:
         fields["attacks"] = add_identity_attacks(fields.get("attacks", []))
+    if fields.get("attacker_graph"):
+        fields["attacks"] = add_learners(fields.get("attacks", []))
     read_knowledge(options, fields, options.attack or [])
     if options.defense:
         defenses = _parse_choices(options.defense, "defense")

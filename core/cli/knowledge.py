@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from core.cli.terminal import say
 from core.errors import InputError
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
 
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
     """--aware, --evaluation, --included-links, --releases-held, --hold-every-defense,
-    --publisher-knows, --attacker-known, --joint and --group."""
+    --publisher-knows, --attacker-known, --attacker-graph, --joint and --group."""
     parser.add_argument(
         "--publisher-knows",
         choices=("none", "public", "column"),
@@ -24,6 +29,15 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         help="further attackers, each knowing such a share of the values, of people of their own: "
         "0.1, or degree:0.1 for people with many links rather, community:0.1 for everybody of "
         "some communities",
+    )
+    parser.add_argument(
+        "--attacker-graph",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="another graph of such people, with the private column, on which an attacker learns: "
+        "its links and, if the column is not in that file, its node table; a name of the "
+        "catalogue will do",
     )
     parser.add_argument(
         "--group",
@@ -109,6 +123,44 @@ def read_knowledge(
             key = text.partition(":")[0]
             if key != "all" and needs_included_links(key):
                 raise InputError(key, "needs links inside", remedy="use --included-links")
+
+
+def read_attacker_graph(
+    options: argparse.Namespace, fields: dict[str, Any], service: AuditService
+) -> None:
+    """Store the attacker's other graph, and name it in the spec."""
+    if not options.attacker_graph:
+        return
+    from core.data.catalogue import list_datasets, load_dataset
+    from core.data.safely import load_safely
+
+    path, *tables = options.attacker_graph
+    if len(tables) > 1:
+        rule = "must be a file of links and, at most, a node table"
+        raise InputError("--attacker-graph", rule, len(options.attacker_graph))
+    if not path.exists() and not tables and str(path) in {d.name for d in list_datasets()}:
+        loaded = load_dataset(str(path))
+    else:
+        nodes = tables[0] if tables else None
+        unknown = [value for text in options.unknown for value in text.split(",")]
+        column = fields.get("private") if nodes is not None else None
+        loaded = load_safely(
+            path, nodes_path=nodes, id_column=options.id, private=column, unknown=unknown
+        )
+    graph = loaded.graph
+    say(f"attacker's graph: {graph.num_nodes} nodes, {graph.num_edges} links")
+    fields["attacker_graph"] = service.save_graph(graph)
+
+
+def add_learners(attacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The attacks, with those that learn from another graph unless one of them is named."""
+    from core.audit.spec import MethodChoice
+    from core.registry import list_methods
+
+    able = [m for m in list_methods("attribute_attack") if getattr(m, "transfers", False)]
+    if {attack["key"] for attack in attacks} & {method.info.key for method in able}:
+        return attacks
+    return [*attacks, *(MethodChoice.of(method()).model_dump() for method in able)]
 
 
 def needs_included_links(key: str) -> bool:

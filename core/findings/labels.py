@@ -130,6 +130,8 @@ def describe_case(method_id: str) -> list[str]:
         words.append(f"others who know {float(value):.0%}, of some communities")
     elif name == "joint":
         words.append(f"{'knowing' if value == 'known' else 'inferring'} the other private columns")
+    elif name == "transfer":
+        words.append("taught by another graph")
     elif name == "held":
         held = " and ".join(map(release_title, case.held_defenses)) or f"{value} releases"
         words.append(f"holding {held}")

@@ -46,6 +46,14 @@ class CrossFit:
             for codes, table in zip(self.seen, tables, strict=True)
         ]
 
+    def untell(self, said: np.ndarray) -> np.ndarray:
+        """(n, C) of (R, n, C): of known nodes what the run said that did not know them, of all
+        others what the last one did."""
+        untold: np.ndarray = said[-1].copy()
+        for run, (_, fold) in enumerate(self.parts):
+            untold[fold] = said[run][fold]
+        return untold
+
     def run(self, learn: Learn, tables: Runs) -> np.ndarray:
         """(R, n, C) what is predicted of all nodes in each run, from `mix`ed tables."""
         runs = zip(tables, self.seen, strict=True)

@@ -47,17 +47,21 @@ def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]
         # Two steps of averaging fill a sparse table: twice as many directions lose nothing.
         wide = _reduce(scaled, 2 * width, seed)
         blocks["surroundings"] = _reduce(_smooth(graph, wide), width, seed)
-        blocks["neighbours"] = _reduce(_make_walk(graph)[0] @ wide, width, seed)
+        blocks["neighbours"] = _reduce(normalize_walk(graph)[0] @ wide, width, seed)
     blocks["role"] = describe_roles(graph)
     blocks["spectrum"] = compute_spectrum(graph, width // 2, seed)
     return {name: block for name, block in blocks.items() if block.shape[1]}
 
 
 def describe_roles(graph: Graph) -> np.ndarray:
-    """(n, d) standardised: own degree, links, weight of a link and overlap with the neighbours;
-    means, spread and quartiles of the degrees one step away, and means two steps away. Constant
-    columns are left out."""
-    walk, degrees = _make_walk(graph)
+    """(n, d) `compute_roles` standardised; constant columns are left out."""
+    return _standardize(compute_roles(graph))
+
+
+def compute_roles(graph: Graph) -> np.ndarray:
+    """(n, d) own degree, links, weight of a link and overlap with the neighbours; means, spread
+    and quartiles of the degrees one step away, and means two steps away."""
+    walk, degrees = normalize_walk(graph)
     own = compute_role_features(graph).astype(np.float64)
     size = np.log1p(degrees)
     near = walk @ size
@@ -66,8 +70,7 @@ def describe_roles(graph: Graph) -> np.ndarray:
     weight = degrees / np.maximum(links, 1)
     quartiles = find_quartiles(graph, size)
     further = walk @ np.column_stack([near, own, quartiles])
-    columns = np.column_stack([own, size, size**2, weight, near, spread, quartiles, further])
-    return _standardize(columns)
+    return np.column_stack([own, size, size**2, weight, near, spread, quartiles, further])
 
 
 def compute_spectrum(graph: Graph, width: int, seed: int) -> np.ndarray:
@@ -99,7 +102,7 @@ def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.nd
     three steps; and two diffusions. A known node sees its own value two steps away: whoever
     learns from its row must leave that value out of `observed` (n,).
     """
-    walk, _ = _make_walk(graph)
+    walk, _ = normalize_walk(graph)
     known = observed != MISSING
     values = np.zeros((graph.num_nodes, len(prior) + 1))
     values[known, observed[known]] = 1.0
@@ -148,7 +151,7 @@ def find_quartiles(graph: Graph, values: np.ndarray) -> np.ndarray:
     return quartiles
 
 
-def _make_walk(graph: Graph) -> tuple[sparse.csr_array, np.ndarray]:
+def normalize_walk(graph: Graph) -> tuple[sparse.csr_array, np.ndarray]:
     """D⁻¹A, and the weighted degrees (n,)."""
     adjacency = graph.adjacency.astype(np.float64)
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()

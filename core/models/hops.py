@@ -1,6 +1,12 @@
-"""Classifiers that look several hops away at once: MixHop and H2GCN."""
+"""Classifiers that look several hops away at once: MixHop and H2GCN, trials side by side.
+
+Shapes: S settings, F folds, n nodes, d input columns, k nodes asked for, C classes.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -9,90 +15,179 @@ from scipy import sparse
 from core.algorithms.normalize import normalize_adjacency
 from core.errors import ResourceError
 from core.graph import Graph
-from core.models.encoders import Dropout, Inputs, Linear, multiply, num_columns
+from core.models.encoders import num_columns
 from core.models.propagation import Propagation
+from core.models.trials import Setting, Trials
 from core.seeding import Seed
 
+POWERS = 3
+"""Of the adjacency in a MixHop layer: 0, 1 and 2."""
+ROUNDS = 7
+"""Blocks that H2GCN joins: 1 + 2 + 4."""
 
-class MixHop(torch.nn.Module):
-    """Two layers, each [x W₀ ‖ Â x W₁ ‖ Â² x W₂], then a linear map (Abu-El-Haija et al.)."""
+
+@dataclass(frozen=True, eq=False)
+class HopField:
+    """All rows of the inputs, and how the last step reaches the k nodes that are asked for.
+
+    picks  (k, n) ones: the rows of these nodes
+    last   (k, n) MixHop: those of the adjacency; (3k, n) H2GCN: `picks`, and those of both hops
+    """
+
+    inputs: torch.Tensor | Propagation
+    picks: Propagation
+    last: Propagation
+
+
+class MixHop(Trials):
+    """Two layers, each [x W₀ ‖ Â x W₁ ‖ Â² x W₂] + b, then a linear map (Abu-El-Haija et al.)."""
 
     def __init__(
         self,
-        inputs: Inputs,
         propagation: Propagation,
-        hidden: int,
-        num_classes: int,
-        seed: Seed,
-        dropout: float,
+        sizes: tuple[int, int, int],
+        dropouts: Sequence[float],
+        seeds: Sequence[Seed],
+        masks: Seed,
+        device: str = "cpu",
     ) -> None:
-        super().__init__()
-        generator = seed.torch("init")
-        width = max(hidden // 3, 1)
-        sizes = (num_columns(inputs), 3 * width)
-        self.layers = torch.nn.ModuleList(
-            torch.nn.ModuleList(Linear(size, width, generator) for _power in range(3))
-            for size in sizes
+        super().__init__(dropouts, seeds, masks, device)
+        columns, hidden, num_classes = sizes
+        width = max(hidden // POWERS, 1)
+        self.maps = torch.nn.ParameterList(
+            torch.stack([self.make_matrix(size, width) for _power in range(POWERS)], dim=1)
+            for size in (columns, POWERS * width)
         )
-        self.out = Linear(3 * width, num_classes, generator)
-        self.dropout = Dropout(dropout, seed)
-        self._inputs, self._propagation = inputs, propagation
+        """(in, powers, S, F, width) of both layers."""
+        self.biases = torch.nn.ParameterList(self.make_bias(POWERS * width) for _ in self.maps)
+        self.out = torch.nn.Parameter(self.make_matrix(POWERS * width, num_classes).contiguous())
+        self.out_bias = self.make_bias(num_classes)
+        self._propagation = propagation
 
-    def forward(self, nodes: torch.Tensor | None = None) -> torch.Tensor:
-        first, second = self.layers
-        h: Inputs = self.dropout(self._inputs)
-        h = self.dropout(self._mix(first, h, None))
-        scores: torch.Tensor = self.out(self.dropout(self._mix(second, h, nodes)))
+    def forward(self, field: HopField) -> torch.Tensor:
+        """Scores (k, S, F, C)."""
+        zero, one, two = multiply_inputs(self, field.inputs, self.maps[0]).unbind(1)
+        hidden = self.drop(self._mix(zero, one, two, self.biases[0], self._propagation))
+        product = torch.einsum("tsfh,hpsfw->tpsfw", hidden, self.maps[1])
+        zero, one, two = product.unbind(1)
+        zero = _apply(field.picks, zero)
+        hidden = self.drop(self._mix(zero, one, two, self.biases[1], field.last))
+        scores: torch.Tensor = torch.einsum("tsfh,hsfc->tsfc", hidden, self.out) + self.out_bias
         return scores
 
-    def _mix(self, maps: torch.nn.Module, h: Inputs, nodes: torch.Tensor | None) -> torch.Tensor:
-        """A layer's rows of `nodes`; the three maps are one product, and so are the last steps."""
-        every = list(maps)  # type: ignore[call-overload]
-        joined = multiply(h, torch.cat([linear.weight for linear in every], dim=1))
-        joined = joined + torch.cat([linear.bias for linear in every])
-        zero, one, two = joined.tensor_split(3, dim=1)
-        last = select_rows(self._propagation, nodes)
-        near = last(torch.cat([one, self._propagation(two.contiguous())], dim=1))
-        zero = zero if nodes is None else zero[nodes]
-        return torch.relu(torch.cat([zero, near], dim=1))
+    def _mix(
+        self,
+        zero: torch.Tensor,
+        one: torch.Tensor,
+        two: torch.Tensor,
+        bias: torch.Tensor,
+        last: Propagation,
+    ) -> torch.Tensor:
+        """(k, S, F, powers · width): the last steps of two powers are one product."""
+        near = torch.stack([one, _apply(self._propagation, two)], dim=1)
+        first, second = _apply(last, near).unbind(1)
+        return torch.relu(torch.cat([zero, first, second], dim=3) + bias)
 
 
-class H2Gcn(torch.nn.Module):
+class H2Gcn(Trials):
     """Ego and neighbours kept apart, one and two hops, all rounds joined (Zhu et al.).
 
-    r₀ = relu(x W); r_k = [A₁ r_{k−1} ‖ A₂ r_{k−1}]; the output is linear in [r₀ ‖ r₁ ‖ r₂].
+    r₀ = relu(x W); r_k = [A₁ r_{k−1} ‖ A₂ r_{k−1}]; the output is linear in all of them, each half
+    of r₁ beside what r₂ makes of it.
     """
 
     def __init__(
         self,
-        inputs: Inputs,
         one_hop: Propagation,
         two_hops: Propagation,
-        hidden: int,
-        num_classes: int,
-        seed: Seed,
-        dropout: float,
+        sizes: tuple[int, int, int],
+        dropouts: Sequence[float],
+        seeds: Sequence[Seed],
+        masks: Seed,
+        device: str = "cpu",
     ) -> None:
-        super().__init__()
-        generator = seed.torch("init")
-        self.embed = Linear(num_columns(inputs), hidden, generator, bias=False)
-        self.out = Linear(7 * hidden, num_classes, generator)
-        self.dropout = Dropout(dropout, seed)
-        self._inputs, self._hops = inputs, (one_hop, two_hops)
+        super().__init__(dropouts, seeds, masks, device)
+        columns, hidden, num_classes = sizes
+        embed = self.make_matrix(columns, hidden)[:, None]
+        self.embed = torch.nn.Parameter(embed.contiguous())
+        self.out = torch.nn.Parameter(self.make_matrix(ROUNDS * hidden, num_classes).contiguous())
+        self.out_bias = self.make_bias(num_classes)
+        self._hops = (one_hop, two_hops)
 
-    def forward(self, nodes: torch.Tensor | None = None) -> torch.Tensor:
-        own = torch.relu(self.embed(self.dropout(self._inputs)))
-        near = torch.cat([hop(own) for hop in self._hops], dim=1)
-        far = [select_rows(hop, nodes)(near) for hop in self._hops]
-        if nodes is not None:
-            own, near = own[nodes], near[nodes]
-        scores: torch.Tensor = self.out(self.dropout(torch.cat([own, near, *far], dim=1)))
+    def forward(self, field: HopField) -> torch.Tensor:
+        """Scores (k, S, F, C)."""
+        own = torch.relu(multiply_inputs(self, field.inputs, self.embed)[:, 0])
+        blocks = [_apply(field.picks, own)]
+        for hop in self._hops:
+            blocks += _apply(field.last, _apply(hop, own)).chunk(3)
+        hidden = self.drop(torch.cat(blocks, dim=3))
+        scores: torch.Tensor = torch.einsum("tsfh,hsfc->tsfc", hidden, self.out) + self.out_bias
         return scores
 
 
-def select_rows(propagation: Propagation, nodes: torch.Tensor | None) -> Propagation:
-    """All rows of the product, or those of `nodes` (k,)."""
-    return propagation if nodes is None else propagation.select_rows(nodes.cpu().numpy())
+def multiply_inputs(
+    trials: Trials, inputs: torch.Tensor | Propagation, weight: torch.Tensor
+) -> torch.Tensor:
+    """(n, a, S, F, b) of (n, d) inputs and weights (d, a, S, F, b); dense inputs are dropped out,
+    each setting's in its own way."""
+    if isinstance(inputs, Propagation):
+        whole: torch.Tensor = inputs(weight.flatten(1)).unflatten(1, weight.shape[1:])
+        return whole
+    dropped = trials.drop_inputs(inputs).transpose(0, 1)
+    product = dropped @ weight.permute(2, 0, 1, 3, 4).flatten(2)
+    spread: torch.Tensor = product.unflatten(2, (weight.shape[1], *weight.shape[3:]))
+    return spread.permute(1, 2, 0, 3, 4)
+
+
+def _apply(matrix: Propagation, rows: torch.Tensor) -> torch.Tensor:
+    """(k, …) of (n, …)."""
+    product: torch.Tensor = matrix(rows.flatten(1)).unflatten(1, rows.shape[1:])
+    return product
+
+
+@dataclass(frozen=True, eq=False)
+class HopFamily:
+    """MixHop on one matrix, or H2GCN on two: one and two hops.
+
+    hidden  width of a layer
+    """
+
+    hops: tuple[Propagation, ...]
+    inputs: torch.Tensor | Propagation
+    hidden: int
+    num_classes: int
+    device: str = "cpu"
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        return num_columns(self.inputs), self.hidden, self.num_classes
+
+    def make_field(self, nodes: np.ndarray | None) -> HopField:
+        """All inputs: four steps reach nearly everybody."""
+        n = self.hops[0].source.shape[0]
+        rows = np.arange(n) if nodes is None else nodes
+        picks = sparse.csr_array(sparse.eye_array(n, format="csr", dtype=np.float32)[rows])
+        parts = [hop.source[rows] for hop in self.hops]
+        last = sparse.csr_array(sparse.vstack([picks, *parts])) if len(parts) > 1 else parts[0]
+        return HopField(
+            self.inputs,
+            Propagation(picks, False, self.device),
+            Propagation(sparse.csr_array(last), False, self.device),
+        )
+
+    def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Trials:
+        """Every setting with every seed, untrained."""
+        dropouts = [setting.dropout for setting in settings]
+        if len(self.hops) == 1:
+            return MixHop(self.hops[0], self._sizes, dropouts, seeds, masks, self.device)
+        one, two = self.hops
+        return H2Gcn(one, two, self._sizes, dropouts, seeds, masks, self.device)
+
+    def count_values(self, field: HopField) -> int:
+        """Numbers in one trial's largest layer and in its weights."""
+        columns, hidden, num_classes = self._sizes
+        rows = self.hops[0].matrix.shape[0]
+        return int(rows * hidden * POWERS + (columns + ROUNDS * num_classes) * hidden)
 
 
 def compute_two_hops(graph: Graph, memory_budget: int) -> sparse.csr_array:

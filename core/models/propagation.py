@@ -19,9 +19,6 @@ warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta"
 _DENSE_LIMIT = 1 << 26
 """Most entries of a matrix that is held dense: 256 MiB."""
 
-MAX_PARTS = 8
-"""Selections of rows that are kept: those of a cross-validation's folds."""
-
 
 class _SparseMatmul(torch.autograd.Function):
     """M @ x for a constant sparse M; the backward pass multiplies by the given transpose."""
@@ -47,28 +44,18 @@ class Propagation:
 
     def __init__(self, matrix: sparse.csr_array, is_symmetric: bool, device: str = "cpu") -> None:
         self.matrix = to_torch_matrix(matrix, device)
-        self._source, self._is_symmetric = matrix, is_symmetric
-        self._parts: dict[bytes, Propagation] = {}
+        self.source, self._is_symmetric = matrix, is_symmetric
 
     @cached_property
     def transpose(self) -> torch.Tensor:
         """Built when a gradient is first asked for; inference does without."""
         if self._is_symmetric:
             return self.matrix
-        return to_torch_matrix(sparse.csr_array(self._source.T), str(self.matrix.device))
+        return to_torch_matrix(sparse.csr_array(self.source.T), str(self.matrix.device))
 
     def select_rows(self, rows: np.ndarray) -> Propagation:
-        """The product's `rows` only; the parts asked for last are kept, as a training asks for
-        the same in every epoch."""
-        name = rows.tobytes()
-        found = self._parts.pop(name, None)
-        if found is None:
-            part = sparse.csr_array(self._source[rows])
-            found = Propagation(part, False, str(self.matrix.device))
-        self._parts[name] = found
-        while len(self._parts) > MAX_PARTS:
-            self._parts.pop(next(iter(self._parts)))
-        return found
+        """The product's `rows` only."""
+        return Propagation(sparse.csr_array(self.source[rows]), False, str(self.matrix.device))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if not (torch.is_grad_enabled() and x.requires_grad):

@@ -24,8 +24,9 @@ from scipy import sparse
 from core.algorithms.normalize import normalize_adjacency
 from core.graph import Graph, sort_distinct
 from core.models.attention import Attention
-from core.models.encoders import NORMS, Inputs
+from core.models.encoders import NORMS, Inputs, num_columns
 from core.models.propagation import Propagation
+from core.models.trials import Setting, Trials
 from core.seeding import Seed
 
 StackBackbone = Literal["gcn", "sage", "gat", "mlp"]
@@ -96,13 +97,11 @@ def make_field(
     return Field(inputs, (layers[0], layers[1]))
 
 
-class Stack(torch.nn.Module):
-    """S × F classifiers of one kind; called with a field: scores (t, S, F, C) of its targets.
+class Stack(Trials):
+    """Trials of two layers.
 
     dropouts  S shares of the inputs (dense ones only) and of hidden values that are dropped
     roots     S: whether GraphSAGE looks at a node's own features
-    seeds     F: of the initial weights, which are alike in all settings
-    masks     of what is dropped, alike in all S × F but for the share
     """
 
     def __init__(
@@ -115,45 +114,31 @@ class Stack(torch.nn.Module):
         masks: Seed,
         device: str = "cpu",
     ) -> None:
-        super().__init__()
-        self.backbone, self.shape = backbone, (len(dropouts), len(seeds))
-        keeps = [1.0 - dropout for dropout in dropouts]
-        self._keeps = torch.tensor(keeps, device=device)[:, None, None]
+        super().__init__(dropouts, seeds, masks, device)
+        self.backbone = backbone
         self._used = None
         if backbone == "sage" and not all(roots):
             used = torch.tensor([roots, [True] * len(roots)], dtype=torch.float32, device=device)
             self._used = used[:, None, :, None, None]
-        self._masks = masks.torch("dropout", device=device)
         self._still: tuple[Field, torch.Tensor] | None = None
-        generators = [seed.torch("init") for seed in seeds]
         weights, attentions = [], []
         for num_in, num_out in pairwise(sizes):
             bound = math.sqrt(6.0 / (num_in + num_out))
             shape = (len(TERMS[backbone]), num_in, num_out)
-            weights.append(self._make_parameter(shape, bound, generators, device))
+            weights.append(self._make_parameter(shape, bound))
             if backbone == "gat":
                 heads = HEADS if num_out % HEADS == 0 else 1
                 bound = math.sqrt(6.0 / (1 + num_out // heads))
                 shape = (2, heads, num_out // heads)
-                attentions.append(self._make_parameter(shape, bound, generators, device))
+                attentions.append(self._make_parameter(shape, bound))
         self.weights = torch.nn.ParameterList(weights)
         """(terms, in, S, F, out) of both layers."""
         self.attentions = torch.nn.ParameterList(attentions)
         """(2, heads, S, F, width): towards the source, and towards the target."""
-        self.biases = torch.nn.ParameterList(
-            torch.nn.Parameter(torch.zeros(*self.shape, size, device=device)) for size in sizes[1:]
-        )
+        self.biases = torch.nn.ParameterList(self.make_bias(size) for size in sizes[1:])
 
-    def _make_parameter(
-        self,
-        shape: tuple[int, int, int],
-        bound: float,
-        generators: Sequence[torch.Generator],
-        device: str,
-    ) -> torch.nn.Parameter:
-        drawn = [(torch.rand(shape, generator=g) * 2 - 1) * bound for g in generators]
-        alike = torch.stack(drawn, dim=2)[:, :, None].expand(-1, -1, self.shape[0], -1, -1)
-        return torch.nn.Parameter(alike.contiguous().to(device))
+    def _make_parameter(self, shape: tuple[int, int, int], bound: float) -> torch.nn.Parameter:
+        return torch.nn.Parameter(self.make_weights(shape, bound).contiguous())
 
     def forward(self, field: Field) -> torch.Tensor:
         """Scores (t, S, F, C)."""
@@ -161,13 +146,10 @@ class Stack(torch.nn.Module):
         if isinstance(field.inputs, Propagation):
             mixed = self._mix_sparse(field.inputs, first)
         elif self.backbone == "gat":
-            mixed = self._attend(0, self._multiply(self._drop(field.inputs)), first)
+            mixed = self._attend(0, self._multiply(self.drop_inputs(field.inputs)), first)
         else:
             mixed = self._mix_dense(field, first)
-        hidden = torch.relu(mixed + self.biases[0])
-        if self.training:
-            mask = self._draw_mask(hidden.shape[0], hidden.shape[-1])
-            hidden = hidden * mask.transpose(0, 1)[:, :, None]
+        hidden = self.drop(torch.relu(mixed + self.biases[0]))
         products = [torch.einsum("tsfh,hsfc->tsfc", hidden, weight) for weight in self._weigh(1)]
         scores: torch.Tensor = self._combine(1, products, last) + self.biases[1]
         return scores
@@ -183,7 +165,7 @@ class Stack(torch.nn.Module):
         """(t, S, F, h): inputs first, as they need no gradient and are alike in all folds."""
         assert isinstance(field.inputs, torch.Tensor)
         if self.training:
-            aggregated = self._aggregate(self._drop(field.inputs), layer)
+            aggregated = self._aggregate(self.drop_inputs(field.inputs), layer)
         else:
             if self._still is None or self._still[0] is not field:
                 self._still = field, self._aggregate(field.inputs[:, None], layer)
@@ -233,14 +215,33 @@ class Stack(torch.nn.Module):
         mixed = layer.attention(values, logits[0], layer.select_own(logits[1]))
         return mixed.reshape(-1, *product.shape[1:])
 
-    def _drop(self, inputs: torch.Tensor) -> torch.Tensor:
-        """(s, S or 1, d): what dropout leaves of (s, d)."""
-        if not self.training:
-            return inputs[:, None]
-        return (inputs * self._draw_mask(*inputs.shape)).transpose(0, 1)
 
-    def _draw_mask(self, num_rows: int, num_columns: int) -> torch.Tensor:
-        """(S, rows, columns): 0 or 1 / keep, by the same numbers in all settings."""
-        shape, device = (num_rows, num_columns), self._keeps.device
-        drawn = torch.rand(shape, generator=self._masks, device=device)
-        return (drawn < self._keeps) / self._keeps
+@dataclass(frozen=True, eq=False)
+class EncoderFamily:
+    """Two layers of one kind on a graph."""
+
+    backbone: StackBackbone
+    graph: Graph
+    inputs: Inputs
+    hidden: int
+    num_classes: int
+    device: str = "cpu"
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        return num_columns(self.inputs), self.hidden, self.num_classes
+
+    def make_field(self, nodes: np.ndarray | None) -> Field:
+        """What the scores of `nodes` depend on."""
+        return make_field(self.graph, self.backbone, self.inputs, nodes, self.device)
+
+    def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Stack:
+        """Every setting with every seed, untrained."""
+        dropouts, roots = [s.dropout for s in settings], [s.root for s in settings]
+        return Stack(self.backbone, self._sizes, dropouts, roots, seeds, masks, self.device)
+
+    def count_values(self, field: Field) -> int:
+        """Numbers in one trial's layers on a field and in its weights."""
+        columns, hidden, num_classes = self._sizes
+        rows = field.layers[0].propagate.matrix.shape[1]
+        return int(rows * (hidden + num_classes) + (columns + num_classes) * hidden)

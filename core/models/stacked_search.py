@@ -3,57 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from core.context import Context
-from core.graph import MISSING, Graph
-from core.models.classifiers import (
-    CHECK_EVERY,
-    TEMPERATURES,
-    Fit,
-    Setting,
-    choose_cell,
-)
-from core.models.encoders import Inputs, num_columns
-from core.models.stacked import Stack, StackBackbone, make_field
+from core.graph import MISSING
 from core.models.training import train
+from core.models.trials import Family, Setting, Trials
 from core.progress import PartProgress, Progress
 from core.seeding import Seed
+
+CHECK_EVERY = 5
+"""Epochs between two looks at the held-out loss while tuning."""
+TEMPERATURES = (1.0, 0.5, 0.7, 1.5, 2.0, 3.0, 5.0, 8.0)
+"""Divisors of the logits tried with each look; the first serves where nothing is held out."""
 
 _COPIES = 8
 """Tensors of a hidden layer's size that a step holds."""
 
 
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Probabilities (n, C), and what the search chose and saw.
+
+    held_out  (n, C) what was said of each known node by the trial of the chosen setting that had
+              not seen it, NaN for others; None where nothing was held out
+    """
+
+    probabilities: np.ndarray
+    setting: Setting
+    epochs: int
+    temperature: float
+    held_out_loss: float | None
+    held_out: np.ndarray | None = None
+
+    @property
+    def facts(self) -> dict[str, float | str]:
+        """What was chosen and reached, for the result's facts."""
+        facts: dict[str, float | str] = {
+            "dropout": self.setting.dropout,
+            "weight_decay": self.setting.weight_decay,
+            "epochs": float(self.epochs),
+            "temperature": self.temperature,
+        }
+        if not self.setting.root:
+            facts["own_features"] = "left out"
+        if self.held_out_loss is not None:
+            facts["cross_validated_log_loss"] = round(self.held_out_loss, 4)
+        return facts
+
+
 class StackedSearch:
     """Finds setting, epochs and temperature, then trains on all known nodes.
 
-    As `classifiers.fit_classifier` does one by one, with the choice of `choose_cell`. Trials
-    that do not fit the memory together run in groups, with the same result.
+    The choice is that of `choose_cell`. Trials that do not fit the memory together run in
+    groups, with the same result.
     """
 
     def __init__(
         self,
-        backbone: StackBackbone,
-        graph: Graph,
-        inputs: Inputs,
+        family: Family,
         observed: np.ndarray,
-        sizes: tuple[int, int],
         context: Context,
         *,
         epochs: int,
         lr: float,
     ) -> None:
-        """observed (n,) codes; sizes: hidden width and number of classes."""
-        self._backbone, self._graph, self._inputs = backbone, graph, inputs
-        self._sizes = (num_columns(inputs), *sizes)
-        self._context, self._epochs, self._lr = context, epochs, lr
+        """observed (n,) codes."""
+        self._family, self._context = family, context
+        self._epochs, self._lr = epochs, lr
         self._device = context.device.torch_name
         self._known = np.flatnonzero(observed != MISSING)
         self._truth = observed[self._known]
         self._num_nodes = len(observed)
-        self._field = make_field(graph, backbone, inputs, self._known, self._device)
+        self._field = family.make_field(self._known)
 
     def fit(self, folds: Sequence[np.ndarray], settings: Sequence[Setting]) -> Fit:
         """`folds` split the known nodes; none of them: the first setting and all epochs."""
@@ -69,7 +94,7 @@ class StackedSearch:
             row, column, heat = choose_cell(means, squares, len(self._known))
             setting, epochs, temperature = settings[row], steps[column] + 1, TEMPERATURES[heat]
             loss = float(means[row, column, heat])
-            held_out = np.full((self._num_nodes, self._sizes[2]), np.nan)
+            held_out = np.full((self._num_nodes, self._family.num_classes), np.nan)
             chosen = torch.from_numpy(said[row, column]).double() / temperature
             held_out[self._known] = chosen.softmax(dim=1).numpy()
         probabilities = self._train_chosen(setting, epochs, temperature)
@@ -79,7 +104,7 @@ class StackedSearch:
         self, settings: Sequence[Setting], fold_of: np.ndarray, num_folds: int, steps: list[int]
     ) -> np.ndarray:
         """(S, steps, k, C) scores of the known nodes by the trials that had not seen them."""
-        shape = (len(settings), len(steps), len(self._known), self._sizes[2])
+        shape = (len(settings), len(steps), len(self._known), self._family.num_classes)
         said = np.zeros(shape, np.float32)
         groups = list(self._split(len(settings), num_folds))
         for number, (rows, folds) in enumerate(groups):
@@ -128,9 +153,7 @@ class StackedSearch:
 
     def _split(self, num_settings: int, num_folds: int) -> Iterator[tuple[range, range]]:
         """Settings and folds to be trained together: all, unless the memory is too small."""
-        columns, hidden, num_classes = self._sizes
-        rows = self._field.layers[0].propagate.matrix.shape[1]
-        each = 4 * _COPIES * (rows * (hidden + num_classes) + (columns + num_classes) * hidden)
+        each = 4 * _COPIES * self._family.count_values(self._field)
         at_once = max(1, self._context.memory_budget // max(each, 1))
         folds = min(num_folds, at_once)
         settings = max(1, at_once // num_folds) if folds == num_folds else 1
@@ -154,26 +177,16 @@ class StackedSearch:
             progress=self._context.progress,
             curve="loss",
         )
-        whole = make_field(self._graph, self._backbone, self._inputs, None, self._device)
         stack.eval()
         with torch.no_grad():
-            scores = stack(whole)[:, 0, 0].double() / temperature
+            scores = stack(self._family.make_field(None))[:, 0, 0].double() / temperature
         probabilities: np.ndarray = scores.softmax(dim=1).cpu().numpy()
         return probabilities
 
-    def _make(self, settings: Sequence[Setting], seeds: Sequence[Seed]) -> Stack:
-        stack = Stack(
-            self._backbone,
-            self._sizes,
-            [setting.dropout for setting in settings],
-            [setting.root for setting in settings],
-            seeds,
-            self._context.seed.child("masks"),
-            self._device,
-        )
-        return stack.train()
+    def _make(self, settings: Sequence[Setting], seeds: Sequence[Seed]) -> Trials:
+        return self._family.make(settings, seeds, self._context.seed.child("masks")).train()
 
-    def _make_loss(self, stack: Stack, is_seen: np.ndarray) -> Callable[[int], torch.Tensor]:
+    def _make_loss(self, stack: Trials, is_seen: np.ndarray) -> Callable[[int], torch.Tensor]:
         """The sum over trials of the mean cross-entropy of the nodes that each is shown."""
         shares = torch.from_numpy((is_seen / is_seen.sum(axis=0)).astype(np.float32))
         shares = shares[:, None].to(self._device)
@@ -204,3 +217,20 @@ def measure_looks(said: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.n
         means.append(losses.mean(dim=2))
         squares.append(losses.square().mean(dim=2))
     return torch.stack(means, dim=2).numpy(), torch.stack(squares, dim=2).numpy()
+
+
+def choose_cell(means: np.ndarray, squares: np.ndarray, count: int) -> tuple[int, int, int]:
+    """The (setting, step, temperature) to trust: of those within a standard error of the lowest
+    mean loss (Hastie et al., 2009, §7.10) the latest step, there the first setting, and there the
+    lowest loss. On forty known nodes the lowest loss is often chance. Without a temperature (Guo
+    et al., 2017, §4.2) a network that ranks well but is too sure loses to one hardly trained.
+
+    means    (settings, steps, temperatures) mean of the losses of `count` held-out nodes
+    squares  the same of their squares
+    """
+    best = np.unravel_index(int(np.argmin(means)), means.shape)
+    error = np.sqrt(max(squares[best] - means[best] ** 2, 0.0) / count)
+    near = means <= means[best] + error
+    step = int(np.flatnonzero(near.any(axis=(0, 2)))[-1])
+    row = int(np.flatnonzero(near[:, step].any(axis=1))[0])
+    return row, step, int(np.argmin(means[row, step]))

@@ -147,6 +147,8 @@ def _show_run(
         chosen = count_noun(len(choices), "attack")
         time = estimate_audit(fields)
         st.caption(f"{chosen} chosen" + (f": {time} on this computer." if time else "."))
+        if session.current_threats().attacker_graph and not any(map(page.learns, choices)):
+            st.caption("None of them learns from the other graph: Neighbourhood classifier does.")
     if pressed:
         page.start_audit(fields)
 

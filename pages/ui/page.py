@@ -215,6 +215,11 @@ def choose_identity(attacks: Sequence[MethodChoice]) -> dict[str, Any]:
     return {"identity": {} if "identity_attack" in kinds else None}
 
 
+def learns(choice: MethodChoice) -> bool:
+    """Whether an attack learns from another graph, where the attacker holds one."""
+    return bool(getattr(find_method(choice.key, *ATTACK_KINDS), "transfers", False))
+
+
 def make_spec(fields: dict[str, Any]) -> AuditSpec:
     """The spec of an audit of the open graph and its threats; InputError where a rule is broken."""
     threats = session.current_threats()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
+from core.audit.drawing import prepare_elsewhere
 from core.audit.spec import IdentityChoice
 from core.data import safely
 from core.data.second_graph import draw_identity_threat
-from core.errors import AuditError
+from core.errors import AuditError, InputError
 from core.graph import Graph
 from core.seeding import Seed
 from pages.ui import page, service, session
@@ -59,6 +61,60 @@ def show_second_graph(graph: Graph) -> None:
             page.show_error(error)
             return
         session.set_threats(identity=IdentityChoice.model_validate(fields))
+
+
+def show_other_graph(graph: Graph) -> None:
+    """Widgets for a graph of other people that an attacker learns from; what does not fit the
+    private column is told of and not taken over."""
+    threats, key = session.current_threats(), form_key()
+    private = threats.private
+    if private is None:
+        return
+    with st.expander("Who learns from another graph"):
+        st.caption(
+            f"Someone may hold another graph of such people in which '{private}' is known, learn "
+            "there what tells it, and use that here. Neighbourhood classifier does."
+        )
+        files = st.file_uploader(
+            "Its links and, unless they are in that file, a table of its people",
+            type=FORMATS,
+            accept_multiple_files=True,
+            key=f"other-graph-{key}",
+        )
+        given = threats.attacker_graph
+        if not files:
+            if given and not st.checkbox(
+                "Use the graph that was uploaded", True, key=f"other-{key}"
+            ):
+                given = None
+            session.set_threats(attacker_graph=given)
+            return
+        try:
+            other = _load_other(files, private)
+            prepare_elsewhere(other, graph.with_private(private).attribute(private))
+        except AuditError as error:
+            page.show_error(error)
+            return
+        people = count_noun(other.num_nodes, "person", "people")
+        st.caption(f"{people} and {count_noun(other.num_edges, 'link')}.")
+        session.set_threats(attacker_graph=service.open_service().save_graph(other))
+
+
+def _load_other(files: Sequence[Any], private: str) -> Graph:
+    """The uploaded graph: a file of links, or of both, and perhaps a node table, known by having
+    the private column in its first line."""
+    if len(files) > 2:
+        raise InputError("other graph", "must be a file of links and a table", len(files))
+    paths = [store_upload(file) for file in files]
+    if len(paths) == 1:
+        return safely.load_safely(paths[0]).graph
+    tables = [
+        path for path in paths if private in safely.preview_safely(path, 1, is_nodes=True).columns
+    ]
+    if len(tables) != 1:
+        raise InputError("other graph", f"must have one table with the column '{private}'")
+    links = next(path for path in paths if path != tables[0])
+    return safely.load_safely(links, nodes_path=tables[0], private=private).graph
 
 
 def _choose_graph(stored: str | None) -> str | None:

@@ -33,6 +33,7 @@ class ThreatChoice:
     mode   share: draw `hide_links` of the links; pairs: the analyst's own; none: no link threat
     way    how the analyst chooses them on the Data page
     identity  what an attacker holds who looks for people, where an attack does
+    attacker_graph  hash of another graph with the private column, on which an attacker learns
     """
 
     private: str | None = None
@@ -52,6 +53,7 @@ class ThreatChoice:
     generalize: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     identity: IdentityChoice = SIMULATED
+    attacker_graph: str | None = None
 
     @property
     def spec_fields(self) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class ThreatChoice:
             "attacker_places": self.attacker_places if self.private else (),
             "joint": self.joint if self.private and self.more_private else (),
             "groups": self.groups,
+            "attacker_graph": self.attacker_graph if self.private else None,
             "publisher_knows": self.publisher_knows,
             "attacker_known": self.attacker_known if self.private else (),
             "hide_links": self.hide_links if self.mode == "share" else None,
@@ -106,6 +109,7 @@ class ThreatChoice:
             spec.generalize,
             spec.leave_out,
             spec.identity or SIMULATED,
+            spec.attacker_graph,
         )
 
     @staticmethod

@@ -12,10 +12,10 @@ from torch.nn.functional import cross_entropy
 
 from core.context import Context
 from core.models.attention import Attention
-from core.models.classifiers import TEMPERATURES, Setting
 from core.models.encoders import Block, Encoder, make_inputs, num_columns
-from core.models.stacked import Stack, make_field
-from core.models.stacked_search import StackedSearch, measure_looks
+from core.models.stacked import EncoderFamily, Stack, make_field
+from core.models.stacked_search import TEMPERATURES, StackedSearch, measure_looks
+from core.models.trials import Setting
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
 
@@ -101,7 +101,8 @@ def make_search(backbone: str, memory: int = 1 << 30) -> StackedSearch:
     observed = make_threats(graph).attribute.observed
     inputs = make_inputs(graph, scaling="standard")
     context = Context(Seed(5), memory_budget=memory)
-    return StackedSearch(backbone, graph, inputs, observed, (8, 2), context, epochs=20, lr=0.01)
+    family = EncoderFamily(backbone, graph, inputs, 8, 2)
+    return StackedSearch(family, observed, context, epochs=20, lr=0.01)
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "gat"])

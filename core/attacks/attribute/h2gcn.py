@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from core.attacks.attribute.neural import ModuleAttack
+from core.attacks.attribute.neural import NeuralAttack
 from core.context import Context
 from core.graph import Graph
 from core.methods import MethodInfo
 
 if TYPE_CHECKING:
-    from core.models.classifiers import MakeModel
     from core.models.encoders import Inputs
+    from core.models.trials import Family
 
 
-class H2Gcn(ModuleAttack):
+class H2Gcn(NeuralAttack):
     """Ego, one-hop and two-hop neighbours kept apart over two rounds."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -25,18 +25,17 @@ class H2Gcn(ModuleAttack):
         group="neural",
         cost="minutes",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
 
-    def make_model(
+    def make_family(
         self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
-    ) -> MakeModel:
-        from core.models import hops
+    ) -> Family:
+        from core.models.hops import HopFamily, make_two_hop_propagation
         from core.models.propagation import Propagation
 
+        assert not isinstance(inputs, tuple)
         device = context.device.torch_name
         one = Propagation.of_graph(graph, "symmetric", self_loops=False, device=device)
-        two = hops.make_two_hop_propagation(graph, context.memory_budget, device)
-        return lambda setting, seed: hops.H2Gcn(
-            inputs, one, two, self.hidden, num_classes, seed, setting.dropout
-        ).to(device)
+        two = make_two_hop_propagation(graph, context.memory_budget, device)
+        return HopFamily((one, two), inputs, self.hidden, num_classes, device)

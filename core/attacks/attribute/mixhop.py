@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from core.attacks.attribute.neural import ModuleAttack
+from core.attacks.attribute.neural import NeuralAttack
 from core.context import Context
 from core.graph import Graph
 from core.methods import MethodInfo
 
 if TYPE_CHECKING:
-    from core.models.classifiers import MakeModel
     from core.models.encoders import Inputs
+    from core.models.trials import Family
 
 
-class MixHop(ModuleAttack):
+class MixHop(NeuralAttack):
     """Two layers that join the powers 0, 1 and 2 of the normalised adjacency."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -25,17 +25,16 @@ class MixHop(ModuleAttack):
         group="neural",
         cost="minutes",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
 
-    def make_model(
+    def make_family(
         self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
-    ) -> MakeModel:
-        from core.models import hops
+    ) -> Family:
+        from core.models.hops import HopFamily
         from core.models.propagation import Propagation
 
+        assert not isinstance(inputs, tuple)
         device = context.device.torch_name
         propagation = Propagation.of_graph(graph, "symmetric", device=device)
-        return lambda setting, seed: hops.MixHop(
-            inputs, propagation, self.hidden, num_classes, seed, setting.dropout
-        ).to(device)
+        return HopFamily((propagation,), inputs, self.hidden, num_classes, device)

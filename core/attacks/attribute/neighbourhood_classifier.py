@@ -20,6 +20,8 @@ from core.threats import AttributeThreat
 
 PENALTIES = (0.01, 0.1, 1.0)
 """Inverse penalties of the linear models that are tried."""
+MOST_ELSEWHERE = 2
+"""Rounds at most that the neighbours teach where another graph does."""
 
 
 class NeighbourhoodClassifier(AttributeAttack):
@@ -45,6 +47,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         cost="seconds",
         version=3,
     )
+    transfers = True
     trees: int = Field(200, ge=1, le=10_000, description="Extremely randomised trees.")
     width: int = Field(
         64, ge=1, le=1024, description="Main directions that many features are reduced to."
@@ -103,6 +106,35 @@ class NeighbourhoodClassifier(AttributeAttack):
         return ClassProbabilities(
             pooled[-1], {f"weight of {name}": round(float(w), 3) for name, w in facts}
         )
+
+    def infer_from(
+        self, other: Graph, release: Release, threat: AttributeThreat, context: Context
+    ) -> ClassProbabilities:
+        """Roles, and columns of the same name, teach in both graphs what they tell of the class;
+        then what is said of the neighbours does, in both as if nobody elsewhere were known."""
+        from core.models.elsewhere import join_graphs, learn_from_neighbours
+        from core.models.evidence import count_shares
+
+        num, classes = release.graph.num_nodes, threat.num_classes
+        both = join_graphs(release.graph, threat.observed, other, threat.attribute)
+        fits = CrossFit(both.observed, draw_folds(both.observed, self.folds, context.rng("folds")))
+        runs, steps = len(fits.seen), len(both.blocks) + 2 + self.rounds
+        said: list[np.ndarray] = []
+        for name, block in both.blocks.items():
+            context.progress.update(len(said), steps, f"a linear model of the {name}")
+            said.append(self._learn_linear(fits, [block] * runs, classes))
+        context.progress.update(len(said), steps, "trees on everything")
+        everything = np.column_stack([*both.blocks.values()]).astype(np.float32)
+        said.append(fits.run(self._make_trees(classes, context), [everything] * runs))
+        pooled, _ = self._pool(fits, np.array(said))
+        prior, chances = count_shares(both.observed, classes), fits.untell(pooled)
+        told = np.arange(len(chances)) < num
+        told &= both.observed != MISSING
+        # Further rounds would amplify what one of the graphs alone has.
+        for number in range(min(self.rounds, MOST_ELSEWHERE) if fits.parts else 0):
+            context.progress.update(len(said) + number, steps, "learning from the neighbours")
+            chances = learn_from_neighbours(both, chances, told, prior)
+        return ClassProbabilities(chances[:num], {"people elsewhere": other.num_nodes})
 
     def _learn_linear(self, fits: CrossFit, tables: Runs, num_classes: int) -> np.ndarray:
         """(R, n, C) of the logistic regression whose penalty does best on nodes held out."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,33 +17,17 @@ from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
 if TYPE_CHECKING:
-    from core.models.classifiers import Fit, MakeModel, Setting
     from core.models.encoders import Inputs
     from core.models.stacked import StackBackbone
+    from core.models.trials import Family
 
 
 WEIGHT_DECAY = 5e-4
 """Of AdamW; other values hardly changed what was tried."""
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What a classifier learns from, and what is tried.
-
-    observed  (n,) codes of known nodes, else MISSING
-    folds     nodes that are held out in turn; none: the first setting is taken
-    """
-
-    graph: Graph
-    inputs: Inputs
-    observed: np.ndarray
-    num_classes: int
-    folds: Sequence[np.ndarray]
-    settings: Sequence[Setting]
-
-
 class NeuralAttack(AttributeAttack):
-    """A node classifier trained on the known nodes.
+    """A node classifier trained on the known nodes; all trials run as one pass.
 
     Dropout, the number of epochs and the temperature are chosen by the log-loss in a
     cross-validation among the known nodes; the choice is recorded with the result.
@@ -66,22 +48,25 @@ class NeuralAttack(AttributeAttack):
     )
 
     @abstractmethod
-    def fit(self, task: Task, context: Context) -> Fit:
-        """Tries the settings on the folds, if there are any, and trains the best."""
+    def make_family(
+        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
+    ) -> Family:
+        """The classifiers that are tried."""
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.models.classifiers import Setting
         from core.models.encoders import make_inputs
+        from core.models.stacked_search import StackedSearch
+        from core.models.trials import Setting
 
         inputs = make_inputs(release.graph, context.device.torch_name, "standard")
         observed = threat.observed
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
         settings = [Setting(dropout, WEIGHT_DECAY, root) for dropout, root in self.CHOICES]
-        tried = settings if folds else settings[:1]
-        task = Task(release.graph, inputs, observed, threat.num_classes, folds, tried)
-        fit = self.fit(task, context)
+        family = self.make_family(release.graph, inputs, threat.num_classes, context)
+        search = StackedSearch(family, observed, context, epochs=self.epochs, lr=self.lr)
+        fit = search.fit(folds, settings)
         counts = np.bincount(observed[threat.known], minlength=threat.num_classes)
         return ClassProbabilities(
             smooth_absent(fit.probabilities, counts),
@@ -91,44 +76,14 @@ class NeuralAttack(AttributeAttack):
 
 
 class EncoderAttack(NeuralAttack):
-    """Two layers of one kind; all trials run as one stacked pass."""
+    """Two layers of one kind."""
 
     BACKBONE: ClassVar[StackBackbone]
 
-    def fit(self, task: Task, context: Context) -> Fit:
-        from core.models.stacked_search import StackedSearch
-
-        search = StackedSearch(
-            self.BACKBONE,
-            task.graph,
-            task.inputs,
-            task.observed,
-            (self.hidden, task.num_classes),
-            context,
-            epochs=self.epochs,
-            lr=self.lr,
-        )
-        return search.fit(task.folds, task.settings)
-
-
-class ModuleAttack(NeuralAttack):
-    """A network of its own; its trials run one after the other."""
-
-    @abstractmethod
-    def make_model(
+    def make_family(
         self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
-    ) -> MakeModel:
-        """A function from a setting and a seed to a module that yields logits (n, C)."""
+    ) -> Family:
+        from core.models.stacked import EncoderFamily
 
-    def fit(self, task: Task, context: Context) -> Fit:
-        from core.models.classifiers import fit_classifier
-
-        return fit_classifier(
-            self.make_model(task.graph, task.inputs, task.num_classes, context),
-            task.observed,
-            task.folds,
-            task.settings,
-            context,
-            epochs=self.epochs,
-            lr=self.lr,
-        )
+        device = context.device.torch_name
+        return EncoderFamily(self.BACKBONE, graph, inputs, self.hidden, num_classes, device)

@@ -54,6 +54,9 @@ def _read_graphs_of_spec(guard: Guard, arguments: Arguments) -> None:
     identity = getattr(spec, "identity", None)
     if identity is not None and identity.known_graph is not None:
         guard.read_graph(identity.known_graph)
+    elsewhere = getattr(spec, "attacker_graph", None)
+    if elsewhere is not None:
+        guard.read_graph(elsewhere)
 
 
 def _prepare(guard: Guard, arguments: Arguments) -> None:

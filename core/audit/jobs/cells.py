@@ -17,7 +17,13 @@ from core.audit.attacking import attack_release, check_support
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.cell_result import CellResult
 from core.audit.describe import count_changes, pack_release, unpack_release
-from core.audit.drawing import draw_repeat, list_seen, load_known_graph, prepare_graph
+from core.audit.drawing import (
+    draw_repeat,
+    list_seen,
+    load_attacker_graph,
+    load_known_graph,
+    prepare_graph,
+)
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
 from core.audit.knowledge import select_attacker, tell_publisher
 from core.audit.spec import AuditSpec
@@ -195,10 +201,11 @@ def _draw(home: str, spec: str, repeat: int) -> Threats:
     checked = AuditSpec.model_validate_json(spec)
     graph = prepare_graph(checked, _load_graph(home, checked.graph_hash))
     known = load_known_graph(checked, lambda name: _load_graph(home, name))
-    return draw_repeat(checked, graph, repeat, known)
+    elsewhere = load_attacker_graph(checked, lambda name: _load_graph(home, name))
+    return draw_repeat(checked, graph, repeat, known, elsewhere)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _load_graph(home: str, graph_hash: str) -> Graph:
     return files.load_graph(Path(home), graph_hash)
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 
 from core.context import Context
-from core.graph import Graph
-from core.models.classifiers import Setting, fit_classifier, make_encoder_classifier
-from core.models.encoders import Block, Encoder, make_inputs
+from core.graph import MISSING, Graph
+from core.models.encoders import Block, Encoder, make_inputs, num_columns
 from core.models.pair_matrix import PairMatrix
-from core.seeding import Seed
+from core.models.training import train
 
 HIDDEN, EPOCHS, LR = 64, 200, 0.01
-SETTING = Setting(dropout=0.5, weight_decay=5e-4)
+DROPOUT, WEIGHT_DECAY = 0.5, 5e-4
 
 SHORTLIST = 16
 """Links that the first-order estimate proposes and that are then tried one by one."""
@@ -49,21 +49,30 @@ class LinkEffects:
         weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights
         self.weights = torch.from_numpy(np.asarray(weights, np.float32).copy()).to(device)
         self._encoders: list[Encoder] = []
-        self._make = make_encoder_classifier(
-            "gcn", graph, self._inputs, HIDDEN, num_classes, device
-        )
+        self._block = Block.of_graph(graph, "gcn", device)
 
     def train(self, observed: np.ndarray, context: Context) -> None:
         """Add a GCN trained on `observed` (n,): codes of the known nodes, −1 elsewhere."""
-        kept: list[torch.nn.Module] = []
+        sizes = [num_columns(self._inputs), HIDDEN, self._num_classes]
+        device = context.device.torch_name
+        encoder = Encoder("gcn", sizes, context.seed.child("final"), DROPOUT).to(device)
+        known = torch.from_numpy(np.flatnonzero(observed != MISSING)).to(device)
+        truth = torch.from_numpy(observed[observed != MISSING]).to(device)
 
-        def make(setting: Setting, seed: Seed) -> torch.nn.Module:
-            kept.append(self._make(setting, seed))
-            return kept[-1]
+        def compute_loss(_epoch: int) -> torch.Tensor:
+            scores: torch.Tensor = encoder(encoder.dropout(self._inputs), self._block)
+            return cross_entropy(scores[known], truth)
 
-        fit_classifier(make, observed, [], [SETTING], context, epochs=EPOCHS, lr=LR)
-        encoder = kept[-1].encoder
-        assert isinstance(encoder, Encoder)
+        train(
+            encoder.train().parameters(),
+            compute_loss,
+            epochs=EPOCHS,
+            lr=LR,
+            weight_decay=WEIGHT_DECAY,
+            decoupled=True,
+            progress=context.progress,
+            curve="loss",
+        )
         self._encoders.append(encoder.eval().requires_grad_(False))
 
     def compute_log_odds(self, node: int, code: int, weights: torch.Tensor) -> torch.Tensor:

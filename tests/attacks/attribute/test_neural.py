@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import torch
 
 from core.attacks.attribute.gcn import Gcn
 from core.context import Context
-from core.models.classifiers import TEMPERATURES, Setting, choose_cell, fit_classifier
+from core.models.stacked_search import TEMPERATURES, StackedSearch, choose_cell
+from core.models.trials import Setting, Trials
 from core.progress import RecordingProgress
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
 
 
-class Constant(torch.nn.Module):
-    """Logits that training moves, plus fixed ones: right or wrong beforehand."""
+class Constant(Trials):
+    """Logits that training moves, plus fixed ones of each setting: right or wrong beforehand."""
 
-    def __init__(self, fixed: np.ndarray) -> None:
-        super().__init__()
-        self.free = torch.nn.Parameter(torch.zeros(2))
-        self.fixed = torch.from_numpy(fixed)
+    def __init__(self, fixed: list[np.ndarray], num_folds: int) -> None:
+        super().__init__([0.0] * len(fixed), [Seed(0)] * num_folds, Seed(0), "cpu")
+        self.free = self.make_bias(2)
+        self.fixed = torch.tensor(np.stack(fixed, axis=1), dtype=torch.float32)[:, :, None]
 
-    def forward(self, nodes: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(self, nodes: np.ndarray | None) -> torch.Tensor:
         scores = self.fixed + self.free
         return scores if nodes is None else scores[nodes]
+
+
+@dataclass(frozen=True)
+class Constants:
+    """A family whose logits are `say(dropout)` (n, 2)."""
+
+    say: Callable[[float], np.ndarray]
+    num_classes: int = 2
+
+    def make_field(self, nodes):
+        return nodes
+
+    def make(self, settings, seeds, masks):
+        return Constant([self.say(setting.dropout) for setting in settings], len(seeds))
+
+    def count_values(self, field):
+        return 1
+
+
+def search(say, observed, folds, settings, epochs, lr):
+    found = StackedSearch(Constants(say), observed, Context(Seed(0)), epochs=epochs, lr=lr)
+    return found.fit(folds, settings)
 
 
 def test_the_setting_that_predicts_held_out_nodes_wins():
     observed = np.arange(12) % 2
     right = np.where(observed[:, None] == [0, 1], 2.0, -2.0)
     settings = [Setting(0.5, 0.0), Setting(0.1, 0.0)]
-    fit = fit_classifier(
-        lambda setting, seed: Constant(right if setting.dropout == 0.1 else -right),
-        observed,
-        [np.arange(6), np.arange(6, 12)],
-        settings,
-        Context(Seed(0)),
-        epochs=20,
-        lr=0.01,
+    folds = [np.arange(6), np.arange(6, 12)]
+    fit = search(
+        lambda dropout: right if dropout == 0.1 else -right, observed, folds, settings, 20, 0.01
     )
     assert fit.setting == settings[1]
     # Logits 4 apart, and the coldest temperature tried, as none of them is wrong.
@@ -49,16 +70,8 @@ def test_the_setting_that_predicts_held_out_nodes_wins():
 
 
 def test_without_folds_the_first_setting_and_all_epochs_are_taken():
-    observed = np.array([0, 1, -1])
-    fit = fit_classifier(
-        lambda setting, seed: Constant(np.zeros((3, 2))),
-        observed,
-        [],
-        [Setting(0.3, 0.0), Setting(0.1, 0.0)],
-        Context(Seed(0)),
-        epochs=9,
-        lr=0.01,
-    )
+    settings = [Setting(0.3, 0.0), Setting(0.1, 0.0)]
+    fit = search(lambda _: np.zeros((3, 2)), np.array([0, 1, -1]), [], settings, 9, 0.01)
     assert (fit.setting.dropout, fit.epochs, fit.held_out_loss) == (0.3, 9, None)
 
 
@@ -90,31 +103,17 @@ def test_a_network_that_is_too_sure_is_cooled_down():
     observed = np.arange(16) % 2
     said = np.where(np.arange(16) % 4 == 3, 1 - observed, observed)
     logits = np.where(said[:, None] == [0, 1], 10.0, -10.0)
-    fit = fit_classifier(
-        lambda setting, seed: Constant(logits),
-        observed,
-        [np.arange(8), np.arange(8, 16)],
-        [Setting(0.0, 0.0)],
-        Context(Seed(0)),
-        epochs=5,
-        lr=1e-6,
-    )
+    folds = [np.arange(8), np.arange(8, 16)]
+    fit = search(lambda _: logits, observed, folds, [Setting(0.0, 0.0)], 5, 1e-6)
     assert fit.temperature == max(TEMPERATURES)
     assert fit.held_out_loss < -0.25 * np.log(0.02)
 
 
 def test_training_stops_where_the_held_out_loss_was_lowest():
-    """All labels are alike in training and otherwise in the fold: every step makes it worse."""
+    """Labels are alike in training and otherwise in the fold: every step makes it worse."""
     observed = np.array([0, 0, 0, 0, 1, 1])
-    fit = fit_classifier(
-        lambda setting, seed: Constant(np.zeros((6, 2))),
-        observed,
-        [np.array([4, 5])],
-        [Setting(0.0, 0.0)],
-        Context(Seed(0)),
-        epochs=50,
-        lr=0.1,
-    )
+    folds, settings = [np.arange(4), np.array([4, 5])], [Setting(0.0, 0.0)]
+    fit = search(lambda _: np.zeros((6, 2)), observed, folds, settings, 50, 0.1)
     assert fit.epochs == 5
 
 

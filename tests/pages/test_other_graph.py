@@ -1,0 +1,46 @@
+"""Another graph to learn from is uploaded on the Data page, and asked for on the Attack page."""
+
+from __future__ import annotations
+
+from core.audit.spec import MethodChoice
+from core.data.catalogue import load_dataset
+from pages.ui import page
+
+PEOPLE = "id,affiliation\nanna,{0}\nben,{1}\ncleo,{0}\ndora,{1}\n"
+LINKS = b"source,target\nanna,ben\nben,cleo\ncleo,dora\n"
+
+
+def test_another_graph_is_uploaded_on_the_data_page(open_app):
+    app = open_app("data")
+
+    def find(widgets, start):
+        return next(w for w in widgets if w.key and w.key.startswith(start))
+
+    def held():
+        return app.session_state["threats"][app.session_state["graph"]].attacker_graph
+
+    def upload(*classes):
+        files = [("links.csv", LINKS, "text/csv")]
+        if classes:
+            files.append(("people.csv", PEOPLE.format(*classes).encode(), "text/csv"))
+        find(app.file_uploader, "other-graph-").set_value(files).run()
+
+    assert load_dataset("social").graph.attribute("affiliation").classes[:2] == ("blue", "green")
+    upload()
+    assert "must have the private column" in app.error[0].value
+    upload("purple", "green")
+    assert "at least two classes" in app.error[0].value
+    assert held() is None
+    upload("blue", "green")
+    assert not app.error
+    assert len(held()) == 64
+    choice = app.session_state["threats"][app.session_state["graph"]]
+    assert choice.spec_fields["attacker_graph"] == held()
+    for folder, _ in app.session_state["uploads"].values():
+        folder.cleanup()  # as a session does that ends
+
+
+def test_only_some_attacks_learn_from_it():
+    assert page.learns(MethodChoice(key="neighbourhood_classifier"))
+    assert not page.learns(MethodChoice(key="label_propagation"))
+    assert not page.learns(MethodChoice(key="adamic_adar"))
