@@ -45,6 +45,9 @@ BLOCKS = "tests/algorithms/test_block_model.py"
 NAMES = "tests/attacks/attribute/test_block_model.py"
 ELSEWHERE = "tests/attacks/attribute/test_elsewhere.py"
 MATCHER = "tests/attacks/identity/test_supervised_matcher.py"
+CONCLUSIONS = "tests/findings/test_conclusions.py"
+HONESTY = "tests/findings/test_honesty.py"
+VERDICT = "tests/findings/test_verdict.py"
 
 MUTATIONS = (
     # -- defenses and their budgets ---------------------------------------------------------
@@ -503,6 +506,119 @@ MUTATIONS = (
         "return Seed(secrets.randbits(256), is_secret=True)",
         "return Seed(secrets.randbits(256))",
         "tests/test_stream_cipher.py",
+    ),
+    # -- verdict and words ------------------------------------------------------------------
+    Mutation(
+        "the words rest on the ranking alone, not on few false alarms",
+        "core/findings/beat_null.py",
+        'LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")',
+        "LOW_METRICS: tuple[str, ...] = ()",
+        CONCLUSIONS,
+    ),
+    Mutation(
+        "every difference is clear",
+        "core/findings/differences.py",
+        "    return paired.low > 0 or paired.high < 0",
+        "    return True",
+        f"tests/findings/test_differences.py {HONESTY}",
+    ),
+    Mutation(
+        "two numbers without an interval differ",
+        "core/findings/differences.py",
+        "return bool(abs(first.value - second.value) > find_noise(first, second))",
+        "return bool(not abs(first.value - second.value) <= find_noise(first, second))",
+        f"{HONESTY} {CONCLUSIONS}",
+    ),
+    Mutation(
+        "the trade-off recommends the original",
+        "core/findings/tradeoff.py",
+        "barred = [r in refused or r == ORIGINAL or is_twin(r) for r in table.release]",
+        "barred = [r in refused or is_twin(r) for r in table.release]",
+        f"{CONCLUSIONS} tests/figures/test_tradeoff.py",
+    ),
+    Mutation(
+        "the trade-off recommends what another threat refuses",
+        "core/findings/tradeoff.py",
+        "barred = [r in refused or r == ORIGINAL",
+        "barred = [r == ORIGINAL",
+        CONCLUSIONS,
+    ),
+    Mutation(
+        "people stand in the order of their risk, the majority first",
+        "core/findings/people.py",
+        '["advantage", "sure", "support", "name"],',
+        '["risk", "sure", "support", "name"],',
+        "tests/findings/test_people.py",
+    ),
+    Mutation(
+        "a link attack is explained by the neighbours' classes",
+        "core/findings/node_reasons.py",
+        'elif row.threat == "link":',
+        'elif row.threat == "no link":',
+        "tests/findings/test_node_reasons.py",
+    ),
+    Mutation(
+        "homophily that still runs is told as a missing column",
+        "core/findings/homophily.py",
+        "if view.summary.state.is_active:",
+        "if not view.summary.state.is_active:",
+        CONCLUSIONS,
+    ),
+    Mutation(
+        "any narrower gap is narrowed",
+        "core/findings/pair_profile.py",
+        "beyond = abs(gaps[ORIGINAL]) - abs(others[best]) > find_noise(*rows)",
+        "beyond = abs(gaps[ORIGINAL]) > abs(others[best])",
+        CONCLUSIONS,
+    ),
+    Mutation(
+        "a limit is kept by the value, whatever its interval",
+        "core/findings/verdict.py",
+        "self.evidence.high <= self.limit.limit",
+        "(self.evidence.value or 0) <= self.limit.limit",
+        VERDICT,
+    ),
+    Mutation(
+        "a release is judged by its mildest limit",
+        "core/findings/verdict.py",
+        "return max(found, key=SEVERITY.__getitem__)",
+        "return min(found, key=SEVERITY.__getitem__)",
+        VERDICT,
+    ),
+    Mutation(
+        "what was not tried is not missed",
+        "core/findings/verdict.py",
+        "if self.untried or not any(",
+        "if not any(",
+        VERDICT,
+    ),
+    Mutation(
+        "the original is recommended",
+        "core/findings/verdict.py",
+        "        and verdict.release != ORIGINAL\n",
+        "",
+        VERDICT,
+    ),
+    Mutation(
+        "the mildest attack stands for all",
+        "core/findings/evidence.py",
+        "worst = rows.loc[rows.value.idxmax()]",
+        "worst = rows.loc[rows.value.idxmin()]",
+        VERDICT,
+    ),
+    Mutation(
+        "only the worst attack's interval is held against a limit",
+        "core/findings/evidence.py",
+        "high = None if unsure else float(rows.high.max())",
+        "high = None if unsure else float(worst.high)",
+        VERDICT,
+    ),
+    Mutation(
+        "a data-free twin that passes is told as the original",
+        "core/findings/verdict_words.py",
+        'if original is not None and original.decision == "publish":',
+        'if counts["publish"]:',
+        CONCLUSIONS,
     ),
 )
 

@@ -87,6 +87,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     if needs_links(options, fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
     if options.attack:
+        options.attack = _expand_presets(options.attack, fields)
         attacks = _parse_attacks(options.attack, fields)
         fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
     if options.identity:
@@ -117,7 +118,11 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     fields["policy"] = _choose_policy(getattr(options, "policy", None), fields.get("policy"))
     spec = AuditSpec.check_spec(fields)
     if not spec.attacks:
-        raise InputError("audit", "must have an attack", remedy="use --attack KEY or --attack all")
+        raise InputError(
+            "audit",
+            "must have an attack",
+            remedy="use --attack KEY, --attack quick or --attack all",
+        )
     return spec
 
 
@@ -217,6 +222,26 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
         if kind == "identity_attack" and not fields.get("identity"):
             raise InputError(choice.key, "needs the threat to identities", remedy="use --identity")
     return choices
+
+
+def _expand_presets(texts: list[str], fields: dict[str, Any]) -> list[str]:
+    """Keys in the place of a preset's name: those of its attacks that fit the threats."""
+    from core.audit.presets import PRESETS
+    from core.registry import list_methods
+
+    presets = {preset.key: preset for preset in PRESETS}
+    has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
+    found: list[str] = []
+    for text in texts:
+        if text not in presets:
+            found.append(text)
+            continue
+        found += presets[text].choose_attacks(has_links, bool(fields.get("private")))
+        if fields.get("identity"):
+            methods = list_methods("identity_attack")
+            costs = presets[text].costs
+            found += [m.info.key for m in methods if m.info.is_null or m.info.cost in costs]
+    return list(dict.fromkeys(found))
 
 
 def _is_identity(choice: MethodChoice) -> bool:

@@ -50,7 +50,7 @@ def add_audit(commands: Any) -> None:
         "--attack",
         action="append",
         metavar="KEY[:name=value,…]",
-        help="an attack, or 'all'; may be repeated",
+        help="an attack, those of a preset (quick, standard, thorough), or 'all'; may be repeated",
     )
     audit.add_argument(
         "--defense",

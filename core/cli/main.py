@@ -34,6 +34,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as an InputError, so that all errors read alike."""
+        message = message.replace("the following arguments are required:", "needs")
         raise InputError("command", message, remedy=f"see: {self.prog} --help")
 
 

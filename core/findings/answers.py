@@ -203,9 +203,11 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         if ORIGINAL not in ratios.index or ORIGINAL not in gaps.index:
             continue
         gap = gaps.loc[ORIGINAL]
-        is_blind = pd.notna(gap.low) and gap.low <= 0 <= gap.high
+        is_blind = pd.isna(gap.low) or gap.low <= 0 <= gap.high
         verdict = (
             "no more than chance gives"
+            if pd.notna(gap.low) and is_blind
+            else "how far from chance, a single repeat cannot tell"
             if is_blind
             else (
                 f"{format_number(abs(gap.value))} {'more' if gap.value > 0 else 'less'} than chance"

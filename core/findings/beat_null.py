@@ -114,9 +114,11 @@ def describe_comparisons(found: list[Comparison], aim: str) -> str:
 
 
 def _start(found: Comparison, aim: str) -> str:
-    who, rank = f"**{method_title(found.best.method)}**", "does best"
+    who, rank = f"**{method_title(found.best.method)}**", "comes first"
     if found.second is not None and not is_clear(found.best, found.second):
-        rank = f"comes first, not clearly before {method_title(found.second.method)}"
+        rank += f", not clearly before {method_title(found.second.method)}"
+    elif found.beats or (found.null is None and found.second is not None):
+        rank = "does best"
     return f"To {aim}, {who} {rank}: it {_value(found)}"
 
 

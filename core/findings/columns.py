@@ -32,12 +32,11 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
     if bare.value < before.value and is_clear(bare, before):
         if best is None:
             return f"Withholding the columns alone lowers {falls}. No defense of links was run."
-        other = f"**{release_title(str(best.name))}**, the best defense that keeps them,"
+        other = f"**{release_title(str(best.name))}**, the lowest that keeps them,"
         if bare.value < best.value and is_clear(bare, best):
             return (
                 f"**Columns, not links, are the leak**: withholding them lowers {falls}, while "
-                f"{other} reaches {_interval(best)}. **{release_title(WITHOUT)}** is the release "
-                f"to choose."
+                f"{other} reaches {_interval(best)}."
             )
         return f"Withholding the columns alone lowers {falls}; {other} reaches {_interval(best)}."
     if best is not None and best.value < before.value and is_clear(best, before):

@@ -83,7 +83,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
             for kind in ("hidden", "absent")
         ]
         beyond = abs(gaps[ORIGINAL]) - abs(others[best]) > find_noise(*rows)
-        verdict = "narrows the gap most" if beyond else "does not narrow it beyond noise"
+        verdict = "narrows the gap" if beyond else "does not narrow it beyond noise"
     if not _is_clear(table, best, metric):
         verdict = "closes the gap as far as the sample can tell"
     name = release_title(best)

@@ -39,11 +39,16 @@ _NOUNS = (
 )
 _COUNT = re.compile(rf"(?<![\w.,=−-])[0-9](?![\d.,]*\d)(?= (?:of [\d,]+ |more )?(?:{_NOUNS})\b)")
 
+_ONE = re.compile(rf"{FEW} (person|node|link|pair|case|class|member|neighbou?r|component)\b")
+_MANY = {"person": "people", "class": "classes"}
+"""What was one and is fewer than ten is told in the plural."""
+
 
 def blur_counts(content: Any) -> Any:
     """The same JSON content; a count below ten of people or links is no longer told."""
     if isinstance(content, str):
-        return _COUNT.sub(FEW, content)
+        blurred = _COUNT.sub(FEW, content)
+        return _ONE.sub(lambda found: f"{FEW} {_MANY.get(found[1], f'{found[1]}s')}", blurred)
     if isinstance(content, dict):
         return {key: blur_counts(value) for key, value in content.items()}
     if isinstance(content, list | tuple):

@@ -13,7 +13,7 @@ from pathlib import Path
 import dask
 import pytest
 
-from core.audit.jobs import versions
+from core.audit.jobs import cluster, versions
 from core.audit.jobs.engine import Engine
 from core.errors import InputError
 
@@ -121,3 +121,14 @@ def test_clients_that_never_connected_are_gone_before_the_next_one_starts(tmp_pa
             Engine(tmp_path).connect()
     finally:
         gc.enable()
+
+
+def test_torch_is_not_imported_before_a_fork_where_cuda_may_be_used(monkeypatch):
+    monkeypatch.delenv("AUDIT_DEVICE", raising=False)
+    monkeypatch.setattr(cluster.shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert not [name for name in cluster.list_preloaded() if name.startswith("torch")]
+    code = f"import sys, {', '.join(cluster.list_preloaded())}; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    monkeypatch.setenv("AUDIT_DEVICE", "cpu")
+    assert "torch._dynamo" in cluster.list_preloaded()

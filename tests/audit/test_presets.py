@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.audit.presets import PRESETS, list_included_attacks
-from core.registry import list_methods
+from core.cli.arguments import _expand_presets
+from core.registry import find_method, list_methods
 
 
 def test_presets_grow_and_keep_the_null_attackers() -> None:
@@ -25,3 +26,15 @@ def test_presets_fit_the_threats() -> None:
     assert set(PRESETS[2].choose_attacks(True, False)) == links
     assert not set(PRESETS[2].choose_attacks(False, True)) & links
     assert PRESETS[2].choose_attacks(False, False) == []
+
+
+def test_the_command_takes_the_attacks_of_a_preset() -> None:
+    fields = {"private": "country", "identity": {"seeds": 20}}
+    found = _expand_presets(["quick", "gps", "label_propagation"], fields)
+    assert len(found) == len(set(found))
+    assert {"label_propagation", "class_prior", "random_match", "gps"} <= set(found)
+    methods = [find_method(key) for key in found if key != "gps"]
+    assert {method.kind for method in methods} == {"attribute_attack", "identity_attack"}
+    assert all(m.info.is_null or m.info.cost == "instant" for m in methods)
+    assert _expand_presets(["gcn:epochs=3"], fields) == ["gcn:epochs=3"]
+    assert "katz" in _expand_presets(["standard"], {"hide_links": 0.1})

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from core.audit.export import describe_audit
-from core.audit.jobs.cluster import PRELOADED, EmbeddedCluster, count_workers
+from core.audit.jobs.cluster import EmbeddedCluster, count_workers, list_preloaded
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.parts import PARTS
 from core.audit.publishing import PublishSpec
@@ -99,12 +99,13 @@ class TestService:
 
     def test_what_workers_need_is_imported_once_for_all(self, service):
         service.warm_up()
+        names = list_preloaded()
         futures = [
-            service._engine.submit(list_loaded, PRELOADED, key=f"loaded-{number}")
+            service._engine.submit(list_loaded, names, key=f"loaded-{number}")
             for number in range(2 * count_workers())
         ]
         found = [future.result() for future in futures]
-        assert all(names == sorted(PRELOADED) for names, _ in found)
+        assert all(loaded == sorted(names) for loaded, _ in found)
         assert len({parent for _, parent in found}) == 1
         cluster = service._engine._cluster._process.pid
         assert found[0][1] in [process.pid for process in psutil.Process(cluster).children()]

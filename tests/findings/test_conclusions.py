@@ -17,7 +17,12 @@ from core.findings.pair_profile import answer_pair_profile
 from core.findings.policy import find_policy
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict import judge
-from core.findings.verdict_words import answer_verdict, explain_others, list_refused
+from core.findings.verdict_words import (
+    answer_verdict,
+    explain_others,
+    explain_release,
+    list_refused,
+)
 from core.release import ORIGINAL
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -96,7 +101,7 @@ def test_tradeoff_without_a_defense_recommends_nothing():
     assert "none of them can be recommended" in text
 
 
-@pytest.mark.parametrize(("after", "words"), [(0.116, "beyond noise"), (0.02, "gap most")])
+@pytest.mark.parametrize(("after", "words"), [(0.116, "beyond noise"), (0.02, "narrows the gap")])
 def test_a_gap_is_narrowed_only_beyond_noise(after, words):
     """EdgeRand "narrowed the gap most" on 0.116 against 0.119."""
     rows = []
@@ -108,7 +113,7 @@ def test_a_gap_is_narrowed_only_beyond_noise(after, words):
             )  # fmt: skip
     text = answer_pair_profile(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
     assert words in text
-    assert ("narrows the gap most" in text) == (after == 0.02)
+    assert ("narrows the gap" in text) == (after == 0.02)
 
 
 def interval(value, half):
@@ -140,6 +145,43 @@ def test_verdict_words_say_what_decides():
     told = answer_verdict(judge(make_audit(few, ATTACKS), find_policy("public")))
     assert "somebody has to decide on" in told
     assert "nothing has been tried on" not in told
+
+
+def test_a_twin_that_passes_is_not_told_as_the_original():
+    twin = "gap:data_free=True"
+    scores = make_noise((ORIGINAL, twin), ATTACKS)
+    scores[ORIGINAL, "katz", "auc"] = 0.9
+    text = answer_verdict(judge(make_audit(scores, ATTACKS, (twin,)), find_policy("public")))
+    assert "the original keeps" not in text
+    assert "only what is there to compare with" in text
+
+
+def test_who_recommends_says_whether_there_was_a_choice():
+    names = (ORIGINAL, RELEASE, "edge_rand:epsilon=1.0")
+    scores = make_noise(names, ATTACKS)
+    one = judge(make_audit(make_noise(NAMES, ATTACKS), ATTACKS), find_policy("internal"))
+    assert "no other defended release does" in answer_verdict(one)
+    for release, use in zip(names, (0.9, 0.80, 0.79), strict=True):
+        scores[release, "release", "node_classification_auc"] = use
+    view = make_audit(scores, ATTACKS, names[1:])
+    both = judge(view, find_policy("internal"))
+    assert "of the 2 that do it comes first by usefulness" in answer_verdict(both)
+    assert "not by more than the noise" in dict(explain_others(both, view.results))[names[2]]
+    clear = make_audit(scores, ATTACKS, names[1:], half=0.001)
+    told = dict(explain_others(judge(clear, find_policy("internal")), clear.results))
+    assert told[names[2]].startswith("less useful")
+
+
+def test_a_reason_has_the_interval_of_the_attack_it_names():
+    scores = make_noise(NAMES, ATTACKS)
+    scores[RELEASE, "katz", "auc"] = 0.7
+    view = make_audit(scores, ATTACKS)
+    row = (view.results.method == "seal") & (view.results.metric == "auc")
+    view.results.loc[row, ["value", "low", "high"]] = [0.5, 0.2, 0.8]
+    verdict = judge(view, find_policy("public"))
+    assert "0.70 [0.69, 0.71] by Katz" in list_refused(verdict)[RELEASE]
+    original = " ".join(explain_release(verdict.find(ORIGINAL)))
+    assert "another attack's interval reaches over it" in original
 
 
 @pytest.mark.parametrize(

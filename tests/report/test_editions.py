@@ -98,6 +98,14 @@ def test_the_signoff_offers_no_release_that_the_policy_refuses(view):
     assert choices[0] == "Do not publish"
     assert not any("Original" in choice for choice in choices)
     assert any("after referral" in choice for choice in choices)
+    assert "strike out the others" in content["sections"][0]["blocks"][0]["lead"]
+    attacks = list_attack_keys()
+    leaks = make_noise(("original", "random_deletion"), attacks)
+    leaks |= {(release, "katz", "auc"): 0.9 for release in ("original", "random_deletion")}
+    options = ReportOptions(sections=("signoff",), policy=find_policy("public"))
+    (refused,) = build_content(make_audit(leaks, attacks), options)[0]["sections"]
+    assert refused["blocks"][0]["choices"] == ["Do not publish"]
+    assert refused["blocks"][0]["lead"].endswith("Tick to confirm.")
     attacks = list_attack_keys()
     clean = make_audit(make_noise(("original", "random_deletion"), attacks), attacks)
     options = ReportOptions(sections=("signoff",), policy=find_policy("public"))
@@ -116,7 +124,7 @@ def test_without_a_policy_the_report_says_so(view):
     ("text", "shown"),
     [
         ("2 of 400 people", "fewer than 10 of 400 people"),
-        ("1 person and 9 links", "fewer than 10 person and fewer than 10 links"),
+        ("1 person and 9 links", "fewer than 10 people and fewer than 10 links"),
         ("0 nodes without a link", "fewer than 10 nodes without a link"),
         ("12 people, 1,002 links, 0.5 people", "12 people, 1,002 links, 0.5 people"),
         ("at 1 % false alarms, 5 repeats", "at 1 % false alarms, 5 repeats"),

@@ -48,9 +48,12 @@ ONE_THREAD = dict.fromkeys(
 """Environment of a worker: as many workers as cores, and sums in the same order everywhere."""
 
 FORKED = "forkserver"
-PRELOADED = ["core.audit.jobs.cells", "distributed", "numba.cpython.charseq", "torch._dynamo"]
-"""What each worker needs: imported once, by the process that workers are forked from. The last two
-are what Numba's first kernel and Torch's first optimizer would import."""
+PRELOADED = ["core.audit.jobs.cells", "distributed", "numba.cpython.charseq"]
+"""What each worker needs: imported once, by the process that workers are forked from. The last is
+what Numba's first kernel would import."""
+PRELOADED_WITHOUT_GPU = ["torch._dynamo"]
+"""What Torch's first optimizer would import. It may look for CUDA, which a fork of a process that
+has done so can no longer use."""
 
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -112,7 +115,7 @@ def main() -> None:
     os.environ.update(ONE_THREAD)
     if FORKED in multiprocessing.get_all_start_methods():
         os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = FORKED
-        forkserver.set_forkserver_preload(PRELOADED)
+        forkserver.set_forkserver_preload(list_preloaded())
         forkserver.ensure_running()  # imports while this process imports Dask
     asyncio.run(_serve())
 
@@ -172,9 +175,20 @@ def count_workers() -> int:
     return int(given)
 
 
+def list_preloaded() -> list[str]:
+    """Names of the modules that workers find imported."""
+    return PRELOADED if may_have_gpus() else [*PRELOADED, *PRELOADED_WITHOUT_GPU]
+
+
+def may_have_gpus() -> bool:
+    """There is a driver, and its devices may be used."""
+    is_wanted = os.environ.get("AUDIT_DEVICE", "").lower() != "cpu"
+    return is_wanted and shutil.which("nvidia-smi") is not None
+
+
 def count_gpus() -> int:
     """CUDA devices; torch is asked in a process of its own, and only where a driver is."""
-    if os.environ.get("AUDIT_DEVICE", "").lower() == "cpu" or not shutil.which("nvidia-smi"):
+    if not may_have_gpus():
         return 0
     code = "import torch; print(torch.cuda.device_count())"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -1,0 +1,302 @@
+"""No sentence claims what no interval shows: every `answer_` on audits in which nothing differs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import core.findings as findings
+from core.audit.view import NODE_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView
+from core.findings import answers
+from core.findings.columns import WITHOUT, answer_columns
+from core.findings.comparing import answer_changes, compute_comparison
+from core.findings.groups import answer_groups
+from core.findings.knowing_more import PRECISION, RECOVERED, answer_aware, answer_inside
+from core.findings.margins import answer_margins
+from core.findings.pair_profile import answer_pair_profile
+from core.findings.people_map import answer_map, compute_people
+from core.findings.policy import find_policy
+from core.findings.private_columns import answer_private_columns
+from core.findings.tradeoff import compute_tradeoff
+from core.findings.twins import answer_twins
+from core.findings.verdict import judge
+from core.findings.verdict_words import answer_verdict, explain_others, explain_release
+from core.release import ORIGINAL
+from core.results import RELEASE
+from tests.oracles.audits import make_audit
+from tests.oracles.graphs import two_communities
+
+DEFENSES = ("random_deletion", "edge_rand:epsilon=3.0", WITHOUT)
+RELEASES = (ORIGINAL, *DEFENSES)
+LINKS = ("adamic_adar", "jaccard", "adamic_adar@aware", "degree_product")
+INSIDE = ("adamic_adar@included", "degree_product@included")
+VALUES = ("label_propagation", "com_infer", "label_propagation@aware", "class_prior")
+PEOPLE = ("neighbor_degrees", "random_match")
+PLAIN = (
+    "adamic_adar",
+    "jaccard",
+    "degree_product",
+    "label_propagation",
+    "com_infer",
+    "class_prior",
+)
+LOW = ("tpr_at_fpr_0.01", "tpr_at_fpr_0.001")
+METRICS = {
+    **dict.fromkeys(LINKS, ("auc", *LOW, "precision_at_100")),
+    **dict.fromkeys(INSIDE, ("auc", PRECISION, RECOVERED)),
+    **dict.fromkeys(
+        VALUES, ("auc", *LOW, "accuracy", "advantage_share", "margin_absolute", "share_below_zero")
+    ),
+    **dict.fromkeys(PEOPLE, ("expected_found", "share_unique")),
+    RELEASE: (
+        "node_classification_auc", "link_prediction_auc", "links_kept",
+        "pair_path_length_hidden", "pair_path_length_absent",
+        *(f"ghratio_{k}{end}" for k in ("proximity", "role", "combined") for end in ("", "_gap")),
+    ),
+}  # fmt: skip
+NULLS = ("degree_product", "class_prior", "random_match")
+ROWS = [(r, m, metric) for r in RELEASES for m, metrics in METRICS.items() for metric in metrics]
+
+CLAIMS = (
+    r"\bsafe(r|st)?\b",
+    r"\bdoes best\b",
+    r"\bgive them away\b",
+    r"\bnarrows the gap",
+    r"hidden links are (nearer|farther)",
+    r"\bare the leak",
+    r"\blowers\b",
+    r"\bexceeds\b",
+    r"that is (more|less)",
+    r"\bless useful\b",
+    r"\babove the best null attacker, [^(]*\([^)]*\)(?! by no more than the noise)",
+    r"(more|less) than chance\b(?! (would|gives))",
+    r"gains most on",
+    r" is (higher|lower), ",
+    r"clearly wrong",
+    r"They gather",
+)
+"""Words that say of two numbers that they differ."""
+LOWERED = re.compile(r"brings it to")
+NOISE = re.compile(r"within the noise")
+
+Result = tuple[float | None, float | None, float | None, dict[int, float], str]
+World = Callable[[str, str, str, int], Result]
+
+
+def equal(release: str, method: str, metric: str, _: int) -> Result:
+    """All the same in every repeat; a gap is none."""
+    value = 0.0 if metric.endswith("_gap") else 0.5
+    return value, value - 0.02, value + 0.02, dict.fromkeys(range(5), value), "done"
+
+
+def one_repeat(release: str, method: str, metric: str, k: int) -> Result:
+    """Numbers that differ a lot and have no interval."""
+    value = 0.3 + 0.4 * ((7 * k) % 11) / 11
+    return value, None, None, {0: value}, "done"
+
+
+def overlapping(release: str, method: str, metric: str, k: int) -> Result:
+    """Numbers whose intervals are far wider than their distance."""
+    value = (0.0 if metric.endswith("_gap") else 0.6) + 0.05 * ((5 * k) % 7) / 7
+    return value, value - 0.3, value + 0.3, {}, "done"
+
+
+def noisy_repeats(release: str, method: str, metric: str, k: int) -> Result:
+    """Repeats that go up here and down there: the paired difference reaches over 0."""
+    value = (0.0 if metric.endswith("_gap") else 0.6) + 0.01 * ((5 * k) % 7) / 7
+    repeats = {r: value + 0.2 * float(np.sin(2.4 * k + 1.9 * r)) for r in range(5)}
+    return value, value - 0.3, value + 0.3, repeats, "done"
+
+
+def one_failed(release: str, method: str, metric: str, k: int) -> Result:
+    failed = method in ("adamic_adar", "label_propagation", "neighbor_degrees")
+    return (None, None, None, {}, "failed") if failed else equal(release, method, metric, k)
+
+
+def not_a_number(release: str, method: str, metric: str, k: int) -> Result:
+    nan = float("nan")
+    return (nan, nan, nan, {0: nan}, "done") if k % 3 else equal(release, method, metric, k)
+
+
+def skipped(release: str, method: str, metric: str, k: int) -> Result:
+    return None, None, None, {}, "skipped"
+
+
+def different(release: str, method: str, metric: str, k: int) -> Result:
+    """The control: what is there to be told is told."""
+    place = RELEASES.index(release)
+    real = method not in NULLS and method != RELEASE
+    value = 0.9 - 0.1 * place if real else 0.2 + 0.02 * list(METRICS).index(method)
+    value += 0.05 * (method in ("adamic_adar", "label_propagation"))
+    if method == RELEASE:
+        value = 0.9 - 0.1 * place + 0.05 * ("proximity" in metric)
+        value = 2.0 + (0.9 - 0.2 * place) * ("absent" in metric) if "pair" in metric else value
+    return value, value - 0.004, value + 0.004, {}, "done"
+
+
+def make_nodes(gain: float | None, num_people: int = 40) -> pd.DataFrame:
+    graph = two_communities()
+    rows = [
+        (node, release, method, 0.5 + gain, gain, 0.5 + gain, 0.5 + gain, 3)
+        if gain is not None
+        else (node, release, method, np.nan, np.nan, np.nan, np.nan, 0)
+        for release in RELEASES
+        for method in ("adamic_adar", "degree_product", "label_propagation", "class_prior")
+        for node in graph.node_ids[:num_people]
+    ]
+    return pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+
+
+def make_world(world: World, nodes: pd.DataFrame) -> AuditView:
+    rows = []
+    for k, (release, method, metric) in enumerate(ROWS):
+        value, low, high, repeats, status = world(release, method, metric, k)
+        reason = "" if status == "done" else "it broke"
+        head = (release, release, {}, method, metric, value, low, high)
+        rows.append((*head, 400, len(repeats) or 1, status, reason, repeats))
+    view = make_audit({}, PLAIN, DEFENSES, nodes=nodes)
+    results = pd.DataFrame(rows, columns=[*RESULT_COLUMNS, REPEATS])
+    return replace(view, results=results)
+
+
+def tell_groups(view: AuditView) -> list[str]:
+    graph = two_communities()
+    side = [str(code) for code in graph.attribute("private").codes]
+    return [answer_groups(view.nodes, {"side": pd.Series(side, index=list(graph.node_ids))})]
+
+
+def tell_map(view: AuditView) -> list[str]:
+    graph, communities = two_communities(), np.repeat([0, 1], 20)
+    return [
+        answer_map(compute_people(graph, communities, view.nodes[view.nodes.release == release]))
+        for release in RELEASES
+    ]
+
+
+def tell_changes(view: AuditView) -> list[str]:
+    verdict = judge(view, find_policy("public"))
+    swapped = dict(zip(RELEASES, RELEASES[::-1], strict=True))
+    turned = view.results.assign(release=view.results.release.map(swapped))
+    earlier = judge(replace(view, results=turned), find_policy("public"))
+    return [answer_changes(compute_comparison(verdict, earlier), "the audit of 3 March 2026")]
+
+
+def tell_verdict(view: AuditView) -> list[str]:
+    told = []
+    for key in ("public", "partner", "internal"):
+        verdict = judge(view, find_policy(key))
+        told.append(answer_verdict(verdict))
+        told += [text for release in verdict.releases for text in explain_release(release)]
+        told += [reason for _, reason in explain_others(verdict, view.results)]
+    return told
+
+
+def tell_tradeoff(view: AuditView) -> list[str]:
+    tables = [
+        compute_tradeoff(view.results, "auc", "node_classification_auc", threat=threat)
+        for threat in ("link", "attribute")
+    ]
+    return [
+        answers.answer_tradeoff(table, limit, "auc", "node_classification_auc")
+        for table in tables
+        for limit in (0.1, 0.55, 1.0)
+    ]
+
+
+def tell_twins(view: AuditView) -> list[str]:
+    columns = ["release", "metric", "value", "twin", "gain", "verdict"]
+    words = [("random_deletion", "auc", "0.5", "0.5", 0.0, "none")]
+    return answer_twins(pd.DataFrame(words, columns=columns))
+
+
+def each(tell: Callable[..., Any], kinds: Sequence[str]) -> Callable[[AuditView], list[str]]:
+    return lambda view: [tell(view.results, kind) for kind in kinds]
+
+
+THREATS = ("link", "attribute", "identity")
+SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
+    answers.answer_attack: each(answers.answer_attack, THREATS),
+    answers.answer_defense: each(answers.answer_defense, THREATS),
+    answers.answer_odds: lambda view: [answers.answer_odds(view.results)],
+    answers.answer_risk: lambda view: answers.list_risks(view.nodes),
+    answers.answer_bound: lambda view: [answers.answer_bound(view.nodes)],
+    answers.answer_turned: lambda view: [answers.answer_turned(view.results, RELEASES)],
+    answers.answer_homophily: lambda view: [answers.answer_homophily(view.results)],
+    answers.answer_mechanisms: lambda view: answers.answer_mechanisms(view.results),
+    answers.answer_tradeoff: tell_tradeoff,
+    answer_columns: each(answer_columns, ("link", "attribute")),
+    answer_changes: tell_changes,
+    answer_groups: tell_groups,
+    answer_inside: lambda view: answer_inside(view.results),
+    answer_aware: lambda view: answer_aware(view.results),
+    answer_margins: lambda view: [answer_margins(view.results, "label_propagation", RELEASES)],
+    answer_pair_profile: lambda view: [answer_pair_profile(view.results)],
+    answer_private_columns: answer_private_columns,
+    answer_map: tell_map,
+    answer_twins: tell_twins,
+    answer_verdict: tell_verdict,
+}
+"""Every sentence that compares → what it says of an audit."""
+
+NOTHING = (equal, one_repeat, overlapping, noisy_repeats, one_failed, not_a_number, skipped)
+
+
+def list_answers() -> Iterator[Callable[..., Any]]:
+    for module in pkgutil.iter_modules(findings.__path__, "core.findings."):
+        for name, found in inspect.getmembers(importlib.import_module(module.name)):
+            if name.startswith("answer_") and found.__module__ == module.name:
+                yield found
+
+
+def find_claims(text: str) -> list[str]:
+    found = [claim for claim in CLAIMS if re.search(claim, text)]
+    if len(LOWERED.findall(text)) > len(NOISE.findall(text)):
+        found.append("brings it to")
+    return found
+
+
+def test_every_answer_is_among_the_sentences() -> None:
+    assert {f.__name__ for f in list_answers()} == {f.__name__ for f in SENTENCES}
+
+
+@pytest.mark.parametrize("tell", SENTENCES, ids=lambda tell: tell.__name__)
+@pytest.mark.parametrize("world", NOTHING, ids=lambda world: world.__name__)
+def test_where_nothing_differs_no_difference_is_claimed(
+    world: World, tell: Callable[..., Any]
+) -> None:
+    nodes = make_nodes(None if world is not_a_number else 0.0)
+    for text in SENTENCES[tell](make_world(world, nodes)):
+        assert find_claims(text) == [], text
+        assert "nan" not in text.lower().split(), text
+
+
+@pytest.mark.parametrize("tell", SENTENCES, ids=lambda tell: tell.__name__)
+@pytest.mark.parametrize("count", [0, 1], ids=["nobody", "one person"])
+def test_an_audit_of_nobody_or_of_one_person_has_its_sentences(
+    count: int, tell: Callable[..., Any]
+) -> None:
+    view = make_world(skipped, make_nodes(0.4, count))
+    empty = replace(view, results=view.results.iloc[:0])
+    for text in [*SENTENCES[tell](view), *SENTENCES[tell](empty)]:
+        assert find_claims(text) == [], text
+
+
+def test_what_does_differ_is_told() -> None:
+    view = make_world(different, make_nodes(0.4))
+    said = " ".join(text for tell in SENTENCES.values() for text in tell(view))
+    for claim in (
+        r"\bdoes best\b", r"\babove the best null attacker", r"\bgive them away most\b",
+        r"brings it to", r"\bare the leak|Withholding the columns alone lowers",
+        r" is (higher|lower), ", r"narrows the gap", r"that is (more|less)",
+    ):  # fmt: skip
+        assert re.search(claim, said), claim
+    assert not NOISE.search(said)
