@@ -43,6 +43,7 @@ INTERVALS = "tests/measures/test_intervals.py"
 LEDGER = "tests/privacy/test_ledger.py"
 BLOCKS = "tests/algorithms/test_block_model.py"
 NAMES = "tests/attacks/attribute/test_block_model.py"
+ELSEWHERE = "tests/attacks/attribute/test_elsewhere.py"
 MATCHER = "tests/attacks/identity/test_supervised_matcher.py"
 CONCLUSIONS = "tests/findings/test_conclusions.py"
 HONESTY = "tests/findings/test_honesty.py"
@@ -418,6 +419,28 @@ MUTATIONS = (
         "weights.append(float(evidence.sum()) - np.log(2 * len(CAUTIONS)))",
         "weights.append(-1e9)",
         NAMES,
+    ),
+    # -- another graph ----------------------------------------------------------------------
+    Mutation(
+        "classes of two graphs meet by their place",
+        "core/models/elsewhere.py",
+        "codes: np.ndarray = table[column.codes]",
+        "codes: np.ndarray = column.codes",
+        ELSEWHERE,
+    ),
+    Mutation(
+        "neighbours elsewhere are taken to be alike",
+        "core/models/elsewhere.py",
+        "return pool(members, weights)",
+        "return pool(members, np.abs(weights))",
+        ELSEWHERE,
+    ),
+    Mutation(
+        "the attacker's graph is no part of the cell's key",
+        "core/audit/plan.py",
+        'others = {"elsewhere": spec.attacker_graph}',
+        "others = {}",
+        "tests/audit/test_attacker_graph.py",
     ),
     # -- identities -------------------------------------------------------------------------
     Mutation(

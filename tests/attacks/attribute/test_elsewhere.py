@@ -18,6 +18,7 @@ from core.models.elsewhere import join_graphs, learn_from_neighbours, translate_
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
+from tests.benchmarks.transfer import take
 from tests.oracles.graphs import plant_blocks
 
 QUICK = NeighbourhoodClassifier(trees=60, folds=3)
@@ -34,20 +35,6 @@ def find_auc(other, graph, column, known=()):
     found = QUICK.infer_from(other, Release(graph), threat, Context(Seed(0)))
     rows = measure_class_probabilities(found, threat)
     return next(row.value for row in rows if row.metric == "auc")
-
-
-def take(graph, nodes):
-    """The graph among some nodes, in order."""
-    place = np.full(graph.num_nodes, -1)
-    place[nodes] = np.arange(len(nodes))
-    pairs = place[graph.edges]
-    return Graph.from_pairs(
-        pairs[(pairs >= 0).all(axis=1)],
-        len(nodes),
-        attributes={name: column.take(nodes) for name, column in graph.attributes.items()},
-        features=graph.features[nodes],
-        feature_names=graph.feature_names,
-    )
 
 
 def make_unlike(seed, size=300):
