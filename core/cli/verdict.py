@@ -28,11 +28,15 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
     from core.findings.labels import release_title
     from core.findings.policy import check_policy
     from core.findings.verdict import judge
+    from core.findings.verdict_words import explain_release
 
     if view.spec.policy is None:
         return {}, 0
     verdict = judge(view, check_policy(view.spec.policy))
     for release in verdict.releases:
         decision = release.decision.replace("_", " ")
-        tell(f"{decision}: {release_title(release.release)}")
+        reasons = [] if release.decision == "publish" else explain_release(release)
+        more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+        why = f" ({reasons[0]}{more})" if reasons else ""
+        tell(f"{decision}: {release_title(release.release)}{why}")
     return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

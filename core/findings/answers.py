@@ -113,8 +113,8 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
         text = (
             f"On the {release_title(first).lower()}, **{row.exposed:,} of {row.n:,}** people "
             f"({format_percent(row.share)}) are exposed to attacks on {_name_secret(row)}: "
-            f"{row.attacks} ({row.how}) gains more than {limit:g} over the base rate on them, "
-            f"and {_gain(row)} on average"
+            f"{row.attacks} ({row.how}) gains more than {limit:g} over the base rate on "
+            f"{'them' if row.exposed else 'nobody'}, and {_gain(row)} on average"
         )
         same = (table.release == best) & (table.threat == row.threat)
         other = table[same & (table.target == row.target)]

@@ -39,6 +39,8 @@ def test_noise_may_leave_and_a_leak_may_not():
     content, code = judge_audit(under("public", make_audit(scores, ATTACKS)), said.append)
     assert code == NOTHING_MAY_LEAVE == 3
     assert content["verdict"]["recommended"] is None
+    assert said[-1].startswith("do not publish: Random deletion")
+    assert "0.90 [0.89, 0.91] by Katz, limit 0.65" in said[-1]
 
 
 def test_without_a_policy_there_is_no_verdict():
