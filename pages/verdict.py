@@ -192,10 +192,15 @@ def _list_missing(release: ReleaseVerdict) -> None:
         st.markdown("\n".join(f"- {text}" for text in shown))
 
 
+def _keep_interval(text: str) -> str:
+    """A narrow cell breaks before an interval, not within it."""
+    return text.replace(", ", ",\u00a0") if "[" in text else text
+
+
 def _show_table(table: pd.DataFrame, key: str, alt: str) -> None:
     """A table whose cells wrap, so that no column hides at the right."""
     with st.container(key=re.sub(r"\W", "-", key)):
-        shown = table.astype(str).map(lambda text: escape(text, 200))
+        shown = table.astype(str).map(lambda text: _keep_interval(escape(text, 200)))
         st.table(shown, hide_index=True, border="horizontal", alt=alt)
 
 

@@ -19,7 +19,7 @@ from core.findings.turned import MARK
 MAX_UPRIGHT = 6
 """So many releases have their names on lines below each other; more are written aslant."""
 
-_WIDTH, _NARROW = 17, 12
+_WIDTH, _NARROW = 17, 15
 """Letters a line of a release's name; beside more than three others."""
 
 
