@@ -31,7 +31,7 @@ class BestSingle(Committee):
         group="combined",
         cost="minutes",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
 
     def infer(

@@ -35,7 +35,7 @@ class Committee(AttributeAttack):
     """Judges each member by known nodes of which it was not told."""
 
     members: str = Field(
-        "label_propagation+attri_infer+gcn+gps+ai_deepwalk",
+        "label_propagation+attri_infer+block_model+gcn+gps+ai_deepwalk",
         description="Keys of the attacks that take part, joined by +.",
     )
     folds: int = Field(3, ge=2, le=20, description="Parts of the known nodes held out in turn.")

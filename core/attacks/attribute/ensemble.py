@@ -33,7 +33,7 @@ class Ensemble(Committee):
         group="combined",
         cost="minutes",
         uses_gpu=True,
-        version=4,
+        version=5,
     )
     evenness: float = Field(
         10.0,
