@@ -37,7 +37,7 @@ from core.audit.jobs.kind import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
 from core.audit.ledger import list_entries
-from core.audit.plan import plan_audit
+from core.audit.plan import list_cells, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.publishing import PublishSpec
 from core.audit.run import new_audit_id
@@ -255,7 +255,7 @@ class AuditService:
     def estimate_seconds(self, spec: AuditSpec) -> float:
         """Wall seconds that an audit would take here, less what the store has of it."""
         graph = self.load_graph(spec.graph_hash)
-        cells = [c for c in plan_audit(spec.normalized(), graph) if not c.skip]
+        cells = [cell for cell in list_cells(spec, graph) if not cell.skip]
         kept = find_kept(self._store, [cell.key for cell in cells])
         left = [Task.of_cell(cell) for cell in cells if cell.key not in kept]
         size = graph.num_nodes + graph.num_edges
