@@ -134,9 +134,11 @@ def audit(path: Path, home: Path) -> None:
 def watch(process: subprocess.Popen[bytes]) -> tuple[dict[int, float], list[int]]:
     """CPU seconds by process, and what each held when all together held most, the command first.
 
-    Bytes of resident memory; what processes share is counted in each.
+    Bytes of memory; a page that k processes share counts a k-th in each.
     """
     import psutil
+
+    from tests.benchmarks.audit_speed import count_memory
 
     root = psutil.Process(process.pid)
     spent: dict[int, float] = {process.pid: 0.0}
@@ -150,7 +152,7 @@ def watch(process: subprocess.Popen[bytes]) -> tuple[dict[int, float], list[int]
         for member in family:
             try:
                 spent[member.pid] = sum(member.cpu_times()[:2])
-                held.append(member.memory_info().rss)
+                held.append(count_memory([member]))
             except psutil.Error:
                 continue
         most = max(most, held, key=sum)
