@@ -15,7 +15,7 @@ from core.errors import AuditError, InputError
 from core.graph import Graph
 from core.seeding import Seed
 from pages.ui import page, service, session
-from pages.ui.text import count_noun
+from pages.ui.text import count_noun, escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import FORMATS, store_upload
 
@@ -72,8 +72,8 @@ def show_other_graph(graph: Graph) -> None:
         return
     with st.expander("Who learns from another graph"):
         st.caption(
-            f"Someone may hold another graph of such people in which '{private}' is known, learn "
-            "there what tells it, and use that here. Neighbourhood classifier does."
+            f"Someone may hold another graph of such people in which '{escape(private)}' is known, "
+            "learn there what tells it, and use that here; the neighbourhood classifier does so."
         )
         files = st.file_uploader(
             "Its links and, unless they are in that file, a table of its people",
