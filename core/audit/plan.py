@@ -44,13 +44,16 @@ def plan_audit(
     ready = prepare_graph(spec, graph)
     draw_repeat(spec, ready, 0, known, elsewhere)
     check_columns(spec, ready)
-    return list_cells(spec, graph)
+    return _list_ready(spec, ready)
 
 
 def list_cells(spec: AuditSpec, graph: Graph) -> list[Cell]:
     """The cells of `plan_audit`, with no threat drawn to see whether that can be done."""
     spec = spec.normalized()
-    graph = prepare_graph(spec, graph)
+    return _list_ready(spec, prepare_graph(spec, graph))
+
+
+def _list_ready(spec: AuditSpec, graph: Graph) -> list[Cell]:
     stakes, cases = _Stakes.of_spec(spec, graph), list_cases(spec)
     ranked: list[_Ranked] = []
     for repeat in range(spec.num_repeats):

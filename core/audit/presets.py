@@ -20,11 +20,13 @@ class Preset:
     num_repeats: int
     aware: bool = False
 
-    def choose_attacks(self, has_link_threat: bool, has_attribute_threat: bool) -> list[str]:
+    def choose_attacks(
+        self, has_link_threat: bool, has_attribute_threat: bool, has_identity_threat: bool = False
+    ) -> list[str]:
         """Keys of the attacks that fit the threats; null attackers are always among them."""
         return [
             method.info.key
-            for method in list_attacks(has_link_threat, has_attribute_threat)
+            for method in list_attacks(has_link_threat, has_attribute_threat, has_identity_threat)
             if method.info.is_null or method.info.cost in self.costs
         ]
 
@@ -45,12 +47,15 @@ PRESETS = (
 )
 
 
-def list_attacks(has_link_threat: bool, has_attribute_threat: bool) -> list[type[Method]]:
+def list_attacks(
+    has_link_threat: bool, has_attribute_threat: bool, has_identity_threat: bool = False
+) -> list[type[Method]]:
     """The attacks that fit the threats, in the order of their lists."""
     links = [m for m in list_methods("link_attack") if "link" in _list_threats(m)]
     links = links if has_link_threat else []
     attributes = list_methods("attribute_attack") if has_attribute_threat else []
-    return [*links, *attributes]
+    identities = list_methods("identity_attack") if has_identity_threat else []
+    return [*links, *attributes, *identities]
 
 
 def list_included_attacks() -> list[type[Method]]:

@@ -227,7 +227,6 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
 def _expand_presets(texts: list[str], fields: dict[str, Any]) -> list[str]:
     """Keys in the place of a preset's name: those of its attacks that fit the threats."""
     from core.audit.presets import PRESETS
-    from core.registry import list_methods
 
     presets = {preset.key: preset for preset in PRESETS}
     has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
@@ -236,11 +235,8 @@ def _expand_presets(texts: list[str], fields: dict[str, Any]) -> list[str]:
         if text not in presets:
             found.append(text)
             continue
-        found += presets[text].choose_attacks(has_links, bool(fields.get("private")))
-        if fields.get("identity"):
-            methods = list_methods("identity_attack")
-            costs = presets[text].costs
-            found += [m.info.key for m in methods if m.info.is_null or m.info.cost in costs]
+        threats = has_links, bool(fields.get("private")), bool(fields.get("identity"))
+        found += presets[text].choose_attacks(*threats)
     return list(dict.fromkeys(found))
 
 

@@ -8,6 +8,7 @@ asks for and that is left out never turns "do not publish" into "publish".
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -156,15 +157,20 @@ def _list_refuted(view: AuditView, release: str) -> list[str]:
 
 
 def _recommend(results: pd.DataFrame, verdicts: tuple[ReleaseVerdict, ...]) -> str | None:
-    """The most useful release that may be published; never the original or a data-free twin."""
-    allowed = [
-        verdict.release
+    """The most useful of `list_candidates`."""
+    allowed = [verdict.release for verdict in list_candidates(verdicts)]
+    return rank_by_use(results, allowed)[0] if allowed else None
+
+
+def list_candidates(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
+    """Releases that may be published; never the original or a data-free twin."""
+    return [
+        verdict
         for verdict in verdicts
         if verdict.decision == "publish"
         and verdict.release != ORIGINAL
         and not is_twin(verdict.release)
     ]
-    return rank_by_use(results, allowed)[0] if allowed else None
 
 
 def rank_by_use(results: pd.DataFrame, releases: list[str]) -> list[str]:

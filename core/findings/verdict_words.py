@@ -7,14 +7,13 @@ import pandas as pd
 from core.findings.differences import is_clear
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
-    is_twin,
     method_title,
     metric_title,
     release_title,
 )
 from core.findings.numbers import format_interval, format_number
 from core.findings.tables import select_results
-from core.findings.verdict import Check, Decision, ReleaseVerdict, Verdict
+from core.findings.verdict import Check, Decision, ReleaseVerdict, Verdict, list_candidates
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -35,7 +34,7 @@ def answer_verdict(verdict: Verdict) -> str:
     title = verdict.policy.title
     counts = {d: sum(r.decision == d for r in verdict.releases) for d in DECISION_TITLES}
     if verdict.recommended is not None:
-        rivals = [r for r in list_candidates(verdict) if r.release != verdict.recommended]
+        rivals = [r for r in list_candidates(verdict.releases) if r.release != verdict.recommended]
         others = "no other defended release does"
         if rivals:
             others = f"of the {len(rivals) + 1} that do it comes first by usefulness"
@@ -189,15 +188,6 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
             for check in verdict.checks
         ]
     )
-
-
-def list_candidates(verdict: Verdict) -> list[ReleaseVerdict]:
-    """Defended releases that may be published: what is recommended is one of them."""
-    return [
-        r
-        for r in verdict.releases
-        if r.decision == "publish" and r.release != ORIGINAL and not is_twin(r.release)
-    ]
 
 
 def _find_utility(results: pd.DataFrame, releases: list[str]) -> pd.DataFrame | None:

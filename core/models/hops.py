@@ -15,7 +15,6 @@ from scipy import sparse
 from core.algorithms.normalize import normalize_adjacency
 from core.errors import ResourceError
 from core.graph import Graph
-from core.models.encoders import num_columns
 from core.models.propagation import Propagation
 from core.models.trials import Setting, Trials
 from core.seeding import Seed
@@ -147,20 +146,12 @@ def _apply(matrix: Propagation, rows: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, eq=False)
 class HopFamily:
-    """MixHop on one matrix, or H2GCN on two: one and two hops.
-
-    hidden  width of a layer
-    """
+    """MixHop on one matrix, or H2GCN on two: one and two hops."""
 
     hops: tuple[Propagation, ...]
     inputs: torch.Tensor | Propagation
-    hidden: int
-    num_classes: int
+    sizes: tuple[int, int, int]
     device: str = "cpu"
-
-    @property
-    def _sizes(self) -> tuple[int, int, int]:
-        return num_columns(self.inputs), self.hidden, self.num_classes
 
     def make_field(self, nodes: np.ndarray | None) -> HopField:
         """All inputs: four steps reach nearly everybody."""
@@ -179,13 +170,13 @@ class HopFamily:
         """Every setting with every seed, untrained."""
         dropouts = [setting.dropout for setting in settings]
         if len(self.hops) == 1:
-            return MixHop(self.hops[0], self._sizes, dropouts, seeds, masks, self.device)
+            return MixHop(self.hops[0], self.sizes, dropouts, seeds, masks, self.device)
         one, two = self.hops
-        return H2Gcn(one, two, self._sizes, dropouts, seeds, masks, self.device)
+        return H2Gcn(one, two, self.sizes, dropouts, seeds, masks, self.device)
 
     def count_values(self, field: HopField) -> int:
         """Numbers in one trial's largest layer and in its weights."""
-        columns, hidden, num_classes = self._sizes
+        columns, hidden, num_classes = self.sizes
         rows = self.hops[0].matrix.shape[0]
         return int(rows * hidden * POWERS + (columns + ROUNDS * num_classes) * hidden)
 

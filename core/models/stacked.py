@@ -24,7 +24,7 @@ from scipy import sparse
 from core.algorithms.normalize import normalize_adjacency
 from core.graph import Graph, sort_distinct
 from core.models.attention import Attention
-from core.models.encoders import NORMS, Inputs, num_columns
+from core.models.encoders import NORMS, Inputs
 from core.models.propagation import Propagation
 from core.models.trials import Setting, Trials
 from core.seeding import Seed
@@ -223,13 +223,8 @@ class EncoderFamily:
     backbone: StackBackbone
     graph: Graph
     inputs: Inputs
-    hidden: int
-    num_classes: int
+    sizes: tuple[int, int, int]
     device: str = "cpu"
-
-    @property
-    def _sizes(self) -> tuple[int, int, int]:
-        return num_columns(self.inputs), self.hidden, self.num_classes
 
     def make_field(self, nodes: np.ndarray | None) -> Field:
         """What the scores of `nodes` depend on."""
@@ -238,10 +233,10 @@ class EncoderFamily:
     def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Stack:
         """Every setting with every seed, untrained."""
         dropouts, roots = [s.dropout for s in settings], [s.root for s in settings]
-        return Stack(self.backbone, self._sizes, dropouts, roots, seeds, masks, self.device)
+        return Stack(self.backbone, self.sizes, dropouts, roots, seeds, masks, self.device)
 
     def count_values(self, field: Field) -> int:
         """Numbers in one trial's layers on a field and in its weights."""
-        columns, hidden, num_classes = self._sizes
+        columns, hidden, num_classes = self.sizes
         rows = field.layers[0].propagate.matrix.shape[1]
         return int(rows * (hidden + num_classes) + (columns + num_classes) * hidden)

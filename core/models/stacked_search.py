@@ -94,7 +94,7 @@ class StackedSearch:
             row, column, heat = choose_cell(means, squares, len(self._known))
             setting, epochs, temperature = settings[row], steps[column] + 1, TEMPERATURES[heat]
             loss = float(means[row, column, heat])
-            held_out = np.full((self._num_nodes, self._family.num_classes), np.nan)
+            held_out = np.full((self._num_nodes, self._family.sizes[2]), np.nan)
             chosen = torch.from_numpy(said[row, column]).double() / temperature
             held_out[self._known] = chosen.softmax(dim=1).numpy()
         probabilities = self._train_chosen(setting, epochs, temperature)
@@ -104,7 +104,7 @@ class StackedSearch:
         self, settings: Sequence[Setting], fold_of: np.ndarray, num_folds: int, steps: list[int]
     ) -> np.ndarray:
         """(S, steps, k, C) scores of the known nodes by the trials that had not seen them."""
-        shape = (len(settings), len(steps), len(self._known), self._family.num_classes)
+        shape = (len(settings), len(steps), len(self._known), self._family.sizes[2])
         said = np.zeros(shape, np.float32)
         groups = list(self._split(len(settings), num_folds))
         for number, (rows, folds) in enumerate(groups):

@@ -81,8 +81,8 @@ class Family(Protocol):
     """Classifiers of one kind on one graph, as a search needs them."""
 
     @property
-    def num_classes(self) -> int:
-        """C."""
+    def sizes(self) -> tuple[int, int, int]:
+        """Input columns, hidden width, classes."""
         ...
 
     def make_field(self, nodes: np.ndarray | None) -> Any:

@@ -89,15 +89,21 @@ def show_other_graph(graph: Graph) -> None:
                 given = None
             session.set_threats(attacker_graph=given)
             return
-        try:
-            other = _load_other(files, private)
-            prepare_elsewhere(other, graph.with_private(private).attribute(private))
-        except AuditError as error:
-            page.show_error(error)
-            return
-        people = count_noun(other.num_nodes, "person", "people")
-        st.caption(f"{people} and {count_noun(other.num_edges, 'link')}.")
-        session.set_threats(attacker_graph=service.open_service().save_graph(other))
+        name, asked = f"other-read-{key}", (private, *(file.file_id for file in files))
+        kept = st.session_state.get(name)
+        if kept is None or kept[0] != asked:  # read and stored once, not with every rerun
+            try:
+                other = _load_other(files, private)
+                prepare_elsewhere(other, graph.with_private(private).attribute(private))
+            except AuditError as error:
+                page.show_error(error)
+                return
+            people = count_noun(other.num_nodes, "person", "people")
+            told = f"{people} and {count_noun(other.num_edges, 'link')}."
+            kept = asked, service.open_service().save_graph(other), told
+            st.session_state[name] = kept
+        st.caption(kept[2])
+        session.set_threats(attacker_graph=kept[1])
 
 
 def _load_other(files: Sequence[Any], private: str) -> Graph:

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from core.audit import plan
 from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.parts import PARTS
-from core.audit.plan import plan_audit
+from core.audit.plan import list_cells, plan_audit
 from core.audit.spec import AuditSpec
 from core.errors import InputError
 from core.registry import find_method
@@ -172,3 +173,17 @@ def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, g
     run = AuditRun(store, Engine(), InFlight(), "a", make_spec(), cells, 0.0)
     run._submit(cells)
     assert all(submitted[cell.key] == [cell.after] for cell in followers)
+
+
+def test_an_estimate_draws_nothing(make_spec, graph, monkeypatch):
+    """Of a million people a draw takes half a minute, and every card of a page asks."""
+    spec = make_spec(num_repeats=2, defenses=[{"key": "edge_rand"}])
+    expected = plan_audit(spec, graph)
+
+    def refuse(*arguments):
+        raise AssertionError("a threat was drawn")
+
+    monkeypatch.setattr(plan, "draw_repeat", refuse)
+    assert list_cells(spec, graph) == expected
+    with pytest.raises(AssertionError, match="was drawn"):
+        plan_audit(spec, graph)

@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 
 from core.errors import ResourceError
-from core.models.encoders import make_inputs
+from core.models.encoders import make_inputs, num_columns
 from core.models.hops import HopFamily, compute_two_hops, make_two_hop_propagation
 from core.models.propagation import Propagation
 from core.models.trials import Setting
@@ -51,7 +51,7 @@ def make_family(name, graph, is_sparse):
     if name == "h2gcn":
         one = Propagation.of_graph(graph, self_loops=False)
         hops = (one, make_two_hop_propagation(graph, 1 << 30, "cpu"))
-    return HopFamily(hops, inputs, 6, 3)
+    return HopFamily(hops, inputs, (num_columns(inputs), 6, 3))
 
 
 def score_by_mixhop(family, trials, x, place):

@@ -101,7 +101,7 @@ def make_search(backbone: str, memory: int = 1 << 30) -> StackedSearch:
     observed = make_threats(graph).attribute.observed
     inputs = make_inputs(graph, scaling="standard")
     context = Context(Seed(5), memory_budget=memory)
-    family = EncoderFamily(backbone, graph, inputs, 8, 2)
+    family = EncoderFamily(backbone, graph, inputs, (num_columns(inputs), 8, 2))
     return StackedSearch(family, observed, context, epochs=20, lr=0.01)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.audit.spec import MethodChoice
 from core.data.catalogue import load_dataset
-from pages.ui import page
+from pages.ui import page, second_graph_form
 
 PEOPLE = "id,affiliation\nanna,{0}\nben,{1}\ncleo,{0}\ndora,{1}\n"
 LINKS = b"source,target\nanna,ben\nben,cleo\ncleo,dora\n"
 
 
-def test_another_graph_is_uploaded_on_the_data_page(open_app):
+def test_another_graph_is_uploaded_on_the_data_page(open_app, monkeypatch):
     app = open_app("data")
 
     def find(widgets, start):
@@ -33,6 +35,9 @@ def test_another_graph_is_uploaded_on_the_data_page(open_app):
     assert held() is None
     upload("blue", "green")
     assert not app.error
+    assert len(held()) == 64
+    monkeypatch.setattr(second_graph_form, "_load_other", lambda *_: pytest.fail("read again"))
+    app.run()
     assert len(held()) == 64
     choice = app.session_state["threats"][app.session_state["graph"]]
     assert choice.spec_fields["attacker_graph"] == held()

@@ -29,7 +29,7 @@ class H2Gcn(NeuralAttack):
     )
 
     def make_family(
-        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
+        self, graph: Graph, inputs: Inputs, sizes: tuple[int, int, int], context: Context
     ) -> Family:
         from core.models.hops import HopFamily, make_two_hop_propagation
         from core.models.propagation import Propagation
@@ -38,4 +38,4 @@ class H2Gcn(NeuralAttack):
         device = context.device.torch_name
         one = Propagation.of_graph(graph, "symmetric", self_loops=False, device=device)
         two = make_two_hop_propagation(graph, context.memory_budget, device)
-        return HopFamily((one, two), inputs, self.hidden, num_classes, device)
+        return HopFamily((one, two), inputs, sizes, device)

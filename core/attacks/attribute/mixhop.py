@@ -29,7 +29,7 @@ class MixHop(NeuralAttack):
     )
 
     def make_family(
-        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
+        self, graph: Graph, inputs: Inputs, sizes: tuple[int, int, int], context: Context
     ) -> Family:
         from core.models.hops import HopFamily
         from core.models.propagation import Propagation
@@ -37,4 +37,4 @@ class MixHop(NeuralAttack):
         assert not isinstance(inputs, tuple)
         device = context.device.torch_name
         propagation = Propagation.of_graph(graph, "symmetric", device=device)
-        return HopFamily((propagation,), inputs, self.hidden, num_classes, device)
+        return HopFamily((propagation,), inputs, sizes, device)

@@ -49,14 +49,14 @@ class NeuralAttack(AttributeAttack):
 
     @abstractmethod
     def make_family(
-        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
+        self, graph: Graph, inputs: Inputs, sizes: tuple[int, int, int], context: Context
     ) -> Family:
-        """The classifiers that are tried."""
+        """The classifiers that are tried; sizes: input columns, hidden width, classes."""
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.models.encoders import make_inputs
+        from core.models.encoders import make_inputs, num_columns
         from core.models.stacked_search import StackedSearch
         from core.models.trials import Setting
 
@@ -64,7 +64,8 @@ class NeuralAttack(AttributeAttack):
         observed = threat.observed
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
         settings = [Setting(dropout, WEIGHT_DECAY, root) for dropout, root in self.CHOICES]
-        family = self.make_family(release.graph, inputs, threat.num_classes, context)
+        sizes = num_columns(inputs), self.hidden, threat.num_classes
+        family = self.make_family(release.graph, inputs, sizes, context)
         search = StackedSearch(family, observed, context, epochs=self.epochs, lr=self.lr)
         fit = search.fit(folds, settings)
         counts = np.bincount(observed[threat.known], minlength=threat.num_classes)
@@ -81,9 +82,9 @@ class EncoderAttack(NeuralAttack):
     BACKBONE: ClassVar[StackBackbone]
 
     def make_family(
-        self, graph: Graph, inputs: Inputs, num_classes: int, context: Context
+        self, graph: Graph, inputs: Inputs, sizes: tuple[int, int, int], context: Context
     ) -> Family:
         from core.models.stacked import EncoderFamily
 
         device = context.device.torch_name
-        return EncoderFamily(self.BACKBONE, graph, inputs, self.hidden, num_classes, device)
+        return EncoderFamily(self.BACKBONE, graph, inputs, sizes, device)

@@ -37,7 +37,7 @@ class Constants:
     """A family whose logits are `say(dropout)` (n, 2)."""
 
     say: Callable[[float], np.ndarray]
-    num_classes: int = 2
+    sizes: tuple[int, int, int] = (0, 0, 2)
 
     def make_field(self, nodes):
         return nodes
