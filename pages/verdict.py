@@ -138,16 +138,18 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
     chosen = chosen_release(view)
     names = {None: "none yet"} | {r: release_title(r) for r in ids}
     options = [None, *ids]
+    # A new policy or recommendation proposes anew; what was picked by hand stays.
+    key = f"choose-{view.summary.id}-{current_policy(view).key}-{verdict.recommended}"
     picked = st.selectbox(
         "Choose this release",
         options,
         options.index(chosen) if chosen in options else 0,
         format_func=names.__getitem__,
-        key=f"choose-{view.summary.id}-{own_key(view)}",
+        key=key,
         help="Report and publishing go on with it. They warn where the policy refers it, and "
         "refuse where the policy does.",
+        on_change=lambda: choose_release(view, st.session_state[key]),
     )
-    choose_release(view, picked)
     found = None if picked is None else verdict.find(picked)
     if found is not None and found.decision != "publish":
         st.warning(
@@ -156,11 +158,6 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
             icon=ICONS[found.decision],
         )
     show_record(view, picked)
-
-
-def own_key(view: AuditView) -> str:
-    """A new policy proposes anew."""
-    return current_policy(view).key
 
 
 def _show_release(release: ReleaseVerdict, verdict: Verdict, reason: str) -> None:

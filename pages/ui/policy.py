@@ -78,7 +78,7 @@ def show_default_policy(view: AuditView) -> None:
 
 
 def choose_release(view: AuditView, release: str | None) -> None:
-    """Carry the decision to Report and publishing."""
+    """What was picked by hand: it goes before every recommendation."""
     st.session_state["chosen-release"] = (view.summary.id, release)
 
 

@@ -97,6 +97,7 @@ def test_at_most_fifteen_clicks(page: Page, files: Files, tmp_path: Path) -> Non
     _wait_for_verdict(page)
     assert re.search(r"publish|refer", driver.read_answer(page))
     choose("Choose this release", _find_release(page))
+    expect(_find_button(page, "Record the decision")).to_be_visible()  # the server knows
 
     click(_rail(page, "Risk"))
     driver.settle(page, "Risk")
@@ -138,6 +139,7 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     _go(page, "Run the audit").press("Enter")
     _wait_for_verdict(page)
     _type(page, "Choose this release", _find_release(page))
+    expect(_find_button(page, "Record the decision")).to_be_visible()
 
     _go(page, "Risk").press("Enter")
     driver.settle(page, "Risk")

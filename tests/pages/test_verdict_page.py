@@ -13,6 +13,10 @@ def texts(app) -> str:
     return "\n".join(item.value for item in [*app.markdown, *app.info, *app.caption, *app.warning])
 
 
+def find_choice(app):
+    return next(box for box in app.selectbox if box.label == "Choose this release")
+
+
 def test_without_an_audit_the_questions_are_asked(open_app: OpenApp) -> None:
     app = open_app("verdict")
     labels = [box.label for box in [*app.radio, *app.multiselect]]
@@ -46,7 +50,7 @@ def test_the_verdict_of_an_audit_is_that_of_the_pure_function(
         words = release.decision.replace("_", " ")
         assert any(words in label.lower() for label in labels)
     assert verdict.recommended is None
-    assert app.selectbox(key=f"choose-{audit_id}-public").value is None
+    assert find_choice(app).value is None
 
 
 def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -> None:
@@ -58,7 +62,7 @@ def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -
 
 def choose(app, audit_id: str, policy: str):
     app.segmented_control(key=f"policy-{audit_id}").set_value(policy).run()
-    app.selectbox(key=f"choose-{audit_id}-{policy}").set_value(RELEASE).run()
+    find_choice(app).set_value(RELEASE).run()
 
 
 def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
@@ -78,6 +82,29 @@ def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
     if decision == "refer":
         app.checkbox(key=f"publish-against-{RELEASE}").check().run()
         assert not app.button(key="publish").disabled
+
+
+def test_a_later_recommendation_is_proposed_and_a_choice_by_hand_stays(
+    open_app: OpenApp, audit_id: str, monkeypatch
+) -> None:
+    from pages.ui import policy
+
+    recommended = {"now": None}
+    monkeypatch.setattr(
+        policy,
+        "judge",
+        lambda v, p: judge(v, p).model_copy(update={"recommended": recommended["now"]}),
+    )
+    monkeypatch.setattr(policy.cache, "remember", lambda view, compute, *args: compute(view, *args))
+    app = open_app("verdict", audit=audit_id)
+    assert find_choice(app).value is None
+    recommended["now"] = RELEASE
+    assert find_choice(app.run()).value == RELEASE
+    find_choice(app).select_index(0).run()
+    recommended["now"] = None
+    assert find_choice(app.run()).value is None
+    recommended["now"] = RELEASE
+    assert find_choice(app.run()).value is None
 
 
 def test_report_never_preselects_what_was_not_chosen(open_app: OpenApp, audit_id: str) -> None:
@@ -111,7 +138,7 @@ def test_a_decision_is_recorded_with_its_evidence(
     assert "On record: Random deletion" in texts(app).replace("\\", "")
     assert "*Lovelace*" in texts(app).replace("\\", "")
     assert "Record the decision" not in [b.label for b in app.button]
-    app.selectbox(key=f"choose-{audit_id}-partner").select_index(0).run()
+    find_choice(app).select_index(0).run()
     app.text_input(key="decision-person").set_value("Ada *Lovelace*")
     next(b for b in app.button if b.label == "Withdraw the decision").click().run()
     kinds = [d.kind for d in audited[0].get_view(audit_id).decisions]
