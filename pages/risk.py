@@ -9,7 +9,7 @@ from core.audit.view import AuditView
 from core.figures import margins, risk
 from core.figures.chart import Chart
 from core.findings import answers
-from core.findings.attackers import compute_headline, find_secret, tabulate_exposed
+from core.findings.attackers import find_secret, pick_worst, tabulate_exposed
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
@@ -216,7 +216,7 @@ def _bound(view: AuditView, secret: Secret) -> str:
 
 
 def _find_safest(view: AuditView, secret: Secret) -> str | None:
-    return answers.find_least_exposing(compute_headline(select_nodes(view, secret)))
+    return answers.find_least_exposing(pick_worst(select_nodes(view, secret)))
 
 
 def _plot_shares(

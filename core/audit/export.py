@@ -18,7 +18,7 @@ from core.audit.cases import Case
 from core.audit.drawing import list_published
 from core.audit.spec import AuditSpec
 from core.audit.states import State
-from core.audit.view import RESULT_COLUMNS, AuditView
+from core.audit.view import RESULT_COLUMNS, AuditView, spell
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
 
@@ -91,7 +91,7 @@ def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
     def spread(texts: Iterable[str]) -> pd.Series:
         return pd.Series(pd.array(list(texts), dtype="str").take(codes), nodes.index)
 
-    return nodes.assign(
+    return spell(nodes).assign(
         attack=spread(case.method for case in cases),
         base=nodes.risk - nodes.advantage,
         threat=spread(case.threat for case in cases),

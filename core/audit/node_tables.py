@@ -17,10 +17,13 @@ from core.graph import MISSING, Graph
 
 def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
     """The risk of each person by release and attack, as `AuditView.nodes` describes."""
-    ids = pd.array(list(graph.node_ids), dtype="str")
+    people = pd.CategoricalDtype(pd.Index(list(graph.node_ids), dtype="str"))
+    releases = pd.CategoricalDtype(pd.Index(list(list_releases(spec)), dtype="str"))
+    cases = [case for _, _, case in list_cases(spec)]
+    attacks = pd.CategoricalDtype(pd.Index([case.id for case in cases], dtype="str"))
     tables = []
-    for release in list_releases(spec):
-        for _, _, case in list_cases(spec):
+    for row, release in enumerate(releases.categories):
+        for column, case in enumerate(cases):
             done = list_done(groups, release, case.id)
             if not done:
                 continue
@@ -29,9 +32,9 @@ def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) 
             tables.append(
                 pd.DataFrame(
                     {
-                        "node": ids.take(nodes),
-                        "release": release,
-                        "attack": case.id,
+                        "node": pd.Categorical.from_codes(nodes, dtype=people),
+                        "release": _repeat(row, len(nodes), releases),
+                        "attack": _repeat(column, len(nodes), attacks),
                         **columns,
                     }
                 )
@@ -39,6 +42,10 @@ def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) 
     if not tables:
         return pd.DataFrame(columns=list(NODE_COLUMNS))
     return pd.concat(tables, ignore_index=True)[list(NODE_COLUMNS)]
+
+
+def _repeat(code: int, count: int, dtype: pd.CategoricalDtype) -> pd.Categorical:
+    return pd.Categorical.from_codes(np.full(count, code, np.int16), dtype=dtype)
 
 
 def _combine_node_risks(

@@ -52,6 +52,7 @@ rows of one audit are compared repeat by repeat."""
 NODE_COLUMNS = ("node", "release", "attack", "risk", "advantage", "low", "high", "seeds")
 """Columns of `AuditView.nodes`: one row per node at stake, release and attack.
 
+node, release and attack are categories; `spell` gives them as texts.
 risk       calibrated probability that the attacker puts on the truth, mean over repeats
 advantage  risk less the base rate; low/high: 95 % interval of the risk; seeds: repeats in which
            the node was at stake
@@ -83,6 +84,13 @@ CELL_COLUMNS = (
     "reason",
 )
 """Columns of `AuditView.cells`; kind: "publish", "attack", "measure"."""
+
+
+def spell(table: pd.DataFrame) -> pd.DataFrame:
+    """Names as texts where `AuditView.nodes` keeps their numbers: what millions of rows say is
+    compared by number, what is told to people by name."""
+    named = [c for c in table if isinstance(table[c].dtype, pd.CategoricalDtype)]
+    return table.astype(dict.fromkeys(named, "str"))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from core.audit.cases import THREAT_TITLES, Threat
-from core.findings.attackers import compute_bound, compute_exposed, compute_headline
+from core.findings.attackers import compute_bound, compute_exposed, pick_worst
 from core.findings.beat_null import compare_with_null, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
 from core.findings.labels import is_twin, method_title, metric_title, release_title
@@ -107,7 +107,7 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
     if table.empty:
         return "No node's risk is known yet."
     first = ORIGINAL if ORIGINAL in set(table.release) else table.release.iloc[0]
-    best = find_least_exposing(compute_headline(nodes))
+    best = find_least_exposing(pick_worst(nodes))
     sentences = []
     for row in table[table.release == first].itertuples():
         text = (
@@ -290,8 +290,8 @@ def find_best_defense(results: pd.DataFrame) -> str | None:
 
 
 def find_least_exposing(headline: pd.DataFrame) -> str | None:
-    """The defended release on which headline attackers gain least, of `compute_headline`."""
-    means = headline.groupby("release").advantage.mean()
+    """The defended release on which headline attackers gain least, of `pick_worst`."""
+    means = headline.groupby("release", observed=True).advantage.mean()
     means = means[[r != ORIGINAL and not is_twin(str(r)) for r in means.index]]
     return None if means.empty else str(means.idxmin())
 

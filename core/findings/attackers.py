@@ -10,13 +10,14 @@ maximum per person stays as an upper bound, beside what attackers who only guess
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
 from core.audit.cases import THREAT_TITLES, Case, split_id
+from core.audit.view import spell
 from core.findings.labels import attack_threat, is_null, method_title, release_title
 from core.findings.numbers import format_percent
 from core.measures.node_risk import ADVANTAGE_LIMIT
@@ -61,8 +62,13 @@ def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     `HEADLINE_COLUMNS`; `how` says by what the attacker was chosen. Secrets that null attackers
     alone were run against are absent.
     """
+    return spell(_find_headlines(nodes))
+
+
+def _find_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
+    """`compute_headlines`, its names as `nodes` has them."""
     rows = _list_rows(nodes)
-    half = _map_distinct(nodes.node, _hash_half)  # each name hashed once
+    half = _find_halves(nodes.node)
     gains = nodes.advantage.to_numpy(float)
     told, parts = [], []
     for (release, (threat, target)), attacks in _list_secrets(rows):
@@ -113,10 +119,18 @@ def _list_secrets(
 def compute_headline(nodes: pd.DataFrame) -> pd.DataFrame:
     """One row a release and node, most exposed first: of the node's secrets the one on which its
     headline attacker gains most. Columns as `compute_headlines`."""
-    found = compute_headlines(nodes)
-    first = found.groupby(["release", "node"], sort=False).advantage.idxmax()
-    worst = found.loc[first]
-    return worst.sort_values("advantage", ascending=False, kind="stable").reset_index(drop=True)
+    worst = pick_worst(nodes).sort_values("advantage", ascending=False, kind="stable")
+    return spell(worst.reset_index(drop=True))
+
+
+def pick_worst(nodes: pd.DataFrame) -> pd.DataFrame:
+    """`compute_headline` in no order and its names as `nodes` has them: what counts millions of
+    people need not sort and name them."""
+    found = _find_headlines(nodes)
+    if len(found[["threat", "target"]].drop_duplicates()) <= 1:  # nobody has a second secret
+        return found
+    keys = ["release", "node"]
+    return found.loc[found.groupby(keys, sort=False, observed=True).advantage.idxmax()]
 
 
 def compute_exposed(
@@ -127,11 +141,11 @@ def compute_exposed(
 
     Exposed are those on whom the headline attacker gains more than `limit` over the base rate.
     """
-    found = compute_headlines(nodes)
+    found = _find_headlines(nodes)
     found = found.assign(is_exposed=found.advantage > limit, base=found.base.round(6))
     keys = ["release", "threat", "target", *(["base"] if by_base else [])]
-    return (
-        found.groupby(keys, sort=False)
+    return spell(
+        found.groupby(keys, sort=False, observed=True)
         .agg(
             exposed=("is_exposed", "sum"),
             n=("is_exposed", "size"),
@@ -189,16 +203,21 @@ def _choose(
     return np.concatenate(parts), CROSS_FITTED
 
 
-def _map_distinct(column: pd.Series, number: Callable[[str], int]) -> np.ndarray:
-    """(k,) `number` of each entry, asked once a distinct one: a person has a row an attack."""
-    codes, distinct = pd.factorize(column)
-    numbers = np.array([number(text) for text in np.asarray(distinct, object)], int)
-    found: np.ndarray = numbers[codes]
-    return found
+def _find_halves(people: pd.Series) -> np.ndarray:
+    """(k,) 0 or 1 for each row's person, by a hash of the name; each name is hashed once."""
+    named = people.astype("category") if not _is_numbered(people) else people
+    halves: np.ndarray = _hash_names(named.dtype)[named.cat.codes.to_numpy()]
+    return halves
 
 
-def _hash_half(node: object) -> int:
-    return zlib.crc32(str(node).encode()) & 1
+def _is_numbered(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.CategoricalDtype)
+
+
+@lru_cache(maxsize=2)
+def _hash_names(people: pd.CategoricalDtype) -> np.ndarray:
+    """(n,) kept for the same people: a page asks a dozen times, of a million if need be."""
+    return np.array([zlib.crc32(str(name).encode()) & 1 for name in people.categories], np.int8)
 
 
 def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import pandas as pd
 
 from core.algorithms.fingerprints import DEPTHS
 from core.audit.cases import Case
+from core.audit.view import spell
 from core.findings.labels import attack_threat, release_title
 from core.release import ORIGINAL
 
@@ -76,6 +77,7 @@ def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
         for attack in rows.attack.unique()
         if attack_threat(attack) == "identity"
     }
+    rows = spell(rows[rows.attack.isin(list(keys))])
     rows = rows.assign(depth=rows.attack.map(keys))
     rows = rows[rows.depth.isin(DEPTHS)]
     if rows.empty:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from core.audit.view import spell
 from core.findings.attackers import compute_headline
 from core.findings.labels import method_title, release_title
 from core.findings.numbers import format_interval, format_number
@@ -19,7 +20,7 @@ def compute_node_risks(nodes: pd.DataFrame, node: str, by: Scale = "risk") -> pd
 
     The attack with the highest risk on the original comes first.
     """
-    rows = nodes[(nodes.node == node) & nodes.risk.notna()]
+    rows = spell(nodes[(nodes.node == node) & nodes.risk.notna()])
     if rows.empty:
         return pd.DataFrame()
     base = rows.risk - rows.advantage if by == "advantage" else 0.0

@@ -88,14 +88,14 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
     rows = rows[rows.release == release]
     found = compute_headlines(rows)
     real = rows[~rows.attack.map({a: is_null(a) for a in rows.attack.unique()}).astype(bool)]
-    means = real.groupby("node", sort=False).advantage.mean()
+    means = real.groupby("node", sort=False, observed=True).advantage.mean()
+    means.index = means.index.astype("str")
     found = found.assign(support=found.node.map(means))
     found["low"], found["high"] = found.low - found.base, found.high - found.base
     found["sure"] = found.low.fillna(-np.inf)
-    found["name"] = found.node.astype(str)
     found = found.round({"advantage": 9, "sure": 9, "support": 9})
     found = found.sort_values(
-        ["advantage", "sure", "support", "name"],
+        ["advantage", "sure", "support", "node"],
         ascending=[False, False, False, True],
         kind="stable",
     ).reset_index(drop=True)

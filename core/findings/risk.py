@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from core.findings.attackers import compute_headline
+from core.audit.view import spell
+from core.findings.attackers import compute_headline, pick_worst
 from core.findings.tables import list_releases
 
 MAX_GROUPS = 12
@@ -35,9 +36,9 @@ def compute_worst_case(nodes: pd.DataFrame) -> pd.DataFrame:
     release have no row there. Equal risks are ordered by the rows of `nodes`.
     """
     known = nodes[nodes.risk.notna()]
-    first = known.groupby(["release", "node"], sort=False).risk.idxmax()
-    worst = known.loc[first]
-    return worst.sort_values("risk", ascending=False, kind="stable").reset_index(drop=True)
+    first = known.groupby(["release", "node"], sort=False, observed=True).risk.idxmax()
+    worst = known.loc[first].sort_values("risk", ascending=False, kind="stable")
+    return spell(worst.reset_index(drop=True))
 
 
 def compute_heatmap(
@@ -60,6 +61,7 @@ def compute_heatmap(
     if rows.empty:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
     wide = rows.pivot_table(by, "node", "attack", sort=False, observed=True)
+    wide.index, wide.columns = wide.index.astype("str"), wide.columns.astype("str")
     means = nodes.pivot_table(by, "attack", "release", sort=False, observed=True)
     means = means.reindex(columns=list_releases(nodes))  # the original's, where there is one
     ranked = means.bfill(axis=1).iloc[:, 0].sort_values(ascending=False, kind="stable")
@@ -85,7 +87,7 @@ def compute_risk_shares(
     by: Scale = "advantage",
 ) -> pd.DataFrame:
     """release, threshold, share of its nodes on which the headline attacker reaches it."""
-    found = compute_headline(nodes)
+    found = pick_worst(nodes)
     thresholds = np.linspace(0, 1, num_steps + 1)
     parts = []
     for release in list_releases(nodes):

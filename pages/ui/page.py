@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -179,10 +179,13 @@ def name_chart(chart: Chart, title: str = "") -> str:
     return text.replace("<br>", " ")
 
 
-def download_table(table: pd.DataFrame, name: str, label: str = "CSV") -> None:
+def download_table(
+    table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, label: str = "CSV"
+) -> None:
+    """A table as a file; a function is asked for it only where somebody wants the file."""
     st.download_button(
         label,
-        data=lambda: write_csv(table),
+        data=lambda: write_csv(table() if callable(table) else table),
         file_name=f"{name}.csv",
         mime="text/csv",
         key=f"csv-{name}",

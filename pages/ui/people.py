@@ -68,8 +68,7 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
     if people.empty:
         st.caption("Nobody's secret of this kind is at stake on this release.")
         return
-    table = cache.remember(view, _tabulate, secret, first, others)
-    shown = table.head(MAX_ROWS)
+    shown = cache.remember(view, _tabulate, secret, first, others, MAX_ROWS)
     if st.button(
         "Look at them one by one",
         key="first-person",
@@ -113,12 +112,14 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
         },
     )
     notes = [describe_prior(people, secret), TIES]
-    if len(table) > MAX_ROWS:
-        notes.insert(0, f"The first {MAX_ROWS:,} of {len(table):,} people; the file has all.")
+    if len(people) > MAX_ROWS:
+        notes.insert(0, f"The first {MAX_ROWS:,} of {len(people):,} people; the file has all.")
     notes.append("Choose a row to open the person.")
     with st.container(horizontal=True, wrap=False):
         st.caption(" ".join(escape(note, 400) for note in notes), width="stretch")
-        page.download_table(table, f"people-{secret.threat}")
+        page.download_table(
+            lambda: _tabulate(view, secret, first, others, len(people)), f"people-{secret.threat}"
+        )
 
 
 def _open_selected(names: list[str]) -> None:
@@ -136,9 +137,10 @@ def _rank(view: AuditView, secret: Secret, release: str) -> pd.DataFrame:
 
 
 def _tabulate(
-    view: AuditView, secret: Secret, release: str, others: tuple[str, ...]
+    view: AuditView, secret: Secret, release: str, others: tuple[str, ...], most: int
 ) -> pd.DataFrame:
-    people = list_people(view, secret, release)
+    """The first `most` people, with what gives them away."""
+    people = list_people(view, secret, release).head(most)
     table = pd.DataFrame(
         {
             "Rank": people["rank"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,13 +11,15 @@ import pytest
 from core.audit.view import NODE_COLUMNS
 from core.findings.attackers import (
     CROSS_FITTED,
-    _hash_half,
     compute_bound,
     compute_exposed,
     compute_headline,
     compute_headlines,
     tabulate_exposed,
 )
+from core.findings.node_card import compute_node_risks
+from core.findings.people import Secret, compare_people, rank_people
+from core.findings.risk import compute_heatmap, compute_risk_shares, compute_worst_case
 from core.graph import Attribute
 from core.measures.node_risk import compute_attribute_node_risk
 from core.registry import list_methods
@@ -116,7 +120,34 @@ def test_the_choice_is_cross_fitted_and_equals_a_loop():
 
 
 def _half(name: str) -> int:
-    return _hash_half(name)
+    return zlib.crc32(name.encode()) & 1
+
+
+def test_names_and_their_numbers_tell_the_same():
+    rng = np.random.default_rng(1)
+    names, attacks = [f"p{i}" for i in range(40)], ("gcn", "gat", "adamic_adar", "class_prior")
+    nodes = make_rows(*((n, a, rng.random(), 0.5) for n in names for a in attacks))
+    second = nodes.assign(release="edge_rand", advantage=nodes.advantage[::-1].to_numpy())
+    nodes = pd.concat([nodes, second], ignore_index=True)
+    named = ["node", "release", "attack"]
+    numbered = nodes.astype(dict.fromkeys(named, "category"))
+    secret = Secret("attribute")
+    for compute in (
+        compute_headlines,
+        compute_headline,
+        compute_exposed,
+        compute_bound,
+        lambda rows: rank_people(rows, secret, "edge_rand"),
+        lambda rows: compare_people(rows, secret, "edge_rand").reset_index(),
+        lambda rows: compute_heatmap(rows, "edge_rand"),
+        compute_worst_case,
+        compute_risk_shares,
+        lambda rows: compute_node_risks(rows, "p7"),
+    ):
+        told = compute(numbered)
+        expected = compute(nodes)
+        assert not any(isinstance(told[c].dtype, pd.CategoricalDtype) for c in told)
+        pd.testing.assert_frame_equal(told, expected, check_dtype=False)
 
 
 def test_secrets_have_attackers_of_their_own_and_a_person_the_one_who_gains_most():

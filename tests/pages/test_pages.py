@@ -117,6 +117,22 @@ def test_people_come_first_in_order_with_a_reason_each(
     assert "equally likely (1:1)" in texts(app).replace("\\", "")
 
 
+def test_the_file_has_all_people_and_the_page_the_first(
+    open_app: OpenApp, audit_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pages.ui import page, people
+
+    files = {}
+    monkeypatch.setattr(people, "MAX_ROWS", 5)
+    monkeypatch.setattr(page, "download_table", lambda table, name: files.update({name: table}))
+    app = open_app("risk", audit=audit_id, threat="link")
+    shown, told = app.dataframe[0].value, files["people-link"]()
+    assert len(shown) == 5 < len(told)
+    assert f"The first 5 of {len(told)} people" in texts(app)
+    assert told.head(5)[["Person", "Why"]].equals(shown[["Person", "Why"]])
+    assert (told["Why"].str.len() > 10).all()
+
+
 def test_next_and_previous_follow_the_table(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, threat="link")
     names = app.dataframe[0].value["Person"].tolist()
