@@ -63,10 +63,16 @@ def style_figure(figure: go.Figure, theme: Theme, height: int = 420, **layout: A
     return figure
 
 
+MAX_WORD = 24
+"""Letters of a word that is kept whole, even where a line is meant to be shorter."""
+
+
 def wrap_text(text: str, width: int, max_lines: int) -> str:
     """Escaped, on so many lines at most; what does not fit ends in an ellipsis."""
     for joint in (" = ", " %"):  # no line ends within a setting or before a unit
         text = text.replace(joint, joint.replace(" ", "\u00a0"))
+    whole = [len(word) for word in text.split(" ") if len(word) <= MAX_WORD]
+    width = max([width, *whole])  # a setting is not broken for a letter or two
     lines = textwrap.wrap(text, width, max_lines=max_lines, placeholder=" …")
     return "<br>".join(map(escape_text, lines))
 

@@ -86,6 +86,7 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
         help="What the attack adds to the base rate: the table's order.",
     )
     number = st.column_config.NumberColumn(format="%.2f")
+    narrow = st.column_config.NumberColumn(format="%.2f", width=48)
     st.dataframe(
         shown,
         hide_index=True,
@@ -99,7 +100,7 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
             "Rank": st.column_config.NumberColumn(width=55),
             "Person": st.column_config.TextColumn(width=90),
             "Advantage": gain,
-            "Risk": number,
+            "Risk": narrow,
             "Base rate": number,
             **dict.fromkeys(
                 (column for column in shown if column.startswith("On ")),
@@ -107,9 +108,9 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
                     format="%.2f", width=140, help="Advantage on that release."
                 ),
             ),
-            "Why": st.column_config.TextColumn(width=340),
-            "Low": number,
-            "High": number,
+            "Why": st.column_config.TextColumn(width=310),
+            "Low": narrow,
+            "High": narrow,
         },
     )
     notes = [describe_prior(people, secret), TIES]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,24 @@ def test_the_figure_draws_each_value_once_against_its_limit():
     assert sorted(lines) == sorted(table.drop_duplicates("name").limit)
     assert EARLIER in chart.note
     assert compare_releases(table.head(0), RELEASES).is_empty
+
+
+@pytest.mark.parametrize("num_releases", [1, 3])
+def test_titles_have_room_below_the_numbers_of_the_panels_above(num_releases: int):
+    releases = RELEASES[:num_releases]
+    table = compute_comparison(judge_audit(0.4))
+    layout = compare_releases(table[table.release.isin(releases)], releases).figure.layout
+    room = layout.height - layout.margin.t - layout.margin.b
+    domains = sorted(_domains(layout))
+    gaps = [room * (above[0] - below[1]) for below, above in itertools.pairwise(domains)]
+    assert gaps
+    assert min(gaps) >= 90  # three lines of a title and one of numbers
+
+
+def _domains(layout) -> set[tuple[float, float]]:
+    return {tuple(np.round(layout[key].domain, 6)) for key in layout if key.startswith("yaxis")}
+
+
+def test_the_figure_says_whose_upper_end_it_draws():
+    table = compute_comparison(judge_audit(0.4))
+    assert "ends at the highest upper end of any" in compare_releases(table, RELEASES).note

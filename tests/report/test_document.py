@@ -90,9 +90,31 @@ def test_pages_and_metadata(pdf):
     info = read_info(pdf)
     assert 4 <= int(re.search(r"Pages:\s+(\d+)", info).group(1)) <= 10
     assert re.search(r"Tagged:\s+yes", info)
-    assert "Audit of <b>friends</b> – two_communities" in info
+    assert "Audit of <b>friends</b> – test (two_communities)" in info
     assert "Institute & Sons" in info
     assert b"pdfuaid" in pdf.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "subtitle"),
+    [("Spring release", "Spring release (two_communities)"), ("two_communities", None), ("", None)],
+)
+def test_the_cover_has_the_name_that_the_analyst_gave(view, name: str, subtitle: str | None):
+    named = replace(view, summary=replace(view.summary, name=name))
+    content, _ = build_content(named, ReportOptions(sections=()))
+    assert content["subtitle"] == (subtitle or "two_communities")
+
+
+def test_the_bound_of_a_secret_stands_below_what_is_said_of_it(view):
+    content, _ = build_content(view, ReportOptions(sections=("risk",)))
+    blocks = content["sections"][0]["blocks"]
+    texts = ["".join(span["text"] for span in b.get("spans", ())) for b in blocks]
+    notes = [i for i, text in enumerate(texts) if text.startswith("At most")]
+    assert notes
+    for i in notes:
+        secret = re.search(r"exposed to attacks on ([a-z ]+):", texts[i]).group(1)
+        assert texts[i].count("At most") == 1
+        assert f"exposed to attacks on {secret}:" in texts[i - 1]
 
 
 @needs_poppler
