@@ -180,13 +180,14 @@ def _attack_attribute(
     else:
         found = attack.infer(release, threat, context)
     roc = ranking.compute_attribute_roc(found, threat)
-    risk = node_risk.compute_attribute_node_risk(found, threat)
+    calibrated = node_risk.calibrate_classes(found, threat)
+    risk = node_risk.compute_attribute_node_risk(found, threat, calibrated)
     arrays = {**keep_arrays(found, threat), "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
     arrays["margin"] = ranking.compute_node_margins(found.probabilities, threat)
     measured = [
         *ranking.measure_class_probabilities(found, threat),
-        *node_risk.measure_margin_gain(found, threat),
+        *node_risk.measure_margin_gain(calibrated, threat),
         *measure_quantities(found, threat),
     ]
     facts = dict(found.facts or {})

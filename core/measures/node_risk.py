@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.isotonic import IsotonicRegression
 
 from core.graph import Attribute, pair_codes
 from core.measures.intervals import measure_mean, measure_share
+from core.measures.isotonic import fit_isotonic
 from core.measures.ranking import compute_margins
 from core.results import ClassProbabilities, Measurement, PairScores
 from core.threats import AttributeThreat, LinkThreat
@@ -68,15 +68,20 @@ def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: in
 
 
 def compute_attribute_node_risk(
-    probabilities: ClassProbabilities, threat: AttributeThreat
+    probabilities: ClassProbabilities,
+    threat: AttributeThreat,
+    calibrated: np.ndarray | None = None,
 ) -> NodeRisk:
     """Per hidden node: the calibrated probability of its true class.
 
     The base is the share of the node's class among all nodes with a value.
+    calibrated: `calibrate_classes` of the same, where the caller has it.
     """
     nodes = np.flatnonzero(threat.hidden)
     codes = threat.attribute.codes[nodes]
-    risk = calibrate_classes(probabilities, threat)[np.arange(len(nodes)), codes]
+    if calibrated is None:
+        calibrated = calibrate_classes(probabilities, threat)
+    risk = calibrated[np.arange(len(nodes)), codes]
     return NodeRisk(nodes, risk, threat.attribute.shares[codes])
 
 
@@ -97,16 +102,17 @@ def calibrate_classes(probabilities: ClassProbabilities, threat: AttributeThreat
     return scaled
 
 
-def measure_margin_gain(
-    probabilities: ClassProbabilities, threat: AttributeThreat
-) -> list[Measurement]:
+def measure_margin_gain(calibrated: np.ndarray, threat: AttributeThreat) -> list[Measurement]:
     """margin_gain: mean over the hidden nodes of the calibrated margin of the true class (NetFense
-    §5) less the margin that the class shares alone give the same node; 0 for who guesses."""
+    §5) less the margin that the class shares alone give the same node; 0 for who guesses.
+
+    calibrated: of `calibrate_classes`.
+    """
     codes = threat.attribute.codes[threat.hidden]
     if not len(codes) or threat.num_classes < 2:
         return []
     blind = np.tile(threat.attribute.shares, (len(codes), 1))
-    margins = compute_margins(calibrate_classes(probabilities, threat), codes)
+    margins = compute_margins(calibrated, codes)
     return [measure_mean("margin_gain", margins - compute_margins(blind, codes))]
 
 
@@ -164,14 +170,12 @@ def calibrate(
         placed = ranks
         if is_wrong_way(ranks[outside], truth[outside]):
             placed = len(ranks) + 1.0 - ranks
-        model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        model.fit(
+        result[inside] = fit_isotonic(
             np.concatenate([[0.0], placed[outside], [len(ranks) + 1.0]]),
             np.concatenate([[1.0], truth[outside], [0.0]]),
             np.concatenate([[1.0], weights[outside], [1.0]]),
+            placed[inside],
         )
-        if inside.any():
-            result[inside] = model.predict(placed[inside])
     return result
 
 

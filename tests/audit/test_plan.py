@@ -175,8 +175,7 @@ def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, g
     assert all(submitted[cell.key] == [cell.after] for cell in followers)
 
 
-def test_an_estimate_draws_nothing(make_spec, graph, monkeypatch):
-    """Of a million people a draw takes half a minute, and every card of a page asks."""
+def test_cells_are_listed_without_a_draw(make_spec, graph, monkeypatch):
     spec = make_spec(num_repeats=2, defenses=[{"key": "edge_rand"}])
     expected = plan_audit(spec, graph)
 

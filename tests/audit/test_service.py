@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from core.audit import plan
 from core.audit.export import describe_audit
 from core.audit.jobs.cluster import EmbeddedCluster, count_workers, list_preloaded
 from core.audit.jobs.publish import RETENTION_DAYS
@@ -96,6 +97,15 @@ class TestService:
         assert service.estimate_seconds(spec) == 0
         more = make_spec(num_repeats=3, root_seed=71, attacks=attacks)
         assert 0 < service.estimate_seconds(more) < 60
+
+    def test_an_estimate_draws_nothing(self, service, make_spec, monkeypatch):
+        """Of a million people a draw takes half a minute, and every card of a page asks."""
+
+        def refuse(*arguments):
+            raise AssertionError("a threat was drawn")
+
+        monkeypatch.setattr(plan, "draw_repeat", refuse)
+        assert service.estimate_seconds(make_spec(root_seed=72)) > 0
 
     def test_what_workers_need_is_imported_once_for_all(self, service):
         service.warm_up()
