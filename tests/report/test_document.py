@@ -311,6 +311,31 @@ def test_long_tables_break_over_pages(view, tmp_path):
     write_report(many, tmp_path / "r.pdf", ReportOptions(sections=("limits",)))
 
 
+@needs_poppler
+def test_no_row_of_a_table_is_broken(view, tmp_path):
+    """Rows of several lines each, so that some would lie across the end of a page."""
+    rows = [
+        result_row(
+            "original",
+            "common_neighbors",
+            f"mre_{i}",
+            None,
+            status="failed",
+            reason=" ".join([f"reason{i}begins", *["long words"] * (9 + i % 5), f"reason{i}ends"]),
+        )
+        for i in range(30)
+    ]
+    extra = pd.DataFrame(rows, columns=view.results.columns)
+    many = replace(view, results=pd.concat([view.results, extra], ignore_index=True))
+    path = write_report(many, tmp_path / "r.pdf", ReportOptions(sections=("limits",)))
+    made = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True)
+    pages = made.stdout.decode().split("\f")
+    begun = [re.findall(r"reason(\d+)begins", page) for page in pages]
+    assert sum(map(bool, begun)) > 1
+    for page, found in zip(pages, begun, strict=True):
+        assert sorted(found) == sorted(re.findall(r"reason(\d+)ends", page))
+
+
 def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
     empty = replace(
         view,
