@@ -11,7 +11,14 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure, wrap_text
+from core.figures.theme import (
+    INKS,
+    fit_rows,
+    make_empty_figure,
+    name_releases,
+    style_figure,
+    wrap_text,
+)
 from core.findings.labels import method_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import Theme, escape_text, release_color
@@ -40,7 +47,9 @@ def compare_releases(
     colors, place = release_color(releases), {r: i for i, r in enumerate(shown)}
     columns = min(PANELS, len(names))
     rows = math.ceil(len(names) / columns)
-    plots = rows * _ROW_PIXELS * len(shown) + (rows - 1) * _HEAD_PIXELS
+    titles = name_releases(releases)
+    row_pixels = fit_rows([titles[release] for release in shown], _ROW_PIXELS)
+    plots = rows * row_pixels * len(shown) + (rows - 1) * _HEAD_PIXELS
     height = plots + _TOP_PIXELS + _BOTTOM_PIXELS
     figure = make_subplots(
         rows=rows,
@@ -56,7 +65,6 @@ def compare_releases(
     for index, name in enumerate(names):
         at = {"row": index // columns + 1, "col": index % columns + 1}
         _add_panel(figure, table[table.name == name], place, colors, theme, at)
-    titles = name_releases(releases)
     style_figure(figure, theme, height, showlegend=False, hovermode="closest")
     figure.update_layout(margin={"t": _TOP_PIXELS, "b": _BOTTOM_PIXELS})
     figure.update_annotations(font={"size": 12})

@@ -156,7 +156,7 @@ def answer_bound(
     return " ".join(
         f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on {_name_secret(row)}: so "
         f"many by whichever attack happens to be right on each person, which is known only "
-        f"afterwards. If each of them only guessed, it would be {format_percent(row.noise)}."
+        f"afterwards. If every attack only guessed, it would be {format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
     )
 

@@ -186,7 +186,7 @@ def answer_map(people: pd.DataFrame) -> str:
     inside = found.exposed / found.at_stake
     others = (exposed - found.exposed) / max(at_stake - found.at_stake, 1)
     return (
-        f"{told}. They gather in community {found.community}: "
+        f"{told}. Community {found.community} holds more of them than chance would put there: "
         f"{found.exposed:,} of {found.at_stake:,} there ({format_percent(inside)}), "
         f"{format_percent(others)} elsewhere."
     )

@@ -102,12 +102,13 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
             "Advantage": gain,
             "Risk": narrow,
             "Base rate": number,
-            **dict.fromkeys(
-                (column for column in shown if column.startswith("On ")),
-                st.column_config.NumberColumn(
-                    format="%.2f", width=140, help="Advantage on that release."
-                ),
-            ),
+            **{
+                column: st.column_config.NumberColumn(
+                    format="%.2f", width=140, help=f"Advantage o{column[1:]}."
+                )
+                for column in shown
+                if column.startswith("On ")
+            },
             "Why": st.column_config.TextColumn(width=310),
             "Low": narrow,
             "High": narrow,

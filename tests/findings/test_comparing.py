@@ -107,6 +107,19 @@ def test_titles_have_room_below_the_numbers_of_the_panels_above(num_releases: in
     assert min(gaps) >= 90  # three lines of a title and one of numbers
 
 
+def test_names_of_three_lines_have_room_above_each_other():
+    releases = ("original", "rw_lp:strength=0.5", "random_deletion")
+    attacks = list_attack_keys()
+    view = make_audit(make_noise(releases, attacks), attacks, releases[1:])
+    table = compute_comparison(judge(view, find_policy("public")))
+    layout = compare_releases(table, releases).figure.layout
+    low, high = min(_domains(layout))
+    room = (high - low) * (layout.height - layout.margin.t - layout.margin.b) / len(releases)
+    lines = max(text.count("<br>") + 1 for text in layout.yaxis.ticktext)
+    assert lines == 3
+    assert room >= 18 * lines
+
+
 def _domains(layout) -> set[tuple[float, float]]:
     return {tuple(np.round(layout[key].domain, 6)) for key in layout if key.startswith("yaxis")}
 

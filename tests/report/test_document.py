@@ -321,7 +321,7 @@ def test_no_row_of_a_table_is_broken(view, tmp_path):
             f"mre_{i}",
             None,
             status="failed",
-            reason=" ".join([f"reason{i}begins", *["long words"] * (9 + i % 5), f"reason{i}ends"]),
+            reason=" ".join([f"reason{i}begins", *["words"] * (24 + i % 7), f"reason{i}ends"]),
         )
         for i in range(30)
     ]
