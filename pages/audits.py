@@ -29,8 +29,8 @@ def main() -> None:
     page.open_page("Audits", "What was done before?")
     audits = service.open_service().list_audits()
     if not audits:
-        st.info("No audit has been run yet. Start with the Attack page.")
-        page.show_next("attack", "Run attacks")
+        st.info("No audit has been run yet.", icon=":material/info:")
+        page.show_next("verdict", "Answer a few questions: Verdict")
         return
     states = pd.Series([audit.state for audit in audits]).value_counts()
     parts = ", ".join(f"{count} {state}" for state, count in states.items())
@@ -44,10 +44,15 @@ def main() -> None:
         height=min(38 + 35 * len(audits), 480),
         column_config={
             "audit": st.column_config.TextColumn(width=150),
+            "graph": st.column_config.TextColumn(width=150),
             "finished": st.column_config.ProgressColumn(
-                format="percent", min_value=0, max_value=1, width=90
+                format="percent", min_value=0, max_value=1, width=80
             ),
-            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=135),
+            "took": st.column_config.TextColumn(width=75),
+            "secret": st.column_config.TextColumn(width=180),
+            "attacks": st.column_config.NumberColumn(width=60),
+            "defenses": st.column_config.NumberColumn(width=70),
         },
     )
     chosen = [audits[row] for row in event.selection.rows if row < len(audits)]

@@ -153,13 +153,16 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
             st.caption("No attributes: only links can be audited.")
             return
         share: dict[str, Any] = {
-            "format": "percent",
+            "format": "%.0f %%",
             "min_value": 0,
-            "max_value": 1,
+            "max_value": 100,
             "width": 110,
         }
         st.dataframe(
-            profile.attribute_table,
+            profile.attribute_table.assign(
+                missing_share=lambda t: 100 * t.missing_share,
+                largest_share=lambda t: 100 * t.largest_share,
+            ),
             hide_index=True,
             column_order=("column", "classes", "missing_share", "largest_class", "largest_share"),
             column_config={

@@ -115,6 +115,8 @@ def _show_run(view: AuditView | None, defenses: list[MethodChoice], is_new: bool
         "num_repeats": _count_repeats(),
         **page.choose_identity(attacks),
     }
+    if is_running:
+        st.caption(page.WAIT)
     if not is_new:
         st.caption("Select at least one defense.")
     elif time := estimate_audit(fields):
@@ -138,14 +140,15 @@ def _count_repeats() -> int:
 def _show_card(method: type[Method], num_repeats: int) -> list[MethodChoice]:
     info = method.info
     with st.container(border=True):
-        head, cost = st.columns([5, 1.3], vertical_alignment="center")
-        chosen = head.checkbox(
-            f"**{info.title}**",
-            key=f"defense.{info.key}",
-            persist_state="session",
-            help=info.source,
-        )
-        cost.caption(estimate_method(method, num_repeats))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            chosen = st.checkbox(
+                f"**{info.title}**",
+                key=f"defense.{info.key}",
+                persist_state="session",
+                help=info.source,
+                width="stretch",
+            )
+            st.caption(estimate_method(method, num_repeats).replace(" ", "\u00a0"), width="content")
         st.caption(info.summary)
         if not chosen:
             return []

@@ -59,7 +59,8 @@ def _show_heatmaps(view: AuditView, secret: Secret, chosen: list[str]) -> None:
     nodes = select_nodes(view, secret)
     scale = _choose_scale()
     order = list_people(view, secret, chosen[0]).node.tolist()
-    columns = st.columns(2 if len(chosen) > 1 else [3, 2], gap="large")
+    with st.container(key="heatmaps" if len(chosen) > 1 else "wide-heatmaps"):
+        columns = st.columns(2 if len(chosen) > 1 else [3, 2], gap="large")
     for release, column in zip(chosen, columns, strict=False):
         with column:
             table = cache.remember(view, _tabulate_heatmap, secret, release, scale, chosen[0])
@@ -83,7 +84,9 @@ def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
     """The original next to the safest release, or what the user picks (at most two)."""
     releases = list_releases(select_nodes(view, secret))
     if len(releases) == 1:
-        st.caption("Only the original is here: add defenses on the Defend page.")
+        waits = view.spec.defenses and view.summary.state.is_active
+        why = "the others are still being attacked" if waits else "add defenses on the Defend page"
+        st.caption(f"Only the {release_title(releases[0]).lower()} is here: {why}.")
         return releases
     best = cache.remember(view, _find_safest, secret)
     start = [ORIGINAL, best] if best in releases else releases[:2]

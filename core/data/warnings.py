@@ -28,19 +28,34 @@ def find_warnings(
         if name == private or private is None:
             for column, share in find_determining(graph, attribute):
                 yield (
-                    f"Column '{column}' alone gives away '{name}' for {share:.0%} of the nodes: "
-                    f"no change of links protects '{name}' while '{column}' is released."
+                    f"Column '{column}' alone gives away '{name}' for {_say_share(share)} of the "
+                    f"nodes: no change of links protects '{name}' while '{column}' is released."
                 )
     isolated = int((graph.degrees == 0).sum())
     if isolated:
-        yield f"{isolated} nodes have no link: attacks on links say nothing about them."
+        one = isolated == 1
+        yield (
+            f"{_count(isolated, 'node')} {'has' if one else 'have'} no link: attacks on links say "
+            f"nothing about {'it' if one else 'them'}."
+        )
     if graph.num_edges < 50:
-        yield f"The graph has {graph.num_edges} links: results on so few are hardly resolved."
+        links = _count(graph.num_edges, "link")
+        yield f"The graph has {links}: results on so few are hardly resolved."
     if not graph.attributes:
         yield "No attribute: only attacks on links can be audited."
     if report is not None and report.num_filled:
         count = sum(report.num_filled.values())
-        yield f"{count} missing feature values were filled with their column's median."
+        were = "was" if count == 1 else "were"
+        yield f"{_count(count, 'missing feature value')} {were} filled with their column's median."
+
+
+def _count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _say_share(share: float) -> str:
+    """Only all is "100%"."""
+    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 def _warn_attribute(attribute: Attribute) -> Iterator[str]:
@@ -48,21 +63,22 @@ def _warn_attribute(attribute: Attribute) -> Iterator[str]:
     present = int((counts > 0).sum())
     missing = 1 - attribute.known.mean()
     if present < 2:
-        yield f"Column '{name}' has {present} class: there is nothing to infer."
+        has = _count(present, "class", "classes")
+        yield f"Column '{name}' has {has}: there is nothing to infer."
     elif attribute.shares.max() >= NEARLY_CONSTANT:
         label = attribute.classes[int(attribute.shares.argmax())]
         yield (
-            f"Column '{name}' is nearly constant: {attribute.shares.max():.0%} are '{label}', so "
-            "that guessing it is right almost always."
+            f"Column '{name}' is nearly constant: {_say_share(attribute.shares.max())} are "
+            f"'{label}', so that guessing it is right almost always."
         )
     if missing >= MANY_MISSING:
-        yield f"Column '{name}' is unknown for {missing:.0%} of the nodes."
+        yield f"Column '{name}' is unknown for {_say_share(missing)} of the nodes."
     tiny = [c for c, k in zip(attribute.classes, counts, strict=True) if 0 < k < TINY_CLASS]
     if tiny and present >= 2:
         shown = ", ".join(f"'{c}'" for c in tiny[:5]) + (" …" if len(tiny) > 5 else "")
         yield (
-            f"Column '{name}' has {len(tiny)} classes of fewer than {TINY_CLASS} nodes ({shown}): "
-            "their results are hardly resolved."
+            f"Column '{name}' has {_count(len(tiny), 'class', 'classes')} of fewer than "
+            f"{TINY_CLASS} nodes ({shown}): results on so few are hardly resolved."
         )
 
 

@@ -11,7 +11,14 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure, wrap_text
+from core.figures.theme import (
+    INKS,
+    fit_rows,
+    make_empty_figure,
+    name_releases,
+    style_figure,
+    wrap_text,
+)
 from core.findings.labels import method_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import Theme, escape_text, release_color
@@ -20,7 +27,8 @@ PANELS = 3
 """Panels beside each other."""
 
 SYMBOLS = {"kept": "circle", "not proven": "circle-open", "not kept": "x"}
-_ROW_PIXELS, _HEAD_PIXELS = 36, 104
+_ROW_PIXELS, _HEAD_PIXELS = 36, 96
+_TOP_PIXELS, _BOTTOM_PIXELS = 72, 34
 _WRAP, _TITLE_LINES = 25, 3
 
 
@@ -39,13 +47,16 @@ def compare_releases(
     colors, place = release_color(releases), {r: i for i, r in enumerate(shown)}
     columns = min(PANELS, len(names))
     rows = math.ceil(len(names) / columns)
-    height = rows * (_HEAD_PIXELS + _ROW_PIXELS * len(shown))
+    titles = name_releases(releases)
+    row_pixels = fit_rows([titles[release] for release in shown], _ROW_PIXELS)
+    plots = rows * row_pixels * len(shown) + (rows - 1) * _HEAD_PIXELS
+    height = plots + _TOP_PIXELS + _BOTTOM_PIXELS
     figure = make_subplots(
         rows=rows,
         cols=columns,
         shared_yaxes=True,
         horizontal_spacing=0.04,
-        vertical_spacing=_HEAD_PIXELS / height if rows > 1 else 0,
+        vertical_spacing=_HEAD_PIXELS / plots if rows > 1 else 0,
         subplot_titles=[
             wrap_text(table[table.name == name].title.iloc[0], _WRAP, _TITLE_LINES)
             for name in names
@@ -54,9 +65,8 @@ def compare_releases(
     for index, name in enumerate(names):
         at = {"row": index // columns + 1, "col": index % columns + 1}
         _add_panel(figure, table[table.name == name], place, colors, theme, at)
-    titles = name_releases(releases)
     style_figure(figure, theme, height, showlegend=False, hovermode="closest")
-    figure.update_layout(margin={"t": 72})
+    figure.update_layout(margin={"t": _TOP_PIXELS, "b": _BOTTOM_PIXELS})
     figure.update_annotations(font={"size": 12})
     figure.update_yaxes(
         range=[len(shown) - 0.5, -0.5],
@@ -65,8 +75,9 @@ def compare_releases(
         showgrid=False,
     )
     note = (
-        "Worst value over all attacks that count, with its 95 % interval. Filled: kept, interval "
-        "included; open: not proven; cross: not kept. Shaded: beyond the limit. ← safer."
+        "Worst value over all attacks that count; its 95 % interval ends at the highest upper end "
+        "of any. Filled: kept, interval included; open: not proven; cross: not kept. Shaded: "
+        "beyond the limit. ← safer."
     )
     if table.before.notna().any():
         note += f" Small diamond: {earlier or 'the earlier audit'}."
@@ -116,6 +127,7 @@ def _add_panel(
         },
         text=[_describe(row) for row in part.itertuples()],
         hovertemplate="%{text}<extra></extra>",
+        cliponaxis=False,
         **at,
     )
     # A panel must have its points before it takes shapes.

@@ -8,7 +8,7 @@ from plotly.subplots import make_subplots
 
 from core.audit.view import AuditView
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure
+from core.figures.theme import INKS, fit_rows, make_empty_figure, name_releases, style_figure
 from core.findings.labels import method_title, release_title
 from core.findings.margins import WHATS, compute_margin_table
 from core.findings.palette import Theme, escape_text, release_color
@@ -68,7 +68,8 @@ def margin_boxes(
             row=1,
             col=column,
         )
-    style_figure(figure, theme, 150 + 42 * table.release.nunique())
+    row_pixels = fit_rows([names[r] for r in table.release], 42)
+    style_figure(figure, theme, 150 + row_pixels * table.release.nunique())
     figure.update_yaxes(autorange="reversed", ticklabelstandoff=4)
     repeats = int(view.results.seeds.max())
     note = (

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure
+from core.figures.theme import INKS, fit_rows, make_empty_figure, name_releases, style_figure
 from core.findings.numbers import format_interval
 from core.findings.pair_profile import KINDS, METRICS, compute_pair_table
 from core.findings.palette import Theme, release_color
@@ -73,7 +73,8 @@ def pair_profile(
             legendgroup=kind,
             marker={**look, "color": ink.text, "line": {"width": 2}},
         )
-    style_figure(figure, theme, 180 + 44 * len(order))
+    row_pixels = fit_rows([names[r] for r in order], 44)
+    style_figure(figure, theme, 180 + row_pixels * len(order))
     figure.update_yaxes(
         categoryorder="array",
         categoryarray=[names[r] for r in order[::-1]],

@@ -31,10 +31,10 @@ MANY_PEOPLE, FEW_LINES = 20_000, 4_000
 
 NOTHING = "#b6bcc6"
 _BAR_TITLES: dict[Color, str] = {
-    "advantage": "Advantage over the base rate   ← safer",
+    "advantage": "Advantage   ← safer",
     "risk": "Risk   ← safer",
     "links": "Links of a person",
-    "change": "Links lost and gained, over those before",
+    "change": "Links changed, of those before",
 }
 _SPAN = 1.08
 _CLOSE = 0.12
@@ -307,7 +307,7 @@ def _list_groups(people: pd.DataFrame, by: Color) -> list[str]:
 def _bar(title: str) -> dict[str, object]:
     """A colour bar below the map, which has the whole width for itself."""
     return {
-        "title": {"text": title, "side": "top"},
+        "title": {"text": title, "side": "top", "font": {"size": 14}},
         "orientation": "h",
         "thickness": 10,
         "len": 0.5,

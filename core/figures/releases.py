@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.figures.theme import INKS, make_empty_figure, style_figure, wrap_text
 from core.findings.palette import (
     ADDED_BLUE,
     OKABE_ITO,
@@ -23,6 +23,8 @@ from core.findings.releases import choose_sample, compute_layout, compute_link_c
 from core.graph import Graph
 
 MAX_CURVES = 4
+_TITLE_WIDTH = 15
+"""Letters a line above a panel: four panels stand beside each other at 600 pixels."""
 
 SHORT_NAMES = ("gae", "seal", "gps", "gcn")
 """Of methods, as curves are named after them."""
@@ -92,7 +94,7 @@ def training_curves(
         1,
         len(names),
         horizontal_spacing=0.08,
-        subplot_titles=[escape_text(_in_words(name)) for name in names],
+        subplot_titles=[wrap_text(_in_words(name), _TITLE_WIDTH, 2) for name in names],
     )
     for column, name in enumerate(names, start=1):
         points = table[table.curve == name]
@@ -109,7 +111,9 @@ def training_curves(
             row=1,
             col=column,
         )
-    style_figure(figure, theme, 260)
+    style_figure(figure, theme, 280)
+    figure.update_layout(margin={"t": 56})
+    figure.update_annotations(font={"size": 13})
     figure.update_xaxes(title_text="Step")
     return Chart(figure, table, "First repeat.")
 

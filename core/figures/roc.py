@@ -116,7 +116,7 @@ def _finish(
         "range": [-4.02, 0.05],
     }
     style_figure(figure, theme, 460)
-    figure.update_xaxes(title_text="False positive rate", **ticks)
+    figure.update_xaxes(ticklabelstandoff=6, title_text="False positive rate", **ticks)
     figure.update_yaxes(title_text="True positive rate   ↓ safer", **ticks)
     parts = [
         curve[["fpr", "tpr"]].assign(release=release, attack=attack)

@@ -63,10 +63,17 @@ def style_figure(figure: go.Figure, theme: Theme, height: int = 420, **layout: A
     return figure
 
 
+_LINE_PIXELS = 19
+MAX_WORD = 24
+"""Letters of a word that is kept whole, even where a line is meant to be shorter."""
+
+
 def wrap_text(text: str, width: int, max_lines: int) -> str:
     """Escaped, on so many lines at most; what does not fit ends in an ellipsis."""
     for joint in (" = ", " %"):  # no line ends within a setting or before a unit
         text = text.replace(joint, joint.replace(" ", "\u00a0"))
+    whole = [len(word) for word in text.split(" ") if len(word) <= MAX_WORD]
+    width = max([width, *whole])  # a setting is not broken for a letter or two
     lines = textwrap.wrap(text, width, max_lines=max_lines, placeholder=" …")
     return "<br>".join(map(escape_text, lines))
 
@@ -74,6 +81,11 @@ def wrap_text(text: str, width: int, max_lines: int) -> str:
 def name_releases(releases: Iterable[str], width: int = 20) -> dict[str, str]:
     """Release → its short name on at most three lines, for the axis of a figure."""
     return {r: wrap_text(title, width, 3) for r, title in short_titles(releases).items()}
+
+
+def fit_rows(names: Iterable[str], least: int) -> int:
+    """Pixels a row on whose axis these names stand, so that lines of two do not meet."""
+    return max([least, *(_LINE_PIXELS * (name.count("<br>") + 1) + 6 for name in names)])
 
 
 def make_empty_figure(message: str, theme: Theme = "light", height: int = 240) -> go.Figure:

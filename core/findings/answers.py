@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from core.audit.cases import THREAT_TITLES, Threat
+from core.audit.states import State
 from core.findings.attackers import compute_bound, compute_exposed, pick_worst
 from core.findings.beat_null import compare_with_null, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
@@ -68,7 +69,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
     for metric in dict.fromkeys((FEW_ALARMS, main_metric(results, threat))):
         if metric is None:
             continue
-        worst = compute_worst_attacks(results, metric, threat)
+        worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
         text = _tell_lowest(worst.set_index("release"))
         first = f"The strongest attempt to {AIMS[threat]}"
         if text:
@@ -76,6 +77,17 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
         if text and metric in TURNABLE:
             told += [describe_turned(worst)]
     return " ".join(filter(None, told))
+
+
+def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
+    """Without the releases that the original's strongest attack has still to be tried on: they
+    only look safer. One that cannot run on a release is not held against it."""
+    strongest = worst[worst.release == ORIGINAL].method
+    if strongest.empty:
+        return worst
+    ended = results.status.isin([State.DONE, State.SKIPPED])
+    tried = results[ended & (results.method == strongest.iloc[0])].release
+    return worst[worst.release.isin(tried)]
 
 
 def _tell_lowest(worst: pd.DataFrame) -> str:
@@ -144,9 +156,15 @@ def answer_bound(
     return " ".join(
         f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on {_name_secret(row)}: so "
         f"many by whichever attack happens to be right on each person, which is known only "
-        f"afterwards. As many attackers who guess reach {format_percent(row.noise)}."
+        f"afterwards. If every attack only guessed, it would be {format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
     )
+
+
+def list_bounds(nodes: pd.DataFrame) -> list[str]:
+    """`answer_bound` of each secret apart, in the order of `list_risks`."""
+    told = [answer_bound(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
+    return told or [answer_bound(nodes)]
 
 
 def _name_secret(row: Any) -> str:

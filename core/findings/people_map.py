@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from core.audit.cases import THREAT_TITLES
+from core.audit.cases import Threat
 from core.findings.attackers import compute_headline, find_secret
 from core.findings.numbers import format_percent
 from core.graph import MISSING, Attribute, Graph
@@ -182,22 +182,32 @@ def answer_map(people: pd.DataFrame) -> str:
         return told + "."
     found = find_gathering(communities)
     if found is None:
-        return f"{told}. They sit in no community more than chance would put there."
+        return f"{told}. No community holds more of them than chance would put there."
     inside = found.exposed / found.at_stake
     others = (exposed - found.exposed) / max(at_stake - found.at_stake, 1)
     return (
-        f"{told}. They gather in community {found.community}: "
+        f"{told}. Community {found.community} holds more of them than chance would put there: "
         f"{found.exposed:,} of {found.at_stake:,} there ({format_percent(inside)}), "
         f"{format_percent(others)} elsewhere."
     )
+
+
+_ON: dict[Threat, str] = {
+    "link": "hidden links",
+    "included": "links inside",
+    "attribute": "the private attribute",
+    "identity": "who they are",
+}
 
 
 def _name_threats(people: pd.DataFrame) -> str:
     """By what the exposed are exposed most, so that one threat does not pass for another."""
     exposed = people.attack[people.advantage > ADVANTAGE_LIMIT]
     threats = exposed.map(lambda attack: find_secret(attack)[0]).value_counts()
-    named = [f"{count:,} most by {THREAT_TITLES[t]}" for t, count in threats.items() if t]
-    return f" ({', '.join(named)})" if named else ""
+    names = {t: _ON[t] for t in threats.index if t}
+    if len(names) < 2:
+        return "".join(f", mostly on {name}" for name in names.values())
+    return f" ({', '.join(f'{threats[t]:,} most on {name}' for t, name in names.items())})"
 
 
 def list_people(people: pd.DataFrame, by: Color, limit: int | None = None) -> pd.DataFrame:

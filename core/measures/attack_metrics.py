@@ -34,7 +34,7 @@ def list_attack_metrics() -> list[MetricInfo]:
         MetricInfo(
             "tpr_at_fpr_0.01",
             "Found at 1 % false alarms",
-            "Share of the secrets that the attacker names while accusing wrongly in 1 of 100 "
+            "Share of the secrets that the attacker names while accusing wrongly in 1 % of the "
             "cases: what a careful attacker finds.",
             better_for_privacy="lower",
             range=SHARE,

@@ -12,7 +12,7 @@ from typing import Any
 import typst
 
 from core.audit.states import State
-from core.audit.view import AuditView
+from core.audit.view import AuditSummary, AuditView
 from core.report.blocks import Block
 from core.report.closing import build_limits, build_provenance, build_signoff, build_sources
 from core.report.editions import FILES, blur_counts, fit_options
@@ -92,19 +92,28 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
     ]
     content = {
         "title": clean_text(options.title, 120) or "Privacy audit",
-        "subtitle": clean_text(spec.graph_name, 120),
+        "subtitle": _name_audit(view.summary),
         "organisation": clean_text(options.organisation, 120),
         "reviewer": clean_text(options.reviewer, 120),
         "date": f"{material.created:%d %B %Y}".lstrip("0"),
         "audit": clean_text(view.summary.id, 40),
         "state": ""
         if view.summary.state == State.DONE
-        else (f"This audit is {view.summary.state}: what follows is what is known so far."),
+        else (
+            f"This audit is {view.summary.state}: what follows is what is known so far, and a "
+            "release that not every attack was tried on may look safer than it is."
+        ),
         "mark": _describe_edition(options),
         "summary": build_page(material) if is_summary else build_summary(material),
         "sections": sections,
     }
     return (blur_counts(content) if material.is_external else content), material.images
+
+
+def _name_audit(summary: AuditSummary) -> str:
+    """What the analyst called the audit, and which graph it is of."""
+    graph, name = clean_text(summary.graph_name, 120), clean_text(summary.name, 120)
+    return graph if name in ("", graph) else f"{name} ({graph})"
 
 
 def _describe_edition(options: ReportOptions) -> str:

@@ -12,7 +12,7 @@ from core.findings.attackers import compute_headlines
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import is_null, method_title, metric_title, release_title
 from core.findings.link_prior import describe_report_prior
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval, format_number, format_percent
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
@@ -170,6 +170,16 @@ def build_releases(material: Material) -> list[Block]:
     return result
 
 
+def _tell_risks(material: Material) -> list[Block]:
+    """What each secret's attacks find, and below it the bound of just that secret."""
+    told = zip(answers.list_risks(material.nodes), answers.list_bounds(material.nodes), strict=True)
+    return [
+        block
+        for risk, bound in told
+        for block in (blocks.paragraph(risk), *([blocks.note(bound)] if bound else []))
+    ]
+
+
 def build_risk(material: Material) -> list[Block]:
     """Who is exposed, and how surely."""
     if material.nodes.empty:
@@ -181,15 +191,14 @@ def build_risk(material: Material) -> list[Block]:
     level = 20 if scale == "advantage" else 80
     name = "an advantage" if scale == "advantage" else "a risk"
     alt = f"Share of the nodes with {name} of {level / 100:g} or more: " + "; ".join(
-        f"{release_title(str(release))} {100 * rows.share.iloc[level]:.0f} %"
+        f"{release_title(str(release))} {format_percent(rows.share.iloc[level])}"
         for release, rows in shares.groupby("release", sort=False)
     )
     what = "gains at least so much over the base rate"
     if scale == "risk":
         what = "puts at least such a probability on the truth, the base rate included"
     return [
-        *map(blocks.paragraph, answers.list_risks(material.nodes)),
-        blocks.note(answers.answer_bound(material.nodes)),
+        *_tell_risks(material),
         blocks.figure(
             image,
             alt,

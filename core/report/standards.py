@@ -153,7 +153,10 @@ def _build_intruder(material: Material) -> Block:
         [
             ("Who played the intruder", f"{who} of this tool, beside null attackers"),
             ("What they knew", "; ".join(known)),
-            ("Said of the recipient", clean_text(spec.purpose.get("knowledge", ""), 200) or "–"),
+            (
+                "Said of the recipient",
+                clean_text(spec.purpose.get("knowledge", ""), 200) or "nothing",
+            ),
             ("Means", "published methods; one computer; no search of the web, no inquiries"),
             ("Tried by people", "to be filled in: who, when, with which sources, what was found"),
         ]

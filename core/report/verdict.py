@@ -6,7 +6,7 @@ from datetime import datetime
 
 from core.findings.labels import release_title
 from core.findings.numbers import format_number
-from core.findings.verdict import ReleaseVerdict, Verdict
+from core.findings.verdict import SEVERITY, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
     DECISION_TITLES,
@@ -109,7 +109,7 @@ def build_page(material: Material) -> list[Block]:
         *(build_limit_table(release, material.is_external) for release in chosen),
     ]
     if untried:
-        result.append(blocks.note(clean_text("Not tried: " + "; ".join(untried), 500)))
+        result.append(blocks.note(clean_text(". ".join(untried) + ".", 500)))
     return [
         *result,
         blocks.note(f"Review by {find_review_date(material.created)}. Details: the full report."),
@@ -137,10 +137,17 @@ def build_limit_table(release: ReleaseVerdict, is_external: bool = False) -> Blo
 
 
 def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:
-    """The recommended release, else the least bad defended one, then the original."""
+    """The recommended release, else the least bad defended one (it breaks fewest limits, as the
+    verdict in words has it), then the original."""
     defended = [r for r in verdict.releases if r.release != ORIGINAL]
-    order = {"publish": 0, "refer": 1, "do_not_publish": 2}
-    ranked = sorted(defended, key=lambda r: (r.release != verdict.recommended, order[r.decision]))
+    ranked = sorted(
+        defended,
+        key=lambda r: (
+            r.release != verdict.recommended,
+            SEVERITY[r.decision],
+            sum(check.decision == "do_not_publish" for check in r.checks),
+        ),
+    )
     original = verdict.find(ORIGINAL)
     return [*ranked[:1], *([original] if original is not None else [])]
 

@@ -141,6 +141,8 @@ def _show_run(
         disabled=is_empty or is_running,
         width="stretch",
     )
+    if is_running:
+        st.caption(page.WAIT)
     if is_empty:
         st.caption("Select at least one attack.")
     else:

@@ -26,6 +26,8 @@ from pages.ui import cache, service, session
 from pages.ui.text import count_noun, escape
 
 PAGES = Path(__file__).parents[1]
+WAIT = "The next audit can start when this one is done or cancelled, in the rail on the left."
+"""Why nothing can be started."""
 
 
 def open_page(title: str, question: str) -> None:
@@ -73,12 +75,14 @@ def show_state(view: AuditView) -> None:
     done = f"{summary.cells_done} of {summary.cells_total} parts"
     if summary.state.is_active:
         st.info(
-            f"The audit is running: {done} are finished, and this is what is known so far.",
+            f"The audit is running: {done} are finished, and this is what is known so far."
+            f"{_warn_of_gaps(view)}",
             icon=":material/progress_activity:",
         )
     elif summary.state in (State.CANCELLED, State.INTERRUPTED):
         st.warning(
-            f"The audit was {summary.state} with {done} finished; nothing finished is lost.",
+            f"The audit was {summary.state} with {done} finished; nothing finished is lost."
+            f"{_warn_of_gaps(view)}",
             icon=":material/pause_circle:",
         )
         _offer_resume(summary.id, "Resume the audit")
@@ -106,6 +110,13 @@ def show_state(view: AuditView) -> None:
             )
             if summary.state is State.DONE:
                 _offer_resume(summary.id, "Try the failed parts again")
+
+
+def _warn_of_gaps(view: AuditView) -> str:
+    """What has been attacked less looks safer."""
+    if not view.spec.defenses:
+        return ""
+    return " A release that not every attack was tried on may look safer than it is."
 
 
 def _offer_resume(audit_id: str, label: str) -> None:
@@ -154,7 +165,7 @@ def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
     if title:
         st.header(title, anchor=False)
     if chart.is_empty:
-        st.caption(escape(chart.note, 300))
+        st.caption(escape(chart.note, 300) or "There is nothing to draw here yet.")
         return None
     event = st.plotly_chart(
         chart.figure,

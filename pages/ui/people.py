@@ -85,6 +85,7 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
         help="What the attack adds to the base rate: the table's order.",
     )
     number = st.column_config.NumberColumn(format="%.2f")
+    narrow = st.column_config.NumberColumn(format="%.2f", width=48)
     st.dataframe(
         shown,
         hide_index=True,
@@ -98,17 +99,18 @@ def show_people(view: AuditView, secret: Secret, releases: list[str]) -> None:
             "Rank": st.column_config.NumberColumn(width=55),
             "Person": st.column_config.TextColumn(width=90),
             "Advantage": gain,
-            "Risk": number,
+            "Risk": narrow,
             "Base rate": number,
-            **dict.fromkeys(
-                (column for column in shown if column.startswith("On ")),
-                st.column_config.NumberColumn(
-                    format="%.2f", width=140, help="Advantage on that release."
-                ),
-            ),
-            "Why": st.column_config.TextColumn(width=340),
-            "Low": number,
-            "High": number,
+            **{
+                column: st.column_config.NumberColumn(
+                    format="%.2f", width=140, help=f"Advantage o{column[1:]}."
+                )
+                for column in shown
+                if column.startswith("On ")
+            },
+            "Why": st.column_config.TextColumn(width=310),
+            "Low": narrow,
+            "High": narrow,
         },
     )
     notes = [describe_prior(people, secret), TIES]

@@ -74,8 +74,9 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
         on_select=lambda: None,
         selection_mode="single-row",
         column_config={
-            "Advantage": st.column_config.NumberColumn(format="%.2f"),
-            "Risk": st.column_config.NumberColumn(format="%.2f"),
+            "Person": st.column_config.TextColumn(width=90),
+            "Advantage": st.column_config.NumberColumn(format="%.2f", width=75),
+            "Risk": st.column_config.NumberColumn(format="%.2f", width=50),
         },
     )
     _open_row(event.selection.rows, top)

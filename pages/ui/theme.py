@@ -18,11 +18,16 @@ _STYLE = """
 .st-key-answer p {font-size: 1.08rem; line-height: 1.5;}
 .st-key-question p {opacity: .8;}
 .st-key-answer p + p {margin-top: .4rem;}
+[data-testid="stMultiSelect"] [role="group"]:has(> [data-testid="stMultiSelectTagsContainer"])
+  {height: auto; max-height: none;}
+[data-testid="stMultiSelectTagsContainer"] {flex-wrap: wrap; overflow: visible; height: auto;
+  max-height: none; mask-image: none; padding-block: .25rem;}
 .st-key-node-panel h2 {font-size: 1.15rem;}
 :is(.st-key-releases-table, [class*="st-key-limits-"]) :is(td, th) {padding: .35rem .45rem;
   font-size: .84rem; line-height: 1.35; overflow-wrap: anywhere; min-width: 0;}
 iframe {border: 0;}
 @media (max-width: 1180px) {
+  .block-container {padding-left: 2.2rem; padding-right: 2.2rem;}
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
     {flex-wrap: wrap;}
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
@@ -35,15 +40,24 @@ _CAPTIONS = """<style>
 {opacity: 1; color: COLOR;}
 </style>"""
 _ON_PRIMARY = """<style>
-[data-testid='stBaseButton-primary'], [data-testid='stBaseButton-primary'] *,
+[data-testid='stBaseButton-primary']:not(:disabled),
+[data-testid='stBaseButton-primary']:not(:disabled) *,
 [data-testid='stMultiSelectTagsContainer'] [data-tag],
 [data-testid='stMultiSelectTagsContainer'] [data-tag] * {color: #12171d !important;}
 </style>"""
+_RINGS = """<style>
+[data-testid='stRadioOption']:not([data-selected], [data-disabled]) > div > div:first-child
+{border-color: COLOR;}
+[data-testid='stCheckbox'] > label:not([data-selected], [data-disabled]) > div:first-of-type
+{border-color: COLOR;}
+</style>"""
 _INKS = {
-    "light": _CAPTIONS.replace("COLOR", "#56606c"),
-    "dark": _CAPTIONS.replace("COLOR", "#a9b3be") + _ON_PRIMARY,
+    "light": _CAPTIONS.replace("COLOR", "#56606c") + _RINGS.replace("COLOR", "#7b8794"),
+    "dark": _CAPTIONS.replace("COLOR", "#a9b3be")
+    + _RINGS.replace("COLOR", "#7f8b99")
+    + _ON_PRIMARY,
 }
-"""Captions and what stands on the primary colour, at 4.5:1 at least."""
+"""Captions and what stands on the primary colour at 4.5:1 at least, what can be ticked at 3:1."""
 
 
 def apply_style() -> None:

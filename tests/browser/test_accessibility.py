@@ -1,4 +1,5 @@
-"""axe-core on every page, with nothing loaded and with a finished audit, in both themes."""
+"""axe-core on every page, with nothing loaded and with a finished audit, in both themes; and
+whether anything is cut off, lies on something else or cannot be seen."""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from tests.browser import driver
 from tests.browser.accessibility import find_faults
+from tests.browser.layout import find_stumbles
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-EMPTY = {"verdict": "Verdict", "": "Data", "attack": "Attack", "risk": "Risk"}
+EMPTY = {"verdict": "Verdict", "": "Data", "attack": "Attack", "defend": "Defend", "risk": "Risk"}
 DONE = ("Verdict", "Data", "Attack", "Defend", "Homophily", "Trade-off", "Report", "Audits")
 
 
@@ -58,21 +60,25 @@ def test_no_page_breaks_a_rule(
     browser: Browser, server: str, audit_id: str, scheme: str, width: int
 ) -> None:
     page = open_session(browser, server, scheme, width)
-    faults = {}
+    faults: dict[str, list[object]] = {}
+
+    def look(title: str) -> None:
+        faults[title] = [*find_faults(page), *find_stumbles(page)]
+
     for path, title in EMPTY.items():
         driver.open_page(page, path, title)
-        faults[f"{title}, empty"] = find_faults(page)
+        look(f"{title}, empty")
     driver.open_page(page, f"risk?audit={audit_id}&threat=attribute&node=34", "Risk")
     page.locator(".st-key-node-panel").wait_for()
     driver.settle(page)
-    faults["a person"] = find_faults(page)
+    look("a person")
     page.keyboard.press("Escape")
     page.locator(".st-key-node-panel").wait_for(state="detached")
     driver.settle(page)
-    faults["Risk"] = find_faults(page)
+    look("Risk")
     for title in DONE:
         driver.follow(page, title)
-        faults[title] = find_faults(page)
+        look(title)
     page.context.close()
     assert not {title: list(map(str, found)) for title, found in faults.items() if found}
 
@@ -86,3 +92,24 @@ def test_faults_are_found(browser: Browser) -> None:
     found = {fault.rule for fault in find_faults(page)}
     page.close()
     assert found >= {"color-contrast", "heading-order", "svg-img-alt"}
+
+
+def test_what_an_eye_stumbles_over_is_found(browser: Browser) -> None:
+    """Two labels on each other, a cut one, a faint circle, a faint button, a hidden choice."""
+    page = browser.new_page()
+    page.set_content(
+        "<div data-testid=stApp style='background:rgb(18,23,29);width:600px'>"
+        "<div data-testid=stMain><div class=js-plotly-plot style='width:300px'>"
+        "<svg width=300 height=60 style='overflow:visible'><text x=10 y=20>above all</text>"
+        "<text x=20 y=24>below</text><text x=280 y=50>far too long</text></svg></div>"
+        "<label data-testid=stRadioOption><div><div style='border:1px solid rgb(45,55,67);"
+        "width:9px;height:9px'></div>A</div></label>"
+        "<button disabled style='color:rgb(18,23,29)'>Run</button>"
+        "<div data-testid=stMultiSelectTagsContainer style='width:50px;height:20px;"
+        "white-space:nowrap;overflow:hidden'><span data-tag>one of many</span></div></div></div>"
+    )
+    found = " ".join(find_stumbles(page))
+    page.close()
+    for what in ("on each other: above all", "cut: far", "hardly seen", "cannot be read: Run"):
+        assert what in found
+    assert "hidden choice: one of many" in found

@@ -85,7 +85,7 @@ WARNINGS = {
     "nearly constant": ([0] * 58 + [1] * 2, "nearly constant: 97% are 'c0'"),
     "one class": ([0] * 60, "has 1 class: there is nothing to infer"),
     "missing": ([-1] * 20 + [0, 1] * 20, "unknown for 33% of the nodes"),
-    "tiny": ([2] * 3 + [0] * 30 + [1] * 27, "1 classes of fewer than 10 nodes ('c2')"),
+    "tiny": ([2] * 3 + [0] * 30 + [1] * 27, "has 1 class of fewer than 10 nodes ('c2')"),
 }
 
 
@@ -96,6 +96,13 @@ def test_warnings_about_the_private_column(name):
     graph = ring(attributes={"team": attribute("team", codes), "other": others})
     assert any(text in line for line in compute_profile(graph, private="team").warnings)
     assert not any(text in line for line in compute_profile(graph, utility="other").warnings)
+
+
+def test_all_but_one_are_not_said_to_be_all():
+    graph = ring(600, attributes={"team": attribute("team", [0] * 599 + [1])})
+    lines = " ".join(compute_profile(graph, private="team").warnings)
+    assert "nearly constant: over 99% are 'c0'" in lines
+    assert "100%" not in lines
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
@@ -129,7 +136,7 @@ def test_a_column_of_distinct_values_is_not_said_to_give_anything_away():
 
 def test_isolated_nodes_and_few_links_are_mentioned():
     lines = compute_profile(GRAPHS["isolated_node"]()).warnings
-    assert any("1 nodes have no link" in line for line in lines)
+    assert any("1 node has no link" in line for line in lines)
     assert any("30 links: results on so few" in line for line in lines)
 
 

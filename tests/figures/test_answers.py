@@ -71,6 +71,24 @@ def test_defense_names_who_finds_least_at_few_false_alarms_before_the_headline()
     assert "strength = 0.9" in second
 
 
+@pytest.mark.parametrize(
+    ("status", "is_told"), [("done", True), ("skipped", True), ("cancelled", False), ("", False)]
+)
+def test_a_release_that_the_strongest_attack_was_not_tried_on_is_not_called_safe(
+    status: str, is_told: bool
+) -> None:
+    """As after a cancel: what has been attacked by the weak alone looks safe."""
+    value = 0.55 if status == "done" else None
+    rows = [
+        result_row("original", "common_neighbors", "auc", 0.9, 0.02),
+        result_row("original", "degree_product", "auc", 0.6, 0.02),
+        result_row(RELEASES[1], "degree_product", "auc", 0.55, 0.02),
+        result_row(RELEASES[1], "common_neighbors", "auc", value, 0.02, status=status),
+    ]
+    table = pd.DataFrame(rows[: None if status else -1], columns=list(RESULT_COLUMNS))
+    assert ("brings it to 0.55" in answers.answer_defense(table, "link")) == is_told
+
+
 def test_defense_that_helps_nothing_is_said() -> None:
     results = replace_value(make_results(), "common_neighbors", 0.5, 0.02)
     results = replace_value(results, "degree_product", 0.5, 0.02)
@@ -97,7 +115,7 @@ def test_risk_counts_the_exposed() -> None:
     assert "**1 of 4**" in answers.answer_risk(nodes, limit=0.35)
     bound = answers.answer_bound(nodes)
     assert bound.startswith("At most 2 of 4 are exposed to attacks on hidden links")
-    assert "attackers who guess reach" in bound
+    assert "If every attack only guessed, it would be" in bound
 
 
 def test_homophily_names_the_stronger_channel() -> None:

@@ -74,3 +74,10 @@ def test_a_training_that_starts_anew_starts_a_new_line():
     np.testing.assert_array_equal(line.y, [1.0, 0.5, np.nan, 2.0, 0.7])
     assert chart.figure.layout.annotations[0].text == "GAE loss"
     assert len(chart.table) == 4
+
+
+def test_the_titles_of_four_panels_have_room_beside_each_other():
+    names = ("attacker_loss_restart_1", "adversary_loss_restart_1", "ratio_gap", "sampler_loss")
+    chart = training_curves({name: [(0, 1.0)] for name in names})
+    for title in chart.figure.layout.annotations:
+        assert max(map(len, title.text.split("<br>"))) <= 15, title.text

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.figures.theme import wrap_text
 from core.findings.numbers import format_estimate, format_interval, format_number
 from core.findings.palette import (
     OKABE_ITO,
@@ -96,3 +97,10 @@ def test_format_estimate_shows_interval_or_reason():
 
 def test_escape_text():
     assert escape_text("<b>&</b>") == "&lt;b&gt;&amp;&lt;/b&gt;"
+
+
+def test_a_setting_is_not_broken_for_a_letter_but_a_long_name_is():
+    assert wrap_text("Random deletion (strength = 0.3)", 15, 3).replace("\u00a0", " ") == (
+        "Random deletion<br>(strength = 0.3)"
+    )
+    assert max(map(len, wrap_text("x" * 300, 15, 3).split("<br>"))) <= 15

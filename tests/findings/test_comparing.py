@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,37 @@ def test_the_figure_draws_each_value_once_against_its_limit():
     assert sorted(lines) == sorted(table.drop_duplicates("name").limit)
     assert EARLIER in chart.note
     assert compare_releases(table.head(0), RELEASES).is_empty
+
+
+@pytest.mark.parametrize("num_releases", [1, 3])
+def test_titles_have_room_below_the_numbers_of_the_panels_above(num_releases: int):
+    releases = RELEASES[:num_releases]
+    table = compute_comparison(judge_audit(0.4))
+    layout = compare_releases(table[table.release.isin(releases)], releases).figure.layout
+    room = layout.height - layout.margin.t - layout.margin.b
+    domains = sorted(_domains(layout))
+    gaps = [room * (above[0] - below[1]) for below, above in itertools.pairwise(domains)]
+    assert gaps
+    assert min(gaps) >= 90  # three lines of a title and one of numbers
+
+
+def test_names_of_three_lines_have_room_above_each_other():
+    releases = ("original", "rw_lp:strength=0.5", "random_deletion")
+    attacks = list_attack_keys()
+    view = make_audit(make_noise(releases, attacks), attacks, releases[1:])
+    table = compute_comparison(judge(view, find_policy("public")))
+    layout = compare_releases(table, releases).figure.layout
+    low, high = min(_domains(layout))
+    room = (high - low) * (layout.height - layout.margin.t - layout.margin.b) / len(releases)
+    lines = max(text.count("<br>") + 1 for text in layout.yaxis.ticktext)
+    assert lines == 3
+    assert room >= 18 * lines
+
+
+def _domains(layout) -> set[tuple[float, float]]:
+    return {tuple(np.round(layout[key].domain, 6)) for key in layout if key.startswith("yaxis")}
+
+
+def test_the_figure_says_whose_upper_end_it_draws():
+    table = compute_comparison(judge_audit(0.4))
+    assert "ends at the highest upper end of any" in compare_releases(table, RELEASES).note

@@ -82,7 +82,7 @@ CLAIMS = (
     r"gains most on",
     r" is (higher|lower), ",
     r"clearly wrong",
-    r"They gather",
+    r"Community \d+ holds more",
 )
 """Words that say of two numbers that they differ."""
 LOWERED = re.compile(r"brings it to")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.findings.numbers import format_duration, format_interval
+from core.findings.numbers import format_duration, format_interval, format_percent
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,27 @@ def test_what_is_shown_of_an_interval_is_near_it(value, below, above) -> None:
     (decimals,) = {len(part.partition(".")[2]) for part in shown}
     for part, number in zip(shown, numbers, strict=True):
         assert abs(float(part) - number) <= 0.5 * 10.0**-decimals + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (1998 / 1999, "99.95 %"),
+        (400 / 403, "99.3 %"),
+        (0.99, "99 %"),
+        (1.0, "100 %"),
+        (1 - 1e-12, "99.999999 %"),
+        (0.304, "30 %"),
+        (0.00042, "0.04 %"),
+        (0.0, "0 %"),
+    ],
+)
+def test_only_all_is_a_hundred_percent(share: float, text: str) -> None:
+    assert format_percent(share) == text
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
+def test_some_are_never_said_to_be_all_or_nobody(some: int, others: int) -> None:
+    text = format_percent(some / (some + others))
+    assert text.endswith(" %")
+    assert 0 < float(text[:-2]) < 100

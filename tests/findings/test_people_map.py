@@ -110,11 +110,12 @@ def test_a_gathering_is_named_only_beyond_chance():
     communities = np.repeat(np.arange(4), 50)
     together = np.arange(200) < 30
     text = answer_map(make_people(together, communities))
-    assert "gather in community 1: 30 of 50 there (60 %), 0 % elsewhere" in text
+    assert "Community 1 holds more of them than chance would put there: 30 of 50" in text
+    assert "50 there (60 %), 0 % elsewhere" in text
     scattered = np.arange(200) % 7 == 0
-    assert f"({together.sum()} most by hidden links)" in text
+    assert "over the base rate, mostly on hidden links. Community 1" in text
     text = answer_map(make_people(scattered, communities))
-    assert "no community more than chance" in text
+    assert "No community holds more of them than chance" in text
     assert "**29**" in text
     nobody = answer_map(make_people(np.zeros(200, bool), communities))
     assert "**0**" in nobody

@@ -90,9 +90,31 @@ def test_pages_and_metadata(pdf):
     info = read_info(pdf)
     assert 4 <= int(re.search(r"Pages:\s+(\d+)", info).group(1)) <= 10
     assert re.search(r"Tagged:\s+yes", info)
-    assert "Audit of <b>friends</b> – two_communities" in info
+    assert "Audit of <b>friends</b> – test (two_communities)" in info
     assert "Institute & Sons" in info
     assert b"pdfuaid" in pdf.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "subtitle"),
+    [("Spring release", "Spring release (two_communities)"), ("two_communities", None), ("", None)],
+)
+def test_the_cover_has_the_name_that_the_analyst_gave(view, name: str, subtitle: str | None):
+    named = replace(view, summary=replace(view.summary, name=name))
+    content, _ = build_content(named, ReportOptions(sections=()))
+    assert content["subtitle"] == (subtitle or "two_communities")
+
+
+def test_the_bound_of_a_secret_stands_below_what_is_said_of_it(view):
+    content, _ = build_content(view, ReportOptions(sections=("risk",)))
+    blocks = content["sections"][0]["blocks"]
+    texts = ["".join(span["text"] for span in b.get("spans", ())) for b in blocks]
+    notes = [i for i, text in enumerate(texts) if text.startswith("At most")]
+    assert notes
+    for i in notes:
+        secret = re.search(r"exposed to attacks on ([a-z ]+):", texts[i]).group(1)
+        assert texts[i].count("At most") == 1
+        assert f"exposed to attacks on {secret}:" in texts[i - 1]
 
 
 @needs_poppler
@@ -287,6 +309,31 @@ def test_long_tables_break_over_pages(view, tmp_path):
     content, _ = build_content(many, ReportOptions(sections=("limits",)))
     assert "more are in audit.json" in str(content)
     write_report(many, tmp_path / "r.pdf", ReportOptions(sections=("limits",)))
+
+
+@needs_poppler
+def test_no_row_of_a_table_is_broken(view, tmp_path):
+    """Rows of several lines each, so that some would lie across the end of a page."""
+    rows = [
+        result_row(
+            "original",
+            "common_neighbors",
+            f"mre_{i}",
+            None,
+            status="failed",
+            reason=" ".join([f"reason{i}begins", *["words"] * (24 + i % 7), f"reason{i}ends"]),
+        )
+        for i in range(30)
+    ]
+    extra = pd.DataFrame(rows, columns=view.results.columns)
+    many = replace(view, results=pd.concat([view.results, extra], ignore_index=True))
+    path = write_report(many, tmp_path / "r.pdf", ReportOptions(sections=("limits",)))
+    made = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True)
+    pages = made.stdout.decode().split("\f")
+    begun = [re.findall(r"reason(\d+)begins", page) for page in pages]
+    assert sum(map(bool, begun)) > 1
+    for page, found in zip(pages, begun, strict=True):
+        assert sorted(found) == sorted(re.findall(r"reason(\d+)ends", page))
 
 
 def test_an_audit_without_results_still_makes_a_report(view, tmp_path):

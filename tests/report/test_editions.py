@@ -92,6 +92,26 @@ def test_the_summary_is_one_page(view):
     assert len(render_preview(many, options, ppi=30)) == 1
 
 
+def test_the_limits_are_shown_of_the_release_that_the_verdict_names():
+    """Where every release is refused, the one that breaks fewest limits."""
+    attacks, names = list_attack_keys(), ["random_deletion", "edge_rand:epsilon=3"]
+    leaks = make_noise(("original", *names), attacks)
+    for release in ("original", names[0]):
+        leaks |= {(release, "katz", m): 0.9 for m in ("auc", "tpr_at_fpr_0.01")}
+    leaks |= {(names[1], "katz", "auc"): 0.9}
+    view = make_audit(leaks, attacks, names)
+    content, _ = build_content(view, ReportOptions(edition="summary", policy=find_policy("public")))
+    said, _, limits = content["summary"][:3]
+    assert "EdgeRand" in str(said)
+    assert limits["caption"].startswith("EdgeRand")
+
+
+def test_no_definition_loses_its_numbers_outside(view):
+    content, _ = build_content(view, ReportOptions(edition="external"))
+    assert "accusing wrongly in 1 % of the cases" in str(content)
+    assert "fewer than 10 of 100" not in str(content)
+
+
 def test_the_signoff_offers_no_release_that_the_policy_refuses(view):
     content, _ = build_content(view, ReportOptions(sections=("signoff",)))
     choices = content["sections"][0]["blocks"][0]["choices"]
