@@ -60,7 +60,7 @@ def _name(summary: AuditSummary) -> str:
 
 def _choose_options(view: AuditView) -> ReportOptions:
     keep: dict[str, Any] = {"persist_state": "session"}
-    with st.container(border=True):
+    with st.container(border=True, key="wide-report"):
         left, right = st.columns(2, gap="large")
         title = left.text_input("Title", "Privacy audit", key="report-title", **keep)
         organisation = left.text_input("Organisation", key="report-organisation", **keep)

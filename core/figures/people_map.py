@@ -36,6 +36,8 @@ _BAR_TITLES: dict[Color, str] = {
     "links": "Links of a person",
     "change": "Links changed, of those before",
 }
+FINE = 4
+"""Points of fewer pixels have but a faint outline."""
 _SPAN = 1.08
 _CLOSE = 0.12
 """Half the side of what is shown around a person who was looked for."""
@@ -77,7 +79,11 @@ def people_map(
         shown = max(shown, _add_links(figure, side, positions, theme, at))
         for trace in _list_points(side.people, positions, by, names, top, column == 1):
             if theme == "dark":  # the highest risks are the darkest points
-                trace.marker.line = {"width": 0.8, "color": INKS[theme].text}
+                is_fine = trace.marker.size < FINE  # an outline would hide what it encloses
+                trace.marker.line = {
+                    "width": 0.3 if is_fine else 0.8,
+                    "color": INKS[theme].muted if is_fine else INKS[theme].text,
+                }
             figure.add_trace(trace, **at)
         if focus is not None:
             figure.add_trace(_ring(positions[focus], theme), **at)

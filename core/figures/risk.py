@@ -32,6 +32,8 @@ MAX_CELLS = 10_000
 
 
 MAX_TITLE = 26
+MAX_LETTERS = 21
+"""Of all attacks' names together; more of them do not fit beside each other at 1024 pixels."""
 
 _NOUNS: dict[Scale, str] = {"risk": "a risk", "advantage": "an advantage over them"}
 
@@ -91,6 +93,7 @@ def risk_heatmap(
     size = float(np.clip(0.8 * height / len(values), 3, 14))
     _add_click_targets(figure, values, titles, columns, table.node.to_numpy(), first, last, size)
     ink = INKS[theme]
+    shown = [_shorten(method_title(a), MAX_TITLE) for a in columns]
     style_figure(figure, theme, height, showlegend=False)
     # No cut-off: a click anywhere in a wide cell finds the marker at its centre.
     figure.update_layout(
@@ -100,10 +103,10 @@ def risk_heatmap(
         side="top",
         range=[-0.5, len(titles) - 0.5],
         showgrid=False,
-        tickangle=-60 if len(titles) > 3 else 0,
+        tickangle=-60 if sum(map(len, shown)) > MAX_LETTERS else 0,
         tickfont={"color": ink.text},
         tickvals=titles,
-        ticktext=[escape_text(_shorten(method_title(a), MAX_TITLE)) for a in columns],
+        ticktext=[escape_text(name) for name in shown],
     )
     at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 8)).round().astype(int))
     figure.update_yaxes(

@@ -65,6 +65,13 @@ def test_the_darkest_points_have_an_edge_on_a_dark_page():
     assert light.marker.line.color is None
 
 
+def test_the_edges_of_fine_points_do_not_hide_their_colour(monkeypatch):
+    monkeypatch.setattr("core.figures.people_map._find_size", lambda _: 3)
+    for trace in list_markers(people_map([make_side()], POSITIONS, "risk", "dark")):
+        assert trace.marker.line.width <= 0.1 * trace.marker.size
+        assert trace.marker.line.color == INKS["dark"].muted
+
+
 def test_links_are_one_line_and_thinned(monkeypatch):
     monkeypatch.setattr(module, "MAX_LINES", 50)
     chart = people_map([make_side()], POSITIONS)

@@ -150,3 +150,18 @@ def test_many_communities_are_summed_as_other(view):
     assert table.group.tolist()[-1] == "other"
     assert len(table) == 12
     assert table.n.sum() == 37
+
+
+@pytest.mark.parametrize(
+    ("attacks", "is_aslant"),
+    [
+        (("katz", "jaccard"), False),
+        (("label_propagation", "com_infer", "class_prior"), True),
+        (("katz", "jaccard", "adamic_adar", "common_neighbors"), True),
+    ],
+)
+def test_names_of_attacks_stand_aslant_where_they_would_meet(attacks, is_aslant):
+    nodes = make_nodes(20, len(attacks))
+    nodes["attack"] = np.tile(attacks, 20)
+    figure = risk_heatmap(nodes, "original").figure
+    assert (figure.layout.xaxis.tickangle != 0) == is_aslant
