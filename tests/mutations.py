@@ -546,8 +546,8 @@ MUTATIONS = (
     Mutation(
         "people stand in the order of their risk, the majority first",
         "core/findings/people.py",
-        '["advantage", "sure", "support", "name"],',
-        '["risk", "sure", "support", "name"],',
+        '["advantage", "sure", "support", "node"],',
+        '["risk", "sure", "support", "node"],',
         "tests/findings/test_people.py",
     ),
     Mutation(
@@ -619,6 +619,20 @@ MUTATIONS = (
         'if original is not None and original.decision == "publish":',
         'if counts["publish"]:',
         CONCLUSIONS,
+    ),
+    Mutation(
+        "weights count for nothing in the calibration",
+        "core/measures/isotonic.py",
+        "isotonic_regression(means, weights=total)",
+        "isotonic_regression(means)",
+        "tests/measures/test_isotonic.py",
+    ),
+    Mutation(
+        "headlines tell numbers for names",
+        "core/findings/attackers.py",
+        "return spell(_find_headlines(nodes))",
+        "return _find_headlines(nodes)",
+        "tests/figures/test_attackers.py",
     ),
 )
 
