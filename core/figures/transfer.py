@@ -11,7 +11,7 @@ from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure
 from core.findings.labels import chance_level, metric_title, short_titles
 from core.findings.numbers import format_interval
-from core.findings.palette import Theme, escape_text, risk_colorscale
+from core.findings.palette import Theme, escape_text, ink_on, risk_color, risk_colorscale
 from core.findings.tables import UNITS, attack_rows, describe_sample, select_results
 from core.findings.transfer import compute_transfer
 from core.findings.turned import MARK
@@ -43,9 +43,14 @@ def transfer_matrix(
     else:
         top = 1.0
     marks = np.where(strengths > values, MARK, "")
+    shares = np.nan_to_num((strengths - low) / (top - low))
+    colors = [[risk_color(share) for share in row] for row in shares]
     text = [
-        ["" if v != v else f"{v:.2f}{mark}" for v, mark in zip(*row, strict=True)]
-        for row in zip(values, marks, strict=True)
+        [
+            "" if v != v else f'<span style="color:{ink_on(color)}">{v:.2f}{mark}</span>'
+            for v, mark, color in zip(*row, strict=True)
+        ]
+        for row in zip(values, marks, colors, strict=True)
     ]
     is_long = len(releases) > MAX_UPRIGHT
     names = name_releases(releases, _NARROW if len(releases) > 3 else _WIDTH)

@@ -69,6 +69,14 @@ def risk_color(value: float) -> str:
     return _mix(RISK_SCALE[index], RISK_SCALE[index + 1], share)
 
 
+def ink_on(color: str) -> str:
+    """Black or white, whichever stands out more on a hex colour (WCAG 2's contrast)."""
+    channels = [c / 255 for c in _rgb(color)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#ffffff"
+
+
 def release_color(release_ids: Iterable[str]) -> dict[str, str]:
     """Release id → hex colour: grey for the original, one colour a defense.
 

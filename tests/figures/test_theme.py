@@ -15,6 +15,7 @@ from core.findings.palette import (
     ORIGINAL_GREY,
     RISK_SCALE,
     escape_text,
+    ink_on,
     release_color,
     release_symbol,
     risk_color,
@@ -35,6 +36,12 @@ def test_risk_scale_darkens_steadily():
     assert risk_color(0) == RISK_SCALE[0]
     assert risk_color(1) == RISK_SCALE[-1]
     assert risk_color(7) == RISK_SCALE[-1]
+
+
+def test_numbers_stand_out_on_every_risk():
+    for i in range(201):
+        levels = sorted((luminance(risk_color(i / 200)), luminance(ink_on(risk_color(i / 200)))))
+        assert (levels[1] + 0.05) / (levels[0] + 0.05) >= 4.5
 
 
 def test_risk_scale_shares_no_colour_with_releases():

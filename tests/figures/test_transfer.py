@@ -22,3 +22,9 @@ def test_attribute_attacks_have_a_row_each_and_every_release_a_column():
     assert table.loc["label_propagation", list(RELEASES)].tolist() == list(values)
     heat = transfer_matrix(results, "auc", "attribute").figure.data[0]
     assert {title for title in heat.y} == {"Label propagation", "Class prior"}
+    row = list(heat.y).index("Label propagation")
+    told = [
+        f'<span style="color:#{ink}">{value:.2f}</span>'
+        for value, ink in zip(values, ("ffffff", "000000", "000000"), strict=True)
+    ]
+    assert list(heat.text[row]) == told
