@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from core.algorithms.beliefs import compute_beliefs
+from core.algorithms.beliefs import BeliefPropagation
 from core.graph import Graph
 
 
@@ -30,7 +30,9 @@ def test_beliefs_are_exact_on_a_weighted_forest(coupling, num_classes):
     pairs = np.array([[0, 1], [1, 2], [1, 3], [3, 4], [5, 6]])
     graph = Graph.from_pairs(pairs, 8, weights=np.array([1.0, 0.5, 2.0, 1.0, 0.2]))
     log_prior = np.random.default_rng(0).normal(size=(8, num_classes))
-    found = compute_beliefs(graph, log_prior, coupling, rounds=60, damping=0.0, tolerance=0)
+    found = BeliefPropagation(graph).compute(
+        log_prior, coupling, rounds=60, damping=0.0, tolerance=0
+    )
     expected = enumerate_marginals(graph, log_prior, coupling)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -40,7 +42,7 @@ def test_damping_reaches_the_same_fixed_point_on_a_cycle():
     graph = Graph.from_pairs(pairs, 4)
     log_prior = np.random.default_rng(1).normal(size=(4, 2))
     values = [
-        compute_beliefs(graph, log_prior, 0.3, rounds=200, damping=d, tolerance=0)
+        BeliefPropagation(graph).compute(log_prior, 0.3, rounds=200, damping=d, tolerance=0)
         for d in (0.0, 0.5)
     ]
     np.testing.assert_allclose(values[0], values[1], atol=1e-8)
@@ -50,6 +52,6 @@ def test_damping_reaches_the_same_fixed_point_on_a_cycle():
 def test_classes_can_be_swapped():
     graph = Graph.from_pairs(np.array([[0, 1], [1, 2], [0, 2], [2, 3]]), 4)
     log_prior = np.random.default_rng(2).normal(size=(4, 3))
-    found = compute_beliefs(graph, log_prior, 0.4)
-    swapped = compute_beliefs(graph, log_prior[:, ::-1], 0.4)
+    found = BeliefPropagation(graph).compute(log_prior, 0.4)
+    swapped = BeliefPropagation(graph).compute(log_prior[:, ::-1], 0.4)
     np.testing.assert_allclose(swapped[:, ::-1], found)

@@ -47,13 +47,13 @@ class AttriInfer(AttributeAttack):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.algorithms.beliefs import compute_beliefs
+        from core.algorithms.beliefs import BeliefPropagation
+
+        propagation = BeliefPropagation(release.graph)
 
         def run(observed: np.ndarray, coupling: float) -> np.ndarray:
             prior = make_log_prior(observed, threat.num_classes)
-            beliefs = compute_beliefs(
-                release.graph, prior, coupling, self.rounds, progress=context.progress
-            )
+            beliefs = propagation.compute(prior, coupling, self.rounds, progress=context.progress)
             counts = np.bincount(observed[observed != MISSING], minlength=threat.num_classes)
             # the class shares, kept out of the messages
             weighted: np.ndarray = beliefs * (counts + 1.0)
