@@ -1,7 +1,7 @@
 """GPS sampling on NBA by who knows what: links kept, salary, MMD and every attack.
 
     python -m tests.benchmarks.gps_defense_nba [--seeds 0,1,2,3,4] [--defenses full,random]
-        [--strengths 5] [--attacks gps,label_propagation,ai_deepwalk,attri_infer]
+        [--strengths 1-5] [--attacks gps,label_propagation,ai_deepwalk,attri_infer]
         [--publisher column] [--held 3] [--held-strengths 1]
         [--held-defenses full,random] [--out FILE]
 
@@ -45,7 +45,7 @@ from core.threats import AttributeThreat, Threats
 
 SHARES = (0.5, 0.3, 0.7, 0.9, 0.95)
 BUDGETS = (5.0, 4.0, 6.0, 3.0, 7.0)
-# The first of each list is the default; `--strengths` takes so many from the left.
+# The first of each list is the default; `--strengths 2-5` leaves it out.
 STRENGTHS: dict[str, tuple[str, list[dict]]] = {
     "full": (
         "gps_sampling",
@@ -141,6 +141,12 @@ def evaluate(
     }
 
 
+def parse_range(text: str) -> range:
+    """Places in the lists of strengths: "2-5" or "1", counted from 1."""
+    first, _, last = text.partition("-")
+    return range(int(first) - 1, int(last or first))
+
+
 def show(name: str, row: dict[str, float]) -> None:
     cells = " ".join(
         f"{key} {'-' if value is None else format(value, '.3f')}" for key, value in row.items()
@@ -152,7 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", default="0,1,2,3,4")
     parser.add_argument("--defenses", default=",".join(STRENGTHS))
-    parser.add_argument("--strengths", type=int, default=5)
+    parser.add_argument("--strengths", type=parse_range, default=range(5), metavar="FIRST-LAST")
     parser.add_argument("--attacks", default="gps,label_propagation,ai_deepwalk,attri_infer")
     parser.add_argument("--publisher", choices=("none", "public", "column"), default="column")
     parser.add_argument("--held", type=int, default=1, metavar="K")
@@ -167,7 +173,7 @@ def main() -> None:
     holders, held, kept = options.held_defenses.split(","), options.held, Rows(options.out)
     for number, setup in setups.items():
         kept.add(number, "original", setup.evaluate_original)
-    for strength in range(options.strengths):
+    for strength in options.strengths:
         for number, setup in setups.items():
             for name in options.defenses.split(","):
                 key, settings = STRENGTHS[name]
