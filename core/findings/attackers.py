@@ -205,19 +205,31 @@ def _choose(
 
 def _find_halves(people: pd.Series) -> np.ndarray:
     """(k,) 0 or 1 for each row's person, by a hash of the name; each name is hashed once."""
-    named = people.astype("category") if not _is_numbered(people) else people
-    halves: np.ndarray = _hash_names(named.dtype)[named.cat.codes.to_numpy()]
+    is_numbered = isinstance(people.dtype, pd.CategoricalDtype)
+    named = people if is_numbered else people.astype("category")
+    halves: np.ndarray = _hash_names(_Names(named.cat.categories))[named.cat.codes.to_numpy()]
     return halves
 
 
-def _is_numbered(column: pd.Series) -> bool:
-    return isinstance(column.dtype, pd.CategoricalDtype)
+class _Names:
+    """Names in their order, the same only where they are one object: pandas holds two lists of
+    the same names in another order to be equal, and to compare a million would take as long as
+    to hash them."""
+
+    def __init__(self, names: pd.Index) -> None:
+        self.names = names
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Names) and self.names is other.names
+
+    def __hash__(self) -> int:
+        return id(self.names)
 
 
 @lru_cache(maxsize=2)
-def _hash_names(people: pd.CategoricalDtype) -> np.ndarray:
+def _hash_names(people: _Names) -> np.ndarray:
     """(n,) kept for the same people: a page asks a dozen times, of a million if need be."""
-    return np.array([zlib.crc32(str(name).encode()) & 1 for name in people.categories], np.int8)
+    return np.array([zlib.crc32(str(name).encode()) & 1 for name in people.names], np.int8)
 
 
 def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.DataFrame:

@@ -131,6 +131,8 @@ def test_names_and_their_numbers_tell_the_same():
     nodes = pd.concat([nodes, second], ignore_index=True)
     named = ["node", "release", "attack"]
     numbered = nodes.astype(dict.fromkeys(named, "category"))
+    # The same names in another order, which pandas calls an equal type: another graph's people.
+    backwards = numbered.assign(node=numbered.node.cat.reorder_categories(sorted(names)[::-1]))
     secret = Secret("attribute")
     for compute in (
         compute_headlines,
@@ -144,10 +146,11 @@ def test_names_and_their_numbers_tell_the_same():
         compute_risk_shares,
         lambda rows: compute_node_risks(rows, "p7"),
     ):
-        told = compute(numbered)
         expected = compute(nodes)
-        assert not any(isinstance(told[c].dtype, pd.CategoricalDtype) for c in told)
-        pd.testing.assert_frame_equal(told, expected, check_dtype=False)
+        for rows in (numbered, backwards):
+            told = compute(rows)
+            assert not any(isinstance(told[c].dtype, pd.CategoricalDtype) for c in told)
+            pd.testing.assert_frame_equal(told, expected, check_dtype=False)
 
 
 def test_secrets_have_attackers_of_their_own_and_a_person_the_one_who_gains_most():
