@@ -14,8 +14,9 @@ from core.errors import AuditError
 from core.findings import answers, release_table
 from core.findings.labels import method_title
 from core.findings.tables import list_threats
+from core.words import count_noun
 from pages.ui import cache, gate, page, service, session
-from pages.ui.text import count_noun, escape, show_seconds
+from pages.ui.text import escape, show_seconds
 
 THREATS = {
     "link": "hidden links",

@@ -12,10 +12,11 @@ from core.errors import AuditError
 from core.figures import profile as figures
 from core.findings.numbers import format_number, format_percent
 from core.graph import Graph
+from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.columns_form import show_columns
 from pages.ui.second_graph_form import show_other_graph, show_second_graph
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 from pages.ui.theme import current_theme
 from pages.ui.threat_form import show_threats
 from pages.ui.upload import show_upload

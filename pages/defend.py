@@ -21,12 +21,13 @@ from core.findings.twins import answer_twins, compute_twin_table, show_twin_tabl
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
+from core.words import count_noun
 from pages.ui import cache, page, rail, session
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.learned_links import list_learned, show_learned_links
 from pages.ui.method_form import list_fields, show_settings
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 START_REPEATS = 5

@@ -20,6 +20,7 @@ from core.findings.people_map import (
 from core.findings.tables import list_releases
 from core.graph import Graph
 from core.release import ORIGINAL
+from core.words import count_noun
 from pages.ui import cache, job, page, service, session
 from pages.ui.map_data import (
     load_answer,
@@ -33,7 +34,7 @@ from pages.ui.map_data import (
 )
 from pages.ui.person_card import choose, show_person, show_table
 from pages.ui.person_search import show_search
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 # Up to so many people the map is drawn at once; a larger one is waited for, so it is asked.

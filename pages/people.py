@@ -10,8 +10,9 @@ import streamlit as st
 from core.audit.access.desk import find_person
 from core.audit.access.tokens import DAYS, MAX_DAYS, Token
 from core.errors import AuditError
+from core.words import count_noun
 from pages.ui import page, service
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 
 RIGHTS = {
     "analyst": "You audit graphs, share your audits and prepare releases.",

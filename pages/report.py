@@ -14,11 +14,12 @@ from core.findings.labels import release_title
 from core.findings.risk import SCALE_TITLES, Scale
 from core.release import ORIGINAL
 from core.report import SECTION_TITLES, SECTIONS, Edition, ReportOptions
+from core.words import count_noun
 from pages.ui import documents, page
 from pages.ui.decisions import show_history
 from pages.ui.policy import chosen_release, current_policy, judge_view, show_default_policy
 from pages.ui.publishing import show_publishing
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 
 PREVIEW_COLUMNS = 3
 EDITIONS: dict[Edition, str] = {

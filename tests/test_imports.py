@@ -21,6 +21,7 @@ BASE = (
     "seeding",
     "stream_cipher",
     "threats",
+    "words",
 )
 FLOORS = (
     BASE,

@@ -61,12 +61,13 @@ class BeliefPropagation:
             progress.update(index + 1, rounds, "belief propagation")
             if np.abs(beliefs - previous).max(initial=0.0) < tolerance:
                 break
-        return np.ascontiguousarray(beliefs.T)
+        marginals: np.ndarray = np.ascontiguousarray(beliefs.T)
+        return marginals
 
 
 def _normalize(logits: np.ndarray) -> np.ndarray:
     """Softmax of each column of (C, k)."""
-    values = logits - logits.max(axis=0)
+    values: np.ndarray = logits - logits.max(axis=0)
     np.exp(values, out=values)
     values /= values.sum(axis=0)
     return values

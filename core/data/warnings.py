@@ -10,6 +10,7 @@ from scipy import sparse
 
 from core.data.loaded import LoadReport
 from core.graph import Attribute, Graph
+from core.words import count_noun
 
 NEARLY_CONSTANT = 0.95
 MANY_MISSING = 0.2
@@ -33,24 +34,21 @@ def find_warnings(
                 )
     isolated = int((graph.degrees == 0).sum())
     if isolated:
-        one = isolated == 1
+        have, them = ("has", "it") if isolated == 1 else ("have", "them")
         yield (
-            f"{_count(isolated, 'node')} {'has' if one else 'have'} no link: attacks on links say "
-            f"nothing about {'it' if one else 'them'}."
+            f"{count_noun(isolated, 'node')} {have} no link: attacks on links say "
+            f"nothing about {them}."
         )
     if graph.num_edges < 50:
-        links = _count(graph.num_edges, "link")
+        links = count_noun(graph.num_edges, "link")
         yield f"The graph has {links}: results on so few are hardly resolved."
     if not graph.attributes:
         yield "No attribute: only attacks on links can be audited."
     if report is not None and report.num_filled:
         count = sum(report.num_filled.values())
         were = "was" if count == 1 else "were"
-        yield f"{_count(count, 'missing feature value')} {were} filled with their column's median."
-
-
-def _count(number: int, noun: str, plural: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+        values = count_noun(count, "missing feature value")
+        yield f"{values} {were} filled with their column's median."
 
 
 def _say_share(share: float) -> str:
@@ -63,7 +61,7 @@ def _warn_attribute(attribute: Attribute) -> Iterator[str]:
     present = int((counts > 0).sum())
     missing = 1 - attribute.known.mean()
     if present < 2:
-        has = _count(present, "class", "classes")
+        has = count_noun(present, "class", "classes")
         yield f"Column '{name}' has {has}: there is nothing to infer."
     elif attribute.shares.max() >= NEARLY_CONSTANT:
         label = attribute.classes[int(attribute.shares.argmax())]
@@ -77,7 +75,7 @@ def _warn_attribute(attribute: Attribute) -> Iterator[str]:
     if tiny and present >= 2:
         shown = ", ".join(f"'{c}'" for c in tiny[:5]) + (" …" if len(tiny) > 5 else "")
         yield (
-            f"Column '{name}' has {_count(len(tiny), 'class', 'classes')} of fewer than "
+            f"Column '{name}' has {count_noun(len(tiny), 'class', 'classes')} of fewer than "
             f"{TINY_CLASS} nodes ({shown}): results on so few are hardly resolved."
         )
 

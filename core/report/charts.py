@@ -33,7 +33,7 @@ from core.findings.labels import (
     short_titles,
 )
 from core.findings.numbers import format_number
-from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE
+from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, ink_on, risk_color
 from core.findings.ranking import interval_lengths
 from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.turned import MARK
@@ -324,7 +324,7 @@ def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> 
         axes.pcolormesh(strong, cmap=RISK_MAP, vmin=low, vmax=1, edgecolors="white", linewidth=1.2)
         for (i, j), value in np.ndenumerate(values):
             if value == value:
-                is_dark = (strong[i, j] - low) / max(1 - low, 1e-9) > 0.55
+                shade = risk_color((strong[i, j] - low) / max(1 - low, 1e-9))
                 text = format_number(value) + (MARK if strong[i, j] > value else "")
                 axes.text(
                     j + 0.5,
@@ -332,7 +332,7 @@ def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> 
                     text,
                     ha="center",
                     va="center",
-                    color="white" if is_dark else INK,
+                    color=ink_on(shade),
                     fontsize=8,
                 )
         axes.set_yticks(np.arange(len(table)) + 0.5, list(table.title))

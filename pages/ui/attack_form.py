@@ -14,10 +14,10 @@ from core.data.splits import Evaluation
 from core.findings.labels import is_null
 from core.methods import Method
 from core.registry import list_methods
+from core.words import count_noun
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.method_form import list_fields, show_settings
-from pages.ui.text import count_noun
 
 GROUPS = (
     (

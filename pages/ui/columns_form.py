@@ -11,8 +11,9 @@ from core.data.text_input import load_text
 from core.errors import AuditError
 from core.findings import leaving
 from core.graph import Graph
+from core.words import count_noun
 from pages.ui import cache, page, session
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
 

@@ -15,11 +15,12 @@ from core.findings.people import Secret, advise_release, list_secrets
 from core.findings.tables import list_releases
 from core.graph import Graph
 from core.release import ORIGINAL
+from core.words import count_noun
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.identity_panel import show_fingerprint, show_identity
 from pages.ui.people import current_secret, list_people, select_nodes
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 SHAPES = {

@@ -22,8 +22,9 @@ from core.findings.labels import method_title, metric_title, release_title
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.results import RELEASE
+from core.words import count_noun
 from pages.ui import cache, service, session
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 
 PAGES = Path(__file__).parents[1]
 WAIT = "The next audit can start when this one is done or cancelled, in the rail on the left."

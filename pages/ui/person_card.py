@@ -11,9 +11,10 @@ from core.findings.labels import method_title
 from core.findings.node_reasons import explain_node
 from core.findings.people_map import Color, list_people
 from core.graph import Graph
+from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.map_data import load_ranked, number_people
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 
 MAX_ROWS = 500
 

@@ -12,8 +12,9 @@ from core.errors import AuditError
 from core.figures import releases
 from core.findings.labels import method_title, release_title
 from core.findings.numbers import format_duration
+from core.words import count_noun
 from pages.ui import cache, job, service, session
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 TODO = ":material/radio_button_unchecked:"

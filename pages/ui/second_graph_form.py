@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,8 +14,9 @@ from core.data.second_graph import draw_identity_threat
 from core.errors import AuditError, InputError
 from core.graph import Graph
 from core.seeding import Seed
+from core.words import count_noun
 from pages.ui import page, service, session
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import FORMATS, store_upload
 
@@ -89,21 +90,15 @@ def show_other_graph(graph: Graph) -> None:
                 given = None
             session.set_threats(attacker_graph=given)
             return
-        name, asked = f"other-read-{key}", (private, *(file.file_id for file in files))
-        kept = st.session_state.get(name)
-        if kept is None or kept[0] != asked:  # read and stored once, not with every rerun
-            try:
-                other = _load_other(files, private)
-                prepare_elsewhere(other, graph.with_private(private).attribute(private))
-            except AuditError as error:
-                page.show_error(error)
-                return
-            people = count_noun(other.num_nodes, "person", "people")
-            told = f"{people} and {count_noun(other.num_edges, 'link')}."
-            kept = asked, service.open_service().save_graph(other), told
-            st.session_state[name] = kept
-        st.caption(kept[2])
-        session.set_threats(attacker_graph=kept[1])
+
+        def load() -> Graph:
+            other = _load_other(files, private)
+            prepare_elsewhere(other, graph.with_private(private).attribute(private))
+            return other
+
+        stored = _store_once("other", (private, *(file.file_id for file in files)), load)
+        if stored is not None:
+            session.set_threats(attacker_graph=stored)
 
 
 def _load_other(files: Sequence[Any], private: str) -> Graph:
@@ -134,14 +129,29 @@ def _choose_graph(stored: str | None) -> str | None:
         ):
             return None
         return stored
-    try:
-        second = safely.load_safely(store_upload(file)).graph
-    except AuditError as error:
-        page.show_error(error)
-        return stored
-    people = count_noun(second.num_nodes, "person", "people")
-    st.caption(f"{people} and {count_noun(second.num_edges, 'link')}.")
-    return service.open_service().save_graph(second)
+    found = _store_once(
+        "second", (file.file_id,), lambda: safely.load_safely(store_upload(file)).graph
+    )
+    return found or stored
+
+
+def _store_once(what: str, asked: tuple[str, ...], load: Callable[[], Graph]) -> str | None:
+    """Hash of an uploaded graph, read and stored for `asked` once and not with every rerun; None,
+    and its error is told, where it cannot be used."""
+    name = f"{what}-read-{form_key()}"
+    kept = st.session_state.get(name)
+    if kept is None or kept[0] != asked:
+        try:
+            graph = load()
+        except AuditError as error:
+            page.show_error(error)
+            return None
+        people = count_noun(graph.num_nodes, "person", "people")
+        told = f"{people} and {count_noun(graph.num_edges, 'link')}."
+        kept = asked, service.open_service().save_graph(graph), told
+        st.session_state[name] = kept
+    st.caption(kept[2])
+    return str(kept[1])
 
 
 def _check(graph: Graph, fields: dict[str, Any]) -> None:

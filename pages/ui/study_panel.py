@@ -12,8 +12,9 @@ from core.errors import AuditError
 from core.figures import study as study_figures
 from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
 from core.findings.tables import list_threats
+from core.words import count_noun
 from pages.ui import cache, job, page, service
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 POLL_S = 1.5

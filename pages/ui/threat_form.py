@@ -10,8 +10,9 @@ from core.audit.spec import Joint, PublisherKnows
 from core.data import node_pairs
 from core.errors import AuditError
 from core.graph import Graph
+from core.words import count_noun
 from pages.ui import page, session, upload
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 
 WAYS = {
     "share": "a random share",

@@ -11,8 +11,9 @@ import streamlit as st
 from core.data import readers, safely
 from core.data.temporary import make_folder
 from core.errors import AuditError, ResourceError
+from core.words import count_noun
 from pages.ui import page, session
-from pages.ui.text import count_noun, escape
+from pages.ui.text import escape
 
 FORMATS = (
     "csv",

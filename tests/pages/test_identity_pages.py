@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
+from pages.ui import second_graph_form
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +65,7 @@ def test_people_are_looked_for_from_the_attack_page(open_app, audit_id, monkeypa
     assert started[0]["identity"] == {}
 
 
-def test_a_second_graph_is_uploaded_on_the_data_page(open_app):
+def test_a_second_graph_is_uploaded_on_the_data_page(open_app, monkeypatch):
     app = open_app("data")
 
     def find(widgets, start):
@@ -81,6 +84,11 @@ def test_a_second_graph_is_uploaded_on_the_data_page(open_app):
     links = "\n".join(["a,b", *ends]).encode()
     find(app.file_uploader, "second-graph-").set_value(("k.csv", links, "text/csv")).run()
     assert not app.error
-    assert held().known_graph is not None
+    given = held().known_graph
+    assert given is not None
+    never = SimpleNamespace(load_safely=lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr(second_graph_form, "safely", never)
+    app.run()
+    assert held().known_graph == given
     for folder, _ in app.session_state["uploads"].values():
         folder.cleanup()  # as a session does that ends

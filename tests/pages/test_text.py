@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from core.words import count_noun
 from pages.ui.page import write_csv
-from pages.ui.text import count_noun, escape, show_seconds
+from pages.ui.text import escape, show_seconds
 
 
 @pytest.mark.parametrize(

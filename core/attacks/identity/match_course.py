@@ -12,6 +12,7 @@ from core.attacks.identity.pair_evidence import Board, Evidence
 from core.attacks.identity.percolation import percolate
 from core.attacks.identity.rehearsal import rehearse
 from core.context import Context
+from core.measures.isotonic import fit_isotonic
 
 ENOUGH = 2000
 """People to learn from: a small graph is rehearsed several times."""
@@ -85,17 +86,14 @@ class Course:
 
     def calibrate(self) -> np.ndarray:
         """(k,) how often the likeliest candidate was right in the rehearsals at this chance."""
-        from sklearn.isotonic import IsotonicRegression
-
         chances, right = [], []
         for board, truth in zip(self._own, self._truths, strict=True):
             best, chance = board.best
             chances.append(chance[self._asked])
             right.append((best == truth)[self._asked])
-        model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-        model.fit(np.concatenate(chances), np.concatenate(right).astype(float))
-        said: np.ndarray = np.clip(model.predict(self._real.best[1]), 0.0, 1.0)
-        return said
+        places, values = np.concatenate(chances), np.concatenate(right).astype(float)
+        weights = np.ones(len(places))
+        return fit_isotonic(places, values, weights, self._real.best[1]).clip(0.0, 1.0)
 
     def _percolate(self) -> None:
         """Let mappings grow from mutual best pairs; where more people of a rehearsal are found
