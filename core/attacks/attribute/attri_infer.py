@@ -33,7 +33,7 @@ class AttriInfer(AttributeAttack):
         source="Jia, Wang, Zhang and Gong, AttriInfer, WWW 2017; MRF on the whole graph",
         group="propagation",
         cost="seconds",
-        version=3,
+        version=4,
     )
     holds_out = True
     coupling: float | None = Field(
