@@ -227,9 +227,9 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
             if pd.notna(gap.low) and is_blind
             else "how far from chance, a single repeat cannot tell"
             if is_blind
-            else (
-                f"{format_number(abs(gap.value))} {'more' if gap.value > 0 else 'less'} than chance"
-            )
+            else f"{_interval(gap)} more than chance"
+            if gap.value > 0
+            else f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
         )
         text = (
             f"**{title}.** On the original, a share of {_interval(ratios.loc[ORIGINAL])} {who} "

@@ -12,9 +12,9 @@ from functools import lru_cache
 import pandas as pd
 
 from core.audit.cases import Case, Threat
-from core.findings.differences import is_clear
+from core.findings.differences import estimate_difference, is_clear
 from core.findings.labels import attack_threat, method_title, metric_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_estimate, format_interval
 from core.findings.tables import attack_rows, main_metric
 from core.findings.turned import explain_turned, name_strength, say_strength, turn_round
 from core.release import ORIGINAL
@@ -138,7 +138,8 @@ def _explain_gap(found: Comparison) -> str:
     if found.gap <= 0:
         return f". By that it **did not beat** {other}."
     if found.beats:
-        return f", {format_number(found.gap)} above {other}."
+        gap = format_estimate(estimate_difference(null, found.best))
+        return f", {gap} above {other}."
     return f", above {other} by no more than the noise of both."
 
 

@@ -39,6 +39,18 @@ def compare_rows(first: Any, second: Any) -> Estimate | None:
     return compare_repeats(before, after)
 
 
+def estimate_difference(first: Any, second: Any) -> Estimate:
+    """second − first: `compare_rows`, or where that says nothing as if both were independent."""
+    paired = compare_rows(first, second)
+    if paired is not None:
+        return paired
+    value, noise = float(second.value - first.value), find_noise(first, second)
+    n, seeds = int(getattr(second, "n", 0)), int(getattr(second, "seeds", 1))
+    if math.isnan(noise):
+        return Estimate(value, None, None, n, seeds, "no interval of its own")
+    return Estimate(value, value - noise, value + noise, n, seeds, "as if independent")
+
+
 def is_clear(first: Any, second: Any) -> bool:
     """Whether the difference of two rows exceeds its noise; False where that is unknown."""
     paired = compare_rows(first, second)

@@ -49,7 +49,7 @@ def test_equal_auc_and_thrice_the_rate_at_few_false_alarms_beats_the_null():
     text = answers.answer_attack(make_audit(scores, LINKS).results, "link")
     first, _, rest = text.partition(". ")
     assert "it finds 0.37 [0.36, 0.38] at 0.1 % false alarms" in first
-    assert "0.32 above the best null attacker, Degree product (0.053" in first
+    assert "0.32 [0.30, 0.33] above the best null attacker, Degree product (0.053" in first
     assert "did not beat" not in first
     assert "By the whole ranking" in rest
     assert "is right in 0.75 [0.74, 0.76] of the comparisons" in rest
@@ -62,7 +62,7 @@ def test_a_better_auc_is_no_beating_where_its_noise_is_larger():
     text = answers.answer_attack(make_audit(scores, LINKS, half=0.01).results, "link")
     assert "no more than the noise of both" in text
     clear = answers.answer_attack(make_audit(scores, LINKS, half=0.005).results, "link")
-    assert "0.010 above the best null" in clear
+    assert "0.010 [0.003, 0.017] above the best null" in clear
 
 
 def test_beaten_by_nothing_is_said_of_every_metric():
@@ -201,4 +201,4 @@ def test_who_knows_another_column_is_no_yardstick_for_who_does_not():
     values = dict(zip(attacks, (0.8, 0.5, 0.96, 0.95), strict=True))
     scores = {(ORIGINAL, attack, "auc"): value for attack, value in values.items()}
     text = answers.answer_attack(make_audit(scores, attacks).results, "attribute")
-    assert "0.30 above the best null attacker, Class prior (0.50" in text
+    assert "0.30 [0.29, 0.31] above the best null attacker, Class prior (0.50" in text

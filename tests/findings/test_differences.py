@@ -13,7 +13,7 @@ from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.synthetic import generate_social
 from core.findings.answers import answer_defense
-from core.findings.differences import compare_rows, is_clear
+from core.findings.differences import compare_rows, estimate_difference, is_clear
 from core.release import ORIGINAL
 
 
@@ -41,6 +41,17 @@ def test_few_repeats_fall_back_on_both_intervals():
     assert compare_rows(make_row([0.8, 0.9]), make_row([0.6, 0.7])) is None
     assert is_clear(make_row([0.8, 0.9], 0.05), make_row([0.6, 0.7], 0.05))
     assert not is_clear(make_row([0.8, 0.9], 0.2), make_row([0.6, 0.7], 0.2))
+
+
+def test_a_difference_has_an_interval_of_its_own():
+    gains = np.array([0.05, 0.06, 0.04, 0.05, 0.05])
+    before, after = make_row(SPLITS), make_row(SPLITS + gains)
+    assert estimate_difference(before, after) == compare_rows(before, after)
+    # Of two repeats: as of independent rows, the half-widths added in squares.
+    found = estimate_difference(make_row([0.6, 0.7], 0.03), make_row([0.8, 0.9], 0.04))
+    assert [found.value, found.low, found.high] == pytest.approx([0.2, 0.15, 0.25])
+    unknown = make_row([0.6], np.nan)
+    assert estimate_difference(unknown, make_row([0.8], 0.04)).low is None
 
 
 def test_a_turned_row_counts_turned_round():

@@ -73,7 +73,7 @@ def test_text_holds_findings_and_sign_off(pdf):
         "In short",
         "Common neighbours",
         "0.84 [0.80, 0.88]",
-        "0.23 above the best null attacker",
+        "0.23 [0.17, 0.29] above the best null attacker",
         "Random deletion",
         "empirical only",
         "needs at least 1,000 non-links, has 40",
