@@ -202,3 +202,14 @@ def test_who_knows_another_column_is_no_yardstick_for_who_does_not():
     scores = {(ORIGINAL, attack, "auc"): value for attack, value in values.items()}
     text = answers.answer_attack(make_audit(scores, attacks).results, "attribute")
     assert "0.30 [0.29, 0.31] above the best null attacker, Class prior (0.50" in text
+
+
+def test_more_and_less_than_chance_are_told_with_their_intervals():
+    scores = {
+        (ORIGINAL, "release", f"ghratio_{key}{end}"): value
+        for key, gap in (("proximity", 0.12), ("role", -0.08))
+        for end, value in (("", 0.5), ("_gap", gap))
+    }
+    neighbours, peers = answers.answer_mechanisms(make_audit(scores, LINKS, half=0.02).results)
+    assert neighbours.endswith("have the node's own value: 0.12 [0.10, 0.14] more than chance.")
+    assert peers.endswith("have the node's own value: 0.080 [0.060, 0.100] less than chance.")
