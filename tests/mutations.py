@@ -634,6 +634,34 @@ MUTATIONS = (
         "return _find_headlines(nodes)",
         "tests/figures/test_attackers.py",
     ),
+    Mutation(
+        "people of the same names in another order get each other's halves",
+        "core/findings/attackers.py",
+        "self.names is other.names\n\n    def __hash__(self) -> int:\n        return id(self.names)",
+        "len(self.names) == len(other.names)\n\n    def __hash__(self) -> int:\n        return 0",
+        "tests/figures/test_attackers.py",
+    ),
+    Mutation(
+        "a difference of independent rows is as sure as one of them",
+        "core/findings/differences.py",
+        "float(second.value - first.value), find_noise(first, second)",
+        "float(second.value - first.value), find_noise(second)",
+        "tests/findings/test_differences.py",
+    ),
+    Mutation(
+        "less than chance keeps the interval of more",
+        "core/findings/answers.py",
+        "format_interval(-gap.value, -gap.high, -gap.low)",
+        "format_interval(-gap.value, gap.low, gap.high)",
+        CONCLUSIONS,
+    ),
+    Mutation(
+        "a message goes back to where it came from",
+        "core/algorithms/beliefs.py",
+        "cavity -= np.take(messages, self._reverse, axis=1)",
+        "cavity -= 0.0 * np.take(messages, self._reverse, axis=1)",
+        "tests/models/test_beliefs.py",
+    ),
 )
 
 
