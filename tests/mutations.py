@@ -637,8 +637,8 @@ MUTATIONS = (
     Mutation(
         "people of the same names in another order get each other's halves",
         "core/findings/attackers.py",
-        "self.names is other.names\n\n    def __hash__(self) -> int:\n        return id(self.names)",
-        "len(self.names) == len(other.names)\n\n    def __hash__(self) -> int:\n        return 0",
+        "is other.names\n\n    def __hash__(self) -> int:\n        return id(self.names)",
+        "is not None\n\n    def __hash__(self) -> int:\n        return 0",
         "tests/figures/test_attackers.py",
     ),
     Mutation(
