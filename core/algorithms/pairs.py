@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from core.errors import InputError
@@ -77,9 +79,35 @@ def hide_links(
     many pairs that `graph` does not link. (a, 2) links are none, or fewer than two, where there
     is nothing to hide.
     """
+    links, count = _list_hideable(graph, share, limit)
+    return _hide(graph, links[np.sort(rng.choice(len(links), count, replace=False))], ratio, rng)
+
+
+def hide_in_turn(
+    graph: Graph,
+    share: float,
+    limit: int,
+    rounds: int,
+    rng: np.random.Generator,
+    ratio: float = 1.0,
+) -> Iterator[tuple[Graph, np.ndarray, np.ndarray]]:
+    """`hide_links` at most `rounds` times, and once at least; no link is hidden twice."""
+    links, count = _list_hideable(graph, share, limit)
+    order = rng.permutation(len(links))
+    most = len(links) // count if count else 1
+    for start in range(0, max(count, 1) * min(rounds, most), max(count, 1)):
+        yield _hide(graph, links[np.sort(order[start : start + count])], ratio, rng)
+
+
+def _list_hideable(graph: Graph, share: float, limit: int) -> tuple[np.ndarray, int]:
+    """Links of weight above 0, and how many of them are hidden at once."""
     links = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
-    count = min(max(round(share * len(links)), min(2, len(links) // 2)), limit)
-    hidden = links[np.sort(rng.choice(len(links), count, replace=False))]
+    return links, min(max(round(share * len(links)), min(2, len(links) // 2)), limit)
+
+
+def _hide(
+    graph: Graph, hidden: np.ndarray, ratio: float, rng: np.random.Generator
+) -> tuple[Graph, np.ndarray, np.ndarray]:
     available = graph.num_pairs - graph.num_edges
-    absent = sample_non_links(graph, min(round(ratio * count), available), rng)
+    absent = sample_non_links(graph, min(round(ratio * len(hidden)), available), rng)
     return graph.without_edges(hidden), hidden, absent

@@ -31,7 +31,7 @@ TYPICAL_S = {
     ("attack", "neighbourhood_classifier"): 4.5,
     ("attack", "node2vec_cosine"): 2.0,
     ("attack", "node2vec_svc"): 0.1,
-    ("attack", "pair_classifier"): 7.5,
+    ("attack", "pair_classifier"): 4.0,
     ("attack", "personalized_pagerank"): 0.9,
     ("attack", "sage"): 12.0,
     ("attack", "seal"): 19.0,

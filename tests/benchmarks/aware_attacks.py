@@ -39,7 +39,7 @@ from core.threats import Threats
 
 ATTACKS = (
     "ncn",
-    "pair_classifier:embedding=False",  # one that trains on embeddings stands above
+    "pair_classifier",
     "feature_neighbourhood",
     "feature_cosine",
     "gae_cosine",

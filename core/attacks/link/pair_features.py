@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
+from scipy import sparse
 
 from core.algorithms.normalize import normalize_adjacency
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
@@ -25,6 +26,8 @@ from core.graph import Graph
 
 RANK = 32
 """Dimensions of the spectral embedding."""
+AFFINITY_RANKS = (2, 4, 8, 16, 32)
+AFFINITY_COLUMNS = tuple(f"affinity, rank {rank}" for rank in AFFINITY_RANKS)
 
 RESTART, TOLERANCE = 0.15, 1e-4
 DECAY, LENGTH = 0.5, 3
@@ -41,6 +44,7 @@ STRUCTURE_COLUMNS = (
     "spectral cosine",
     PATH_COLUMN,
     *END_COLUMNS,
+    *AFFINITY_COLUMNS,
 )
 FEATURE_COLUMNS = (
     "feature cosine",
@@ -93,6 +97,7 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
         compute_cosines(share_spectrum(graph, context), pairs),
         np.log1p(compute_three_paths(graph, pairs, context)),
         *describe_ends(graph, pairs, context).T,
+        *compute_affinities(graph, pairs, context).T,
     ]
     if graph.features is not None:
         found = compute_neighbourhood_cosines(graph, pairs, context)
@@ -113,14 +118,45 @@ def share_spectrum(graph: Graph, context: Context) -> np.ndarray:
 
 
 def compute_spectrum(graph: Graph, context: Context) -> np.ndarray:
-    """Randomised subspace iteration (Halko, Martinsson and Tropp, 2011); O(r · m) time."""
-    n = graph.num_nodes
+    """(n, r) of `share_spectrum`."""
     matrix = normalize_adjacency(graph.adjacency, dtype=np.float64)
-    block = context.rng("spectrum").normal(size=(n, min(RANK + 8, n)))
+    values, vectors = _find_eigenvectors(matrix, "spectrum", context)
+    spectrum: np.ndarray = vectors * values
+    return spectrum
+
+
+def compute_affinities(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
+    """(k, 5) entries of the adjacency matrix at AFFINITY_RANKS: Σ_r λ_r u_ir u_jr over its largest
+    eigenvalues in size, with their signs.
+
+    The adjacency spectral embedding with its indefinite product (Rubin-Delanchy et al., A
+    statistical interpretation of spectral embedding, JRSS B 2022): unlike people whose kinds
+    meet are near by it, whom no cosine of embeddings finds. Degrees count, as nothing is
+    normalised.
+    """
+    values, vectors = context.share(
+        ("adjacency spectrum", graph.content_hash),
+        lambda shared: _find_eigenvectors(
+            graph.adjacency.astype(np.float64), "adjacency spectrum", shared
+        ),
+    )
+    total, affinities = np.zeros(len(pairs)), np.zeros((len(pairs), len(AFFINITY_RANKS)))
+    for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
+        total += value * vector[pairs[:, 0]] * vector[pairs[:, 1]]
+        affinities[:, [rank <= most for most in AFFINITY_RANKS]] = total[:, None]
+    return affinities
+
+
+def _find_eigenvectors(
+    matrix: sparse.csr_array, purpose: str, context: Context
+) -> tuple[np.ndarray, np.ndarray]:
+    """(r,) eigenvalues, the largest in size first, and (n, r) vectors, r ≤ RANK, by randomised
+    subspace iteration (Halko, Martinsson and Tropp, 2011); O(r · m) time."""
+    n = matrix.shape[0]
+    block = context.rng(purpose).normal(size=(n, min(RANK + 8, n)))
     for _ in range(8):
         context.progress.check()
         block, _ = np.linalg.qr(matrix @ block)
     values, vectors = np.linalg.eigh(block.T @ (matrix @ block))
     order = np.argsort(-np.abs(values))[:RANK]
-    spectrum: np.ndarray = (block @ vectors[:, order]) * values[order]
-    return spectrum
+    return values[order], block @ vectors[:, order]

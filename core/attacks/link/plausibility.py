@@ -41,7 +41,7 @@ class Plausibility(LinkAttack):
         group="links inside",
         cost="seconds",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
     threats: ClassVar[tuple[str, ...]] = ("included",)
 

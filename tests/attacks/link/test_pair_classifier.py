@@ -6,12 +6,20 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from core.algorithms.pairs import hide_links
+from core.algorithms.pairs import hide_in_turn, hide_links
 from core.attacks.link.feature_neighbourhood import weigh_features
-from core.attacks.link.pair_features import compute_spectrum, describe_pairs, list_columns
+from core.attacks.link.pair_features import (
+    AFFINITY_RANKS,
+    compute_affinities,
+    compute_spectrum,
+    describe_pairs,
+    list_columns,
+)
 from core.attacks.link.pair_judge import LEAST, fit_judge
 from core.attacks.link.pair_surroundings import WIDTH, compute_three_paths, describe_latent
 from core.context import Context
+from core.data.splits import draw_threats
+from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.registry import make_method
 from core.release import Release
@@ -109,6 +117,53 @@ def test_spectrum_equals_the_leading_eigenvectors():
         expected = vectors[:, place] * values[place]
         cosine = expected @ found[:, column] / np.linalg.norm(expected) ** 2
         assert abs(cosine) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["two_communities", "weighted"])
+def test_affinities_are_entries_of_the_nearest_matrix_of_that_rank(name):
+    graph = GRAPHS[name]()
+    pairs = np.stack(np.triu_indices(graph.num_nodes, 1), axis=1)
+    values, vectors = np.linalg.eigh(graph.adjacency.toarray().astype(float))
+    order = np.argsort(-np.abs(values), kind="stable")
+    found = compute_affinities(graph, pairs, Context(Seed(0)))
+    for column, rank in enumerate(AFFINITY_RANKS):
+        kept = order[:rank]
+        if rank < len(values) and np.isclose(*np.abs(values[order[rank - 1 : rank + 1]])):
+            continue  # which of two equally large ones is kept is nobody's choice
+        nearest = (vectors[:, kept] * values[kept]) @ vectors[:, kept].T
+        np.testing.assert_allclose(found[:, column], nearest[*pairs.T], atol=2e-2)
+
+
+def test_unlike_kinds_of_uneven_activity_are_found():
+    """Kinds that meet others rather than their own, few links each: signed affinities and further
+    rounds each bring more than .01, so that neither may be lost."""
+    found = []
+    for split in range(3):
+        rng, n = np.random.default_rng(split), 600
+        kinds, activity = rng.integers(0, 4, n), rng.pareto(2.0, n) + 0.5
+        meet = np.array([[0.1, 1, 0.1, 3], [1, 0.1, 3, 0.1], [0.1, 3, 0.1, 1], [3, 0.1, 1, 0.1]])
+        rate = np.triu(np.outer(activity, activity) * meet[kinds][:, kinds], 1)
+        rate *= 3500 / rate.sum()
+        graph = Graph.from_pairs(np.argwhere(rng.random(rate.shape) < 1 - np.exp(-rate)), n)
+        threats = draw_threats(graph, Seed(split), hide_links=0.1)
+        attack = make_method("pair_classifier", {}, "link_attack")
+        scores = attack.score(Release(threats.visible), threats.link, Context(Seed(0)))
+        found.append(compute_auc(scores.scores, threats.link.truth)[0])
+    assert np.mean(found) > 0.836
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_links_hidden_in_turn_are_hidden_once(name):
+    graph = GRAPHS[name]()
+    rounds = list(hide_in_turn(graph, 0.2, 1000, 3, np.random.default_rng(0), ratio=2.0))
+    every = np.concatenate([hidden for _, hidden, _ in rounds])
+    assert len(np.unique(every, axis=0)) == len(every)
+    assert 1 <= len(rounds) <= 3
+    for rest, hidden, absent in rounds:
+        assert graph.contains_pairs(hidden).all()
+        assert not rest.contains_pairs(hidden).any()
+        assert rest.num_edges + len(hidden) == graph.num_edges
+        assert not graph.contains_pairs(absent).any()
 
 
 @pytest.mark.parametrize("name", sorted(GRAPHS))
