@@ -442,6 +442,41 @@ MUTATIONS = (
         "others = {}",
         "tests/audit/test_attacker_graph.py",
     ),
+    Mutation(
+        "columns that the attacker's graph lacks are asked of it",
+        "core/audit/other_graph.py",
+        "tuple(column for column in columns if not gaps[column])",
+        "tuple(columns)",
+        "tests/audit/test_attacker_graph.py",
+    ),
+    Mutation(
+        "who is taught by another graph knows other people here",
+        "core/audit/knowledge.py",
+        'spread = "" if name == "transfer" else name',
+        "spread = name",
+        "tests/audit/test_attacker_graph.py",
+    ),
+    Mutation(
+        "another graph's numbers are cut at quartiles of its own",
+        "core/audit/drawing.py",
+        "column = cut_alike(graph.attribute(private.name), private)",
+        "column = graph.attribute(private.name)",
+        "tests/audit/test_attacker_graph.py",
+    ),
+    Mutation(
+        "a border lies at a number of the class above it",
+        "core/data/shared_numbers.py",
+        "(np.array(low) + np.array(high)) / 2",
+        "np.array(high)",
+        "tests/data/test_shared_numbers.py",
+    ),
+    Mutation(
+        "old specs have every column taught",
+        "core/audit/spec.py",
+        "            return (self.private,)\n        named",
+        "            return (self.private, *self.more_private)\n        named",
+        "tests/audit/test_attacker_graph.py",
+    ),
     # -- identities -------------------------------------------------------------------------
     Mutation(
         "Who is alone with what is known counts as found although it fits somebody else",
