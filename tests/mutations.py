@@ -443,6 +443,27 @@ MUTATIONS = (
         "tests/audit/test_attacker_graph.py",
     ),
     Mutation(
+        "what another graph teaches is rehearsed between random halves",
+        "core/models/rehearsal.py",
+        "labels = find_communities(graph, rng)",
+        "labels = rng.permutation(graph.num_nodes)",
+        "tests/models/test_rehearsal.py",
+    ),
+    Mutation(
+        "who was told of is judged in the rehearsal",
+        "core/models/rehearsal.py",
+        "judged = ~is_told[part] & (codes[part] != MISSING)",
+        "judged = codes[part] != MISSING",
+        "tests/models/test_rehearsal.py",
+    ),
+    Mutation(
+        "what another graph teaches is said as surely as it was learned",
+        "core/attacks/attribute/neighbourhood_classifier.py",
+        "return ClassProbabilities(temper(chances, prior, sureness), facts)",
+        "return ClassProbabilities(temper(chances, prior, 1.0), facts)",
+        ELSEWHERE,
+    ),
+    Mutation(
         "columns that the attacker's graph lacks are asked of it",
         "core/audit/other_graph.py",
         "tuple(column for column in columns if not gaps[column])",

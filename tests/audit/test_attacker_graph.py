@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import core.cli.main as command
+from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
 from core.audit.cases import Case, list_cases
 from core.audit.drawing import draw_repeat, prepare_elsewhere, prepare_graph
 from core.audit.export import describe_audit
@@ -54,6 +55,14 @@ def test_one_case_more_and_the_others_stay_as_they_were():
     assert [c.id for _, _, c in list_cases(spec)].count(name) == 1
     again = plan_audit(make_spec(attacker_graph="0" * 64), GRAPH, None, OTHER)
     assert {c.key for c in again} & {c.key for c in more} == {c.key for c in plain}
+
+
+def test_what_is_learned_there_is_renewed_apart(monkeypatch):
+    spec = make_spec(attacker_graph=OTHER.content_hash)
+    old = {cell.method: cell.key for cell in plan_audit(spec, GRAPH, None, OTHER)}
+    monkeypatch.setattr(NeighbourhoodClassifier, "transfer_version", 99)
+    new = {cell.method: cell.key for cell in plan_audit(spec, GRAPH, None, OTHER)}
+    assert [m for m in old if old[m] != new[m]] == ["neighbourhood_classifier@transfer"]
 
 
 def test_the_other_graph_is_needed_and_deleted_with_the_audit(tmp_path):
