@@ -124,6 +124,8 @@ class AttributeAttack(Method):
     """Whether its usual settings leave `held_out` with the probabilities."""
     transfers: ClassVar[bool] = False
     """Whether it can learn from another graph, with `infer_from`."""
+    transfer_version: ClassVar[int] = 1
+    """Raise it when what it learns there changes results: what it says alone is kept."""
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""

@@ -135,7 +135,8 @@ class Threats:
     visible   the graph that gets defended and released: the original less the sensitive links
               and less the links held back for testing utility
     test_links, test_non_links  (t, 2) each; for link-prediction utility, never shown to anyone
-    elsewhere another graph with the private column, everybody's value known, or None
+    elsewhere another graph with the private columns that it teaches, everybody's value known, or
+              None
     others    further private columns, as an attacker meets them who infers all of them together
     utility   the utility label Y, and its train/test masks (n,), or None
     """

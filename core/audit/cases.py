@@ -8,6 +8,7 @@ attacks by their id keeps them apart, and the worst case takes them all:
     adamic_adar@included         which links of the release are real
     gps@column:income+others:0.1 a second private column, known for another tenth of the people
     neighbourhood_classifier@transfer  the first one, by who holds another graph to learn from
+    neighbourhood_classifier@column:income+transfer  the same of a second one
     gps@joint:inferred           the first one, by who infers the other private columns as well
     edge_agreement@held:3        three releases of the same graph at once
 """
@@ -151,8 +152,10 @@ def _list_own_cases(spec: AuditSpec, method: str, attack: Method) -> list[Case]:
     cases = [plain]
     if spec.aware and plain.threat != "identity" and not attack.info.is_null:
         cases.append(replace(plain, knowledge="aware"))
-    if spec.attacker_graph is not None and isinstance(attack, AttributeAttack):
-        cases += [replace(plain, knowledge="transfer")] if attack.transfers else []
+    if isinstance(attack, AttributeAttack) and attack.transfers:
+        for column in spec.taught:
+            target = "" if column == spec.private else column
+            cases.append(replace(plain, target=target, knowledge="transfer"))
     if plain.threat == "attribute":
         others = [f"others:{share:g}" for share in dict.fromkeys(spec.attacker_known)]
         others += [name_place(text) for text in dict.fromkeys(spec.attacker_places)]

@@ -10,6 +10,7 @@ import numpy as np
 from core.audit.spec import AuditSpec
 from core.data.release_columns import Rule, choose_columns, leave_out_people
 from core.data.second_graph import draw_identity_threat
+from core.data.shared_numbers import cut_alike
 from core.data.splits import draw_threats
 from core.errors import InputError
 from core.graph import Attribute, Graph
@@ -67,8 +68,10 @@ def draw_repeat(
     seed = Seed(spec.root_seed).child("repeat", repeat)
     threats = draw_secrets(spec, graph, seed, spec.test_links)
     if elsewhere is not None and threats.attribute is not None:
-        taught = prepare_elsewhere(elsewhere, threats.attribute.attribute)
-        threats = replace(threats, elsewhere=taught)
+        for column in spec.taught:
+            private = graph.with_private(column).attribute(column)
+            elsewhere = prepare_elsewhere(elsewhere, private)
+        threats = replace(threats, elsewhere=elsewhere)
     if spec.identity is None:
         return threats
     choice = spec.identity
@@ -115,15 +118,16 @@ def load_attacker_graph(spec: AuditSpec, load: Callable[[str], Graph]) -> Graph 
 
 
 def prepare_elsewhere(graph: Graph, private: Attribute) -> Graph:
-    """The attacker's other graph with the private column as an attribute; InputError where it
-    has no such column, or nobody of at least two of its classes."""
+    """The attacker's other graph with a private column as an attribute, numbers cut at the borders
+    of the audited graph's; InputError where it has no such column, or nobody of at least two of
+    its classes."""
     if private.name not in (*graph.attributes, *graph.feature_names):
         columns = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
         raise InputError(
             "attacker's graph", "must have the private column", private.name, f"it has: {columns}"
         )
     graph = graph.with_private(private.name)
-    column = graph.attribute(private.name)
+    column = cut_alike(graph.attribute(private.name), private)
     held = {column.classes[code] for code in np.unique(column.codes[column.known])}
     if len(held & set(private.classes)) < 2:
         raise InputError(
@@ -132,7 +136,7 @@ def prepare_elsewhere(graph: Graph, private: Attribute) -> Graph:
             ", ".join(sorted(held)[:10]) or "nobody's value",
             "classes are: " + ", ".join(private.classes[:10]),
         )
-    return graph
+    return replace(graph, attributes={**graph.attributes, private.name: column})
 
 
 def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:

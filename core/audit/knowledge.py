@@ -50,7 +50,9 @@ def select_attacker(spec: AuditSpec, case: Case, repeat: int, threats: Threats) 
         return threats
     column = case.target or spec.private
     share = float(value) if name.startswith("others") else spec.known
-    drawn = _draw_attacker(spec, threats.visible, column, share, repeat, name)
+    # Who is taught by another graph knows the same people here as who is not.
+    spread = "" if name == "transfer" else name
+    drawn = _draw_attacker(spec, threats.visible, column, share, repeat, spread)
     return replace(threats, attribute=drawn)
 
 

@@ -149,7 +149,7 @@ def _plan_attacks(
         uses_gpu = attack.info.uses_gpu
         if defense is not None and case.needs_defense:  # who knows it runs it
             uses_gpu |= defense.info.uses_gpu
-        facts = {**_describe_stakes(spec, case, stakes.links), "upstream": target.upstream}
+        facts = {**_describe_stakes(spec, attack, case, stakes.links), "upstream": target.upstream}
         keyed = _key_attack(target.release, target.repeat, attack, case, facts)
         cell = Cell(
             keyed.key,
@@ -182,7 +182,9 @@ def _plan_measures(spec: AuditSpec, stakes: _Stakes, target: _Target) -> Iterato
         yield target.rank(part.cost, -1), cell
 
 
-def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[str, Any]:
+def _describe_stakes(
+    spec: AuditSpec, attack: Method, case: Case, base: dict[str, Any]
+) -> dict[str, Any]:
     """What else determines the result of a case: the links for all, the column for its own."""
     if case.threat == "attribute":
         attribute = [spec.private, spec.known] if spec.private else None
@@ -190,6 +192,7 @@ def _describe_stakes(spec: AuditSpec, case: Case, base: dict[str, Any]) -> dict[
         others: dict[str, Any] = {"joint": sorted(list_private(spec))} if joint else {}
         if case.knowledge == "transfer":
             others = {"elsewhere": spec.attacker_graph}
+            others["transfer_version"] = getattr(attack, "transfer_version", 1)
         return {**base, "attribute": attribute, **others}
     if case.threat == "identity" and spec.identity is not None:
         return {**base, "identity": spec.identity.model_dump()}

@@ -7,6 +7,7 @@ from pathlib import Path
 from core.audit.assemble import assemble_view
 from core.audit.drawing import load_attacker_graph, load_known_graph
 from core.audit.jobs.cells import Job, execute_cell
+from core.audit.other_graph import fill_taught
 from core.audit.plan import plan_audit
 from core.audit.provenance import describe_run
 from core.audit.spec import AuditSpec
@@ -31,7 +32,9 @@ def run_inline(
     try:
         own.save_graph(graph)
         known = load_known_graph(spec, own.load_graph)
-        cells = plan_audit(spec, graph, known, load_attacker_graph(spec, own.load_graph))
+        elsewhere = load_attacker_graph(spec, own.load_graph)
+        spec = fill_taught(spec, graph, elsewhere)
+        cells = plan_audit(spec, graph, known, elsewhere)
         own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
         own.claim_audit(audit_id)
         own.heal_cells(audit_id)

@@ -37,6 +37,7 @@ from core.audit.jobs.kind import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
 from core.audit.ledger import list_entries
+from core.audit.other_graph import fill_taught
 from core.audit.plan import list_cells, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.publishing import PublishSpec
@@ -163,6 +164,7 @@ class AuditService:
         elsewhere = load_attacker_graph(spec, self.load_graph)
         for held in filter(None, (known, elsewhere)):
             self._store.save_graph(held, person)
+        spec = fill_taught(spec, graph, elsewhere)
         cells = plan_audit(spec, graph, known, elsewhere)
         audit_id = new_audit_id()
         provenance = {**describe_run(spec), **(marks or {})}
@@ -255,6 +257,7 @@ class AuditService:
     def estimate_seconds(self, spec: AuditSpec) -> float:
         """Wall seconds that an audit would take here, less what the store has of it."""
         graph = self.load_graph(spec.graph_hash)
+        spec = fill_taught(spec, graph, load_attacker_graph(spec, self.load_graph))
         cells = [cell for cell in list_cells(spec, graph) if not cell.skip]
         kept = find_kept(self._store, [cell.key for cell in cells])
         left = [Task.of_cell(cell) for cell in cells if cell.key not in kept]

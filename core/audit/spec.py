@@ -121,8 +121,13 @@ class AuditSpec(BaseModel):
     )
     attacker_graph: str | None = Field(
         None,
-        description="SHA-256 of another graph with the same private column, of which an attacker "
-        "knows everybody's value and learns.",
+        description="SHA-256 of another graph with private columns of the same names, of which an "
+        "attacker knows everybody's values and learns.",
+    )
+    attacker_columns: tuple[str, ...] | None = Field(
+        None,
+        description="Private columns that it teaches; none named: when an audit starts, all that "
+        "it has.",
     )
     hide_links: float | None = Field(
         None, gt=0, lt=1, description="Share of the links drawn as sensitive and withheld."
@@ -215,6 +220,14 @@ class AuditSpec(BaseModel):
             )
         if spec.attacker_graph is not None and spec.private is None:
             raise InputError("attacker's graph", "needs a private column", remedy="name --private")
+        for column in spec.attacker_columns or ():
+            if column not in (spec.private, *spec.more_private):
+                raise InputError(
+                    "column taught by the attacker's graph",
+                    "must be a private one",
+                    column,
+                    "leave attacker_columns out of the spec to teach what the graph has",
+                )
         return spec.normalized()
 
     def normalized(self) -> AuditSpec:
@@ -225,6 +238,17 @@ class AuditSpec(BaseModel):
                 "defenses": _normalize(self.defenses, "defense"),
             }
         )
+
+    @property
+    def taught(self) -> tuple[str, ...]:
+        """Private columns that the attacker's graph teaches, in the order of the private ones;
+        the first where none are named, as specs had it that name none."""
+        if self.attacker_graph is None or self.private is None:
+            return ()
+        if self.attacker_columns is None:
+            return (self.private,)
+        named = (self.private, *self.more_private)
+        return tuple(column for column in named if column in self.attacker_columns)
 
     @property
     def has_included_threat(self) -> bool:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.columns import add_without_columns, read_columns
 from core.cli.identity import add_identity_attacks, needs_links, read_identity
-from core.cli.knowledge import add_learners, needs_hidden_links, read_attacker_graph, read_knowledge
+from core.cli.knowledge import (
+    add_learners,
+    choose_taught,
+    needs_hidden_links,
+    read_attacker_graph,
+    read_knowledge,
+)
 from core.cli.terminal import say
 from core.errors import InputError
 from core.methods import ATTACK_KINDS
@@ -123,7 +129,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
             "must have an attack",
             remedy="use --attack KEY, --attack quick or --attack all",
         )
-    return spec
+    return choose_taught(spec, service)
 
 
 def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from core.errors import InputError
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
+    from core.audit.spec import AuditSpec
 
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +36,8 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="another graph of such people, with the private column, on which an attacker learns: "
-        "its links and, if the column is not in that file, its node table; a name of the "
+        help="another graph of such people, on which an attacker learns the private columns that "
+        "it has: its links and, if they are not in that file, its node table; a name of the "
         "catalogue will do",
     )
     parser.add_argument(
@@ -143,13 +144,39 @@ def read_attacker_graph(
     else:
         nodes = tables[0] if tables else None
         unknown = [value for text in options.unknown for value in text.split(",")]
-        column = fields.get("private") if nodes is not None else None
+        column = None if nodes is None else _find_private(nodes, options, fields)
         loaded = load_safely(
             path, nodes_path=nodes, id_column=options.id, private=column, unknown=unknown
         )
     graph = loaded.graph
     say(f"attacker's graph: {graph.num_nodes} nodes, {graph.num_edges} links")
-    fields["attacker_graph"] = service.save_graph(graph)
+    fields |= {"attacker_graph": service.save_graph(graph), "attacker_columns": None}
+
+
+def _find_private(nodes: Path, options: argparse.Namespace, fields: dict[str, Any]) -> str | None:
+    """The first private column, to be read as it is of the audited graph; None where the node
+    table has others of them alone."""
+    from core.data.safely import preview_safely
+
+    first = fields.get("private")
+    more = getattr(options, "more_private", None) or fields.get("more_private", ())
+    shown = preview_safely(nodes, 1, is_nodes=True).columns
+    return None if first not in shown and set(more) & set(shown) else first
+
+
+def choose_taught(spec: AuditSpec, service: AuditService) -> AuditSpec:
+    """The spec naming the private columns that the attacker's graph teaches; said where there are
+    several private ones and the spec names none. InputError where it teaches none."""
+    if spec.attacker_graph is None or not spec.more_private or spec.attacker_columns is not None:
+        return spec
+    from core.audit.cases import list_private
+    from core.audit.drawing import prepare_graph
+    from core.audit.other_graph import describe_taught, fill_taught, find_gaps
+
+    graph, other = service.load_graph(spec.graph_hash), service.load_graph(spec.attacker_graph)
+    gaps = find_gaps(list_private(spec), prepare_graph(spec, graph), other)
+    say(f"attacker's graph: {describe_taught(gaps)}")
+    return fill_taught(spec, graph, other)
 
 
 def add_learners(attacks: list[dict[str, Any]]) -> list[dict[str, Any]]:

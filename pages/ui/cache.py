@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
+from core.audit import other_graph
 from core.audit.spec import AuditSpec
 from core.audit.view import AuditView
 from core.data import profile
@@ -66,6 +67,12 @@ def compute_profile(
     for column in (private, utility):
         graph = graph if column is None else graph.with_private(column)
     return profile.compute_profile(graph, _report, private, utility)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def find_gaps(graph_hash: str, other: str, columns: tuple[str, ...]) -> dict[str, str]:
+    """Why another stored graph does not teach a private column, "" where it does; InputError."""
+    return other_graph.find_gaps(columns, load_graph(graph_hash), load_graph(other))
 
 
 def number_nodes(view: AuditView) -> dict[str, int]:

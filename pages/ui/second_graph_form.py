@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.drawing import prepare_elsewhere
+from core.audit.other_graph import describe_taught, find_gaps
 from core.audit.spec import IdentityChoice
 from core.data import safely
 from core.data.second_graph import draw_identity_threat
@@ -15,7 +15,7 @@ from core.errors import AuditError, InputError
 from core.graph import Graph
 from core.seeding import Seed
 from core.words import count_noun
-from pages.ui import page, service, session
+from pages.ui import cache, page, service, session
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import FORMATS, store_upload
@@ -65,16 +65,17 @@ def show_second_graph(graph: Graph) -> None:
 
 
 def show_other_graph(graph: Graph) -> None:
-    """Widgets for a graph of other people that an attacker learns from; what does not fit the
-    private column is told of and not taken over."""
+    """Widgets for a graph of other people that an attacker learns from; one that has no private
+    column is told of and not taken over, and so are columns that it lacks."""
     threats, key = session.current_threats(), form_key()
-    private = threats.private
-    if private is None:
+    if threats.private is None:
         return
+    private = (threats.private, *threats.more_private)
     with st.expander("Who learns from another graph"):
         st.caption(
-            f"Someone may hold another graph of such people in which '{escape(private)}' is known, "
-            "learn there what tells it, and use that here; the neighbourhood classifier does so."
+            f"Someone may hold another graph of such people in which {_name_columns(private)} is "
+            "known, learn there what tells it, and use that here; the neighbourhood classifier "
+            "does so."
         )
         files = st.file_uploader(
             "Its links and, unless they are in that file, a table of its people",
@@ -88,34 +89,53 @@ def show_other_graph(graph: Graph) -> None:
                 "Use the graph that was uploaded", True, key=f"other-{key}"
             ):
                 given = None
-            session.set_threats(attacker_graph=given)
-            return
+        else:
 
-        def load() -> Graph:
-            other = _load_other(files, private)
-            prepare_elsewhere(other, graph.with_private(private).attribute(private))
-            return other
+            def load() -> Graph:
+                other = _load_other(files, private)
+                find_gaps(private, graph, other)
+                return other
 
-        stored = _store_once("other", (private, *(file.file_id for file in files)), load)
-        if stored is not None:
-            session.set_threats(attacker_graph=stored)
+            asked = (*private, *(file.file_id for file in files))
+            given = _store_once("other", asked, load)
+            if given is None:
+                return
+        session.set_threats(attacker_graph=given)
+        if given is not None and threats.more_private:
+            _tell_taught(private, given)
 
 
-def _load_other(files: Sequence[Any], private: str) -> Graph:
+def _tell_taught(private: tuple[str, ...], other: str) -> None:
+    """Which private columns a stored graph teaches, and which it lacks."""
+    try:
+        gaps = cache.find_gaps(st.session_state["graph"], other, private)
+    except AuditError as error:
+        page.show_error(error)
+        return
+    st.caption(f"It {escape(describe_taught(gaps), 400)}.")
+
+
+def _name_columns(names: Sequence[str]) -> str:
+    return " or ".join(f"'{escape(name)}'" for name in names)
+
+
+def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
     """The uploaded graph: a file of links, or of both, and perhaps a node table, known by having
-    the private column in its first line."""
+    a private column in its first line."""
     if len(files) > 2:
         raise InputError("other graph", "must be a file of links and a table", len(files))
     paths = [store_upload(file) for file in files]
     if len(paths) == 1:
         return safely.load_safely(paths[0]).graph
-    tables = [
-        path for path in paths if private in safely.preview_safely(path, 1, is_nodes=True).columns
-    ]
+    heads = {path: safely.preview_safely(path, 1, is_nodes=True).columns for path in paths}
+    tables = [path for path in paths if set(private) & set(heads[path])]
     if len(tables) != 1:
-        raise InputError("other graph", f"must have one table with the column '{private}'")
+        columns = " or ".join(f"'{name}'" for name in private)
+        raise InputError("other graph", f"must have one table with the column {columns}")
     links = next(path for path in paths if path != tables[0])
-    return safely.load_safely(links, nodes_path=tables[0], private=private).graph
+    # The first is read as it was of the audited graph; the others are read alike as they are.
+    first = private[0] if private[0] in heads[tables[0]] else None
+    return safely.load_safely(links, nodes_path=tables[0], private=first).graph
 
 
 def _choose_graph(stored: str | None) -> str | None:

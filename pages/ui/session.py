@@ -33,7 +33,7 @@ class ThreatChoice:
     mode   share: draw `hide_links` of the links; pairs: the analyst's own; none: no link threat
     way    how the analyst chooses them on the Data page
     identity  what an attacker holds who looks for people, where an attack does
-    attacker_graph  hash of another graph with the private column, on which an attacker learns
+    attacker_graph  hash of another graph with private columns, on which an attacker learns
     """
 
     private: str | None = None

@@ -9,9 +9,12 @@ import pandas as pd
 import pytest
 
 import core.cli.main as command
+from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
 from core.audit.cases import Case, list_cases
-from core.audit.drawing import prepare_elsewhere
+from core.audit.drawing import draw_repeat, prepare_elsewhere, prepare_graph
 from core.audit.export import describe_audit
+from core.audit.knowledge import select_attacker
+from core.audit.other_graph import describe_taught, fill_taught, find_gaps
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.service import AuditService
@@ -52,6 +55,14 @@ def test_one_case_more_and_the_others_stay_as_they_were():
     assert [c.id for _, _, c in list_cases(spec)].count(name) == 1
     again = plan_audit(make_spec(attacker_graph="0" * 64), GRAPH, None, OTHER)
     assert {c.key for c in again} & {c.key for c in more} == {c.key for c in plain}
+
+
+def test_what_is_learned_there_is_renewed_apart(monkeypatch):
+    spec = make_spec(attacker_graph=OTHER.content_hash)
+    old = {cell.method: cell.key for cell in plan_audit(spec, GRAPH, None, OTHER)}
+    monkeypatch.setattr(NeighbourhoodClassifier, "transfer_version", 99)
+    new = {cell.method: cell.key for cell in plan_audit(spec, GRAPH, None, OTHER)}
+    assert [m for m in old if old[m] != new[m]] == ["neighbourhood_classifier@transfer"]
 
 
 def test_the_other_graph_is_needed_and_deleted_with_the_audit(tmp_path):
@@ -121,6 +132,53 @@ def test_the_command_line_audits_it(files, audit_home):
     assert taught.value.iloc[0] > 0.75
 
 
+def test_the_command_line_tells_which_columns_are_taught(tmp_path, capsys, audit_home):
+    for name, graph in (("own", GRAPH), ("other", OTHER)):
+        columns = ("seniority", "affiliation") if name == "own" else ("affiliation",)
+        write_release(Release(graph), tmp_path, name, {}, ("graphml",), attributes=columns)
+    attack = "neighbourhood_classifier:trees=50,folds=2,rounds=1"
+    options = command.build_parser().parse_args(
+        [
+            *["audit", "--graph", str(tmp_path / "own.graphml"), "--attack", attack],
+            *["--private", "seniority", "--private", "affiliation", "--repeats", "1"],
+            *["--attacker-graph", str(tmp_path / "other.graphml"), "--out", "out"],
+        ]
+    )
+    command.split_private(options)
+    service = AuditService(audit_home)
+    try:
+        spec = build_spec(options, service)
+        graph = service.load_graph(spec.graph_hash)
+    finally:
+        service.close()
+    told = "attacker's graph: teaches affiliation, not seniority (no such column there)"
+    assert told in capsys.readouterr().err
+    view = run_inline(spec, graph, audit_home)
+    rows = pd.DataFrame(describe_audit(view)["results"])
+    taught = rows[(rows.knowledge == "transfer") & (rows.metric == "auc")]
+    assert set(taught.target) == {"affiliation"}
+    assert taught.value.iloc[0] > 0.6
+
+
+def test_a_node_table_may_hold_another_private_column_alone(tmp_path, capsys, audit_home):
+    (tmp_path / "links.csv").write_text("source,target\nanna,ben\nben,cleo\ncleo,dora\n")
+    people = "id,affiliation\nanna,blue\nben,green\ncleo,blue\ndora,green\n"
+    (tmp_path / "people.csv").write_text(people)
+    options = command.build_parser().parse_args(
+        [
+            *["audit", "--graph", "social", "--attack", "class_prior", "--out", "out"],
+            *["--private", "seniority", "--private", "affiliation", "--attacker-graph"],
+            *[str(tmp_path / "links.csv"), str(tmp_path / "people.csv")],
+        ]
+    )
+    command.split_private(options)
+    service = AuditService(audit_home)
+    try:
+        assert build_spec(options, service).attacker_columns == ("affiliation",)
+    finally:
+        service.close()
+
+
 def test_the_command_line_says_what_is_wrong_in_one_line(files, tmp_path, capsys, audit_home):
     strangers = tmp_path / "s.csv"
     strangers.write_text("a,b\nanna,ben\nben,cleo\n")
@@ -129,6 +187,117 @@ def test_the_command_line_says_what_is_wrong_in_one_line(files, tmp_path, capsys
     for given in ([strangers], [tmp_path / "missing.csv"], [strangers, strangers, strangers]):
         assert command.main([str(a) for a in [*arguments, *given]]) == 2
         assert len(capsys.readouterr().err.strip().splitlines()[-1:]) == 1
+
+
+MORE = {"more_private": ("affiliation", "label"), "attacker_graph": OTHER.content_hash}
+
+
+def list_taught(cells):
+    return {cell.method.partition("@")[2]: cell.key for cell in cells if "transfer" in cell.method}
+
+
+def without(*columns):
+    kept = {name: a for name, a in OTHER.attributes.items() if name not in columns}
+    return replace(OTHER, attributes=kept)
+
+
+def test_every_private_column_that_the_other_graph_has_is_taught():
+    spec = fill_taught(make_spec(**MORE), GRAPH, OTHER)
+    assert spec.attacker_columns == ("seniority", "affiliation", "label")
+    taught = list_taught(plan_audit(spec, GRAPH, None, OTHER))
+    assert list(taught) == ["transfer", "column:affiliation+transfer", "column:label+transfer"]
+    alone = list_taught(plan_audit(make_spec(**{**MORE, "more_private": ()}), GRAPH, None, OTHER))
+    assert set(alone.values()) == {taught["transfer"]}
+    case = Case.parse("neighbourhood_classifier@column:label+transfer")
+    assert (case.target, case.knowledge) == ("label", "transfer")
+    assert case.id == "neighbourhood_classifier@column:label+transfer"
+
+
+def test_a_column_that_the_other_graph_lacks_is_left_out():
+    other = without("affiliation")
+    spec = fill_taught(make_spec(**MORE), GRAPH, other)
+    assert spec.attacker_columns == ("seniority", "label")
+    taught = list_taught(plan_audit(spec, GRAPH, None, other))
+    assert list(taught) == ["transfer", "column:label+transfer"]
+    lacks_first = without("seniority")
+    spec = fill_taught(make_spec(**MORE), GRAPH, lacks_first)
+    taught = list_taught(plan_audit(spec, GRAPH, None, lacks_first))
+    assert list(taught) == ["column:affiliation+transfer", "column:label+transfer"]
+    nothing = without(*OTHER.attributes)
+    with pytest.raises(InputError, match="must have the private column; got seniority"):
+        fill_taught(make_spec(**MORE), GRAPH, nothing)
+
+
+def test_old_specs_are_planned_as_they_were():
+    old = make_spec(**MORE)
+    assert old.attacker_columns is None
+    assert list(list_taught(plan_audit(old, GRAPH, None, OTHER))) == ["transfer"]
+    single = make_spec(attacker_graph=OTHER.content_hash)
+    assert fill_taught(single, GRAPH, OTHER) is single
+    first_alone = without("affiliation", "label")
+    assert fill_taught(old, GRAPH, first_alone) is old
+    chosen = make_spec(**MORE, attacker_columns=("label",))
+    assert fill_taught(chosen, GRAPH, OTHER) is chosen
+    assert list(list_taught(plan_audit(chosen, GRAPH, None, OTHER))) == ["column:label+transfer"]
+    with pytest.raises(InputError, match="must have the private column; got label"):
+        plan_audit(chosen, GRAPH, None, without("label"))
+    with pytest.raises(InputError, match=r"must be a private one; got nothing; leave"):
+        make_spec(**MORE, attacker_columns=("nothing",))
+
+
+def test_a_started_audit_keeps_what_is_taught(audit_home, monkeypatch):
+    service = AuditService(audit_home)
+    monkeypatch.setattr(service, "_run", lambda audit_id: None)
+    try:
+        for graph in (GRAPH, OTHER):
+            service.save_graph(graph)
+        audit_id = service.start_audit(make_spec(**MORE))
+        row = service._store.find_audit(audit_id)
+        planned = {cell.method for cell in service._store.list_cells(audit_id)}
+    finally:
+        service.close()
+    assert row.spec["attacker_columns"] == ["seniority", "affiliation", "label"]
+    assert "neighbourhood_classifier@column:label+transfer" in planned
+
+
+def test_who_is_taught_knows_the_same_people_here():
+    spec = fill_taught(make_spec(**MORE), GRAPH, OTHER)
+    threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0, None, OTHER)
+    assert {"seniority", "affiliation", "label"} <= threats.elsewhere.attributes.keys()
+    plain, taught = (
+        select_attacker(spec, Case("x", "attribute", "affiliation", knows), 0, threats)
+        for knows in ("", "transfer")
+    )
+    assert taught.attribute.attribute.name == "affiliation"
+    np.testing.assert_array_equal(plain.attribute.known, taught.attribute.known)
+    first = select_attacker(spec, Case("x", "attribute", "", "transfer"), 0, threats)
+    assert first is threats
+
+
+def test_gaps_are_told_with_their_reason():
+    unlike = Attribute("label", np.zeros(220), ("x",))
+    other = without("affiliation")
+    other = replace(other, attributes={**other.attributes, "label": unlike})
+    gaps = find_gaps(("seniority", "affiliation", "label"), GRAPH, other)
+    assert describe_taught(gaps) == (
+        "teaches seniority, not affiliation (no such column there), "
+        "label (fewer than two of its classes there)"
+    )
+    assert describe_taught(find_gaps(("seniority", "label"), GRAPH, OTHER)) == (
+        "teaches seniority and label"
+    )
+
+
+def test_numbers_are_taught_in_the_classes_of_the_audited_graph():
+    own, older = np.arange(250.0), np.arange(220.0) + 60
+    ages = Attribute.from_values("age", own)
+    graph = replace(GRAPH, attributes={**GRAPH.attributes, "age": ages})
+    attributes = {**OTHER.attributes, "age": Attribute.from_values("age", older)}
+    other = replace(OTHER, attributes=attributes)
+    found = prepare_elsewhere(other, graph.attribute("age")).attribute("age")
+    assert found.classes == ages.classes
+    np.testing.assert_array_equal(found.codes[:190], ages.codes[60:])
+    assert attributes["age"].classes == other.attribute("age").classes
 
 
 def test_words_tell_who_was_taught():

@@ -45,6 +45,40 @@ def test_another_graph_is_uploaded_on_the_data_page(open_app, monkeypatch):
         folder.cleanup()  # as a session does that ends
 
 
+def test_the_page_tells_which_private_columns_it_teaches(open_app):
+    app = open_app("data")
+
+    def find(widgets, start):
+        return next(w for w in widgets if w.key and w.key.startswith(start))
+
+    def held():
+        return app.session_state["threats"][app.session_state["graph"]].attacker_graph
+
+    def upload(people):
+        files = [("links.csv", LINKS, "text/csv"), ("people.csv", people.encode(), "text/csv")]
+        find(app.file_uploader, "other-graph-").set_value(files).run()
+
+    find(app.multiselect, "more-private-").set_value(["seniority"]).run()
+    assert any("'affiliation' or 'seniority' is known" in c.value for c in app.caption)
+    upload(PEOPLE.format("blue", "green").replace("affiliation", "shoes"))
+    assert "the column 'affiliation' or 'seniority'" in app.error[0].value
+    assert held() is None
+    said = r"It teaches affiliation, not seniority \(no such column there\)."
+    upload(PEOPLE.format("blue", "green"))
+    assert not app.error
+    assert said in [c.value for c in app.caption]
+    first = held()
+    upload(PEOPLE.replace("affiliation", "seniority").format("junior", "senior"))
+    assert not app.error
+    assert held() != first
+    said = r"It teaches seniority, not affiliation \(no such column there\)."
+    assert said in [c.value for c in app.caption]
+    find(app.multiselect, "more-private-").set_value([]).run()
+    assert "must have one table with the column 'affiliation'" in app.error[0].value
+    for folder, _ in app.session_state["uploads"].values():
+        folder.cleanup()  # as a session does that ends
+
+
 def test_only_some_attacks_learn_from_it():
     assert page.learns(MethodChoice(key="neighbourhood_classifier"))
     assert not page.learns(MethodChoice(key="label_propagation"))

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.graph import MISSING, Graph
+from core.graph import MISSING, Attribute, Graph
 from core.methods import AttributeAttack, MethodInfo
 from core.models.crossfit import CrossFit, Learn, Predict, Runs
 from core.models.pooling import choose_evenness, fit_weights, pool
@@ -48,6 +48,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         version=3,
     )
     transfers = True
+    transfer_version = 2
     trees: int = Field(200, ge=1, le=10_000, description="Extremely randomised trees.")
     width: int = Field(
         64, ge=1, le=1024, description="Main directions that many features are reduced to."
@@ -111,30 +112,64 @@ class NeighbourhoodClassifier(AttributeAttack):
         self, other: Graph, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         """Roles, and columns of the same name, teach in both graphs what they tell of the class;
-        then what is said of the neighbours does, in both as if nobody elsewhere were known."""
+        then what is said of the neighbours does, in both as if nobody elsewhere were known. All is
+        said as surely as it held between two parts of the other graph."""
+        from core.models.rehearsal import count_cuts, find_sureness, temper
+
+        times = 1 + 2 * count_cuts(other)
+        numbers = iter(range(times))
+
+        def learn(
+            graph: Graph, observed: np.ndarray, teacher: Graph
+        ) -> tuple[np.ndarray, np.ndarray]:
+            at = (next(numbers), times)
+            return self._learn_from(graph, observed, teacher, threat.attribute, context, at)
+
+        chances, prior = learn(release.graph, threat.observed, other)
+        share = float(threat.known.mean())
+        sureness = find_sureness(other, threat.attribute, share, learn, context.rng("rehearsal"))
+        facts: dict[str, float | str] = {"people elsewhere": other.num_nodes, "sureness": sureness}
+        return ClassProbabilities(temper(chances, prior, sureness), facts)
+
+    def _learn_from(
+        self,
+        graph: Graph,
+        observed: np.ndarray,
+        other: Graph,
+        private: Attribute,
+        context: Context,
+        at: tuple[int, int],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(n, C) of a graph with observed codes (n,) by another one, and the prior (C,); at: which
+        of how many times this is."""
         from core.models.elsewhere import join_graphs, learn_from_neighbours
         from core.models.evidence import count_shares
 
-        num, classes = release.graph.num_nodes, threat.num_classes
-        both = join_graphs(release.graph, threat.observed, other, threat.attribute)
+        classes = private.num_classes
+        both = join_graphs(graph, observed, other, private)
         fits = CrossFit(both.observed, draw_folds(both.observed, self.folds, context.rng("folds")))
-        runs, steps = len(fits.seen), len(both.blocks) + 2 + self.rounds
+        rounds = min(self.rounds, MOST_ELSEWHERE) if fits.parts else 0
+        runs, steps = len(fits.seen), len(both.blocks) + 1 + rounds
         said: list[np.ndarray] = []
+
+        def tell(step: int, doing: str) -> None:
+            context.progress.update(at[0] * steps + step, at[1] * steps, doing)
+
         for name, block in both.blocks.items():
-            context.progress.update(len(said), steps, f"a linear model of the {name}")
+            tell(len(said), f"a linear model of the {name}")
             said.append(self._learn_linear(fits, [block] * runs, classes))
-        context.progress.update(len(said), steps, "trees on everything")
+        tell(len(said), "trees on everything")
         everything = np.column_stack([*both.blocks.values()]).astype(np.float32)
         said.append(fits.run(self._make_trees(classes, context), [everything] * runs))
         pooled, _ = self._pool(fits, np.array(said))
         prior, chances = count_shares(both.observed, classes), fits.untell(pooled)
-        told = np.arange(len(chances)) < num
+        told = np.arange(len(chances)) < graph.num_nodes
         told &= both.observed != MISSING
         # Further rounds would amplify what one of the graphs alone has.
-        for number in range(min(self.rounds, MOST_ELSEWHERE) if fits.parts else 0):
-            context.progress.update(len(said) + number, steps, "learning from the neighbours")
+        for step in range(rounds):
+            tell(len(said) + step, "learning from the neighbours")
             chances = learn_from_neighbours(both, chances, told, prior)
-        return ClassProbabilities(chances[:num], {"people elsewhere": other.num_nodes})
+        return chances[: graph.num_nodes], prior
 
     def _learn_linear(self, fits: CrossFit, tables: Runs, num_classes: int) -> np.ndarray:
         """(R, n, C) of the logistic regression whose penalty does best on nodes held out."""

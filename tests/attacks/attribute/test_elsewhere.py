@@ -89,6 +89,23 @@ def test_noise_teaches_nothing():
     assert -np.log(said[np.arange(300), threat.attribute.codes]).mean() < np.log(2) + 0.05
 
 
+def test_what_lies_in_places_of_one_graph_is_not_said_surely_of_another():
+    """Affiliation is a matter of places, seniority of roles: these hold anywhere."""
+    other, graph = generate_social(600, 2), generate_social(600, 3)
+    found = {}
+    for column in ("affiliation", "seniority"):
+        threat = tell(graph, column)
+        said = QUICK.infer_from(other, Release(graph), threat, Context(Seed(1)))
+        attribute = threat.attribute
+        loss = -np.log(said.probabilities[np.arange(600), attribute.codes]).mean()
+        blind = -(attribute.shares * np.log(attribute.shares)).sum()
+        found[column] = (said.facts["sureness"], loss - blind)
+    assert found["affiliation"][0] < 0.5
+    assert found["affiliation"][1] < 0.5  # 2.7 where nothing is tempered
+    assert found["seniority"][0] > 0.8
+    assert found["seniority"][1] < -0.3
+
+
 def test_values_of_the_release_are_read_of_known_people_only():
     other, graph = generate_social(250, 0), generate_social(250, 1)
     threat = tell(graph, "affiliation", range(30))

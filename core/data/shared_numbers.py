@@ -1,0 +1,69 @@
+"""Numbers of one graph in the classes that another graph's column of numbers has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.graph import MISSING, Attribute
+
+
+def cut_alike(column: Attribute, model: Attribute) -> Attribute:
+    """`column` with the classes of `model`, where either was cut into intervals; else as it is.
+
+    Intervals meet by their borders, not by their names: each graph is cut at quartiles of its
+    own. A border lies midway between the numbers of `model` next to it, so that whoever has a
+    number that is in `model` gets its class. Where the classes of `model` are numbers themselves,
+    a number that is none of them becomes MISSING. A column that is not all numbers is returned as
+    it is.
+    """
+    numbers = _read_numbers(column)
+    if numbers is None or not (_is_cut(model) or _is_cut(column)):
+        return column
+    if _is_cut(model):
+        codes = np.searchsorted(_find_borders(model), numbers)
+    else:
+        codes = _find_equal(numbers, model.classes)
+    codes = np.where(np.isnan(numbers), MISSING, codes)
+    return Attribute(column.name, codes, model.classes, numbers)
+
+
+def _is_cut(column: Attribute) -> bool:
+    """Whether some class holds more than one number."""
+    if column.values is None:
+        return False
+    return len(np.unique(column.values[column.known])) > column.num_classes
+
+
+def _read_numbers(column: Attribute) -> np.ndarray | None:
+    """(n,) float64, NaN where unknown; classes that are numbers will do, as few are stored so."""
+    if column.values is not None:
+        return column.values
+    numbers = _parse_numbers(column.classes)
+    return None if numbers is None else np.append(numbers, np.nan)[column.codes]  # MISSING: last
+
+
+def _parse_numbers(classes: tuple[str, ...]) -> np.ndarray | None:
+    try:
+        return np.array([float(name) for name in classes])
+    except ValueError:
+        return None
+
+
+def _find_borders(model: Attribute) -> np.ndarray:
+    """(C − 1,) ascending; infinite where a class at the end has nobody, so that it gets nobody."""
+    assert model.values is not None
+    values, codes = model.values[model.known], model.codes[model.known]
+    low = [values[codes <= code].max(initial=-np.inf) for code in range(model.num_classes - 1)]
+    high = [values[codes > code].min(initial=np.inf) for code in range(model.num_classes - 1)]
+    borders: np.ndarray = (np.array(low) + np.array(high)) / 2
+    return borders
+
+
+def _find_equal(numbers: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
+    places = _parse_numbers(classes)
+    if places is None or not len(places):
+        return np.full(len(numbers), MISSING)
+    order = np.argsort(places, kind="stable")
+    found = order[np.searchsorted(places[order], numbers).clip(max=len(places) - 1)]
+    codes: np.ndarray = np.where(places[found] == numbers, found, MISSING)
+    return codes
