@@ -142,7 +142,8 @@ def compute_affinities(graph: Graph, pairs: np.ndarray, context: Context) -> np.
     )
     total, affinities = np.zeros(len(pairs)), np.zeros((len(pairs), len(AFFINITY_RANKS)))
     for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
-        total += value * vector[pairs[:, 0]] * vector[pairs[:, 1]]
+        # the ends' product first: rounding must not tell a pair's direction
+        total += value * (vector[pairs[:, 0]] * vector[pairs[:, 1]])
         affinities[:, [rank <= most for most in AFFINITY_RANKS]] = total[:, None]
     return affinities
 
