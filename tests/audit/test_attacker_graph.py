@@ -108,6 +108,23 @@ def files(tmp_path_factory):
     return folder
 
 
+def build(options, home):
+    """The spec that the command makes of its options, and the graph that it audits."""
+    command.split_private(options)
+    service = AuditService(home)
+    try:
+        spec = build_spec(options, service)
+        return spec, service.load_graph(spec.graph_hash)
+    finally:
+        service.close()
+
+
+def measure_taught(view):
+    """AUC rows of those whom another graph taught."""
+    rows = pd.DataFrame(describe_audit(view)["results"])
+    return rows[(rows.knowledge == "transfer") & (rows.metric == "auc")]
+
+
 def test_the_command_line_audits_it(files, audit_home):
     options = command.build_parser().parse_args(
         [
@@ -116,17 +133,9 @@ def test_the_command_line_audits_it(files, audit_home):
             *["--attack", "neighbourhood_classifier:trees=50,folds=2,rounds=1", "--out", "out"],
         ]
     )
-    command.split_private(options)
-    service = AuditService(audit_home)
-    try:
-        spec = build_spec(options, service)
-        graph = service.load_graph(spec.graph_hash)
-    finally:
-        service.close()
+    spec, graph = build(options, audit_home)
     assert spec.attacker_graph is not None
-    view = run_inline(spec, graph, audit_home)
-    rows = pd.DataFrame(describe_audit(view)["results"])
-    taught = rows[(rows.knowledge == "transfer") & (rows.metric == "auc")]
+    taught = measure_taught(run_inline(spec, graph, audit_home))
     assert set(taught.method) == {"neighbourhood_classifier:trees=50,folds=2,rounds=1"}
     assert set(taught.threat) == {"attribute"}
     assert taught.value.iloc[0] > 0.75
@@ -144,18 +153,10 @@ def test_the_command_line_tells_which_columns_are_taught(tmp_path, capsys, audit
             *["--attacker-graph", str(tmp_path / "other.graphml"), "--out", "out"],
         ]
     )
-    command.split_private(options)
-    service = AuditService(audit_home)
-    try:
-        spec = build_spec(options, service)
-        graph = service.load_graph(spec.graph_hash)
-    finally:
-        service.close()
+    spec, graph = build(options, audit_home)
     told = "attacker's graph: teaches affiliation, not seniority (no such column there)"
     assert told in capsys.readouterr().err
-    view = run_inline(spec, graph, audit_home)
-    rows = pd.DataFrame(describe_audit(view)["results"])
-    taught = rows[(rows.knowledge == "transfer") & (rows.metric == "auc")]
+    taught = measure_taught(run_inline(spec, graph, audit_home))
     assert set(taught.target) == {"affiliation"}
     assert taught.value.iloc[0] > 0.6
 

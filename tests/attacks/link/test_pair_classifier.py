@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.algorithms.pairs import hide_in_turn, hide_links
+from core.attacks.link import pair_classifier
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.attacks.link.pair_features import (
     AFFINITY_RANKS,
@@ -150,6 +151,23 @@ def test_unlike_kinds_of_uneven_activity_are_found():
         scores = attack.score(Release(threats.visible), threats.link, Context(Seed(0)))
         found.append(compute_auc(scores.scores, threats.link.truth)[0])
     assert np.mean(found) > 0.836
+
+
+@pytest.mark.parametrize(("enough", "rounds", "expected"), [(1, 8, 1), (4000, 3, 3)])
+def test_rounds_end_where_there_is_enough_to_learn_from(monkeypatch, enough, rounds, expected):
+    graph = two_communities()
+    seen = []
+
+    def describe(rest, pairs, *_):
+        seen.append(rest.num_edges)
+        return describe_pairs(rest, pairs, *_)
+
+    monkeypatch.setattr(pair_classifier, "ENOUGH", enough)
+    monkeypatch.setattr(pair_classifier, "describe_pairs", describe)
+    threat = LinkThreat(graph.edges[:2], np.array([[0, 1]]), prior=0.5)
+    attack = make_method("pair_classifier", {"rounds": rounds}, "link_attack")
+    attack.score(Release(graph), threat, Context(Seed(0)))
+    assert sum(links < graph.num_edges for links in seen) == expected
 
 
 @pytest.mark.parametrize("name", sorted(GRAPHS))
