@@ -52,6 +52,34 @@ VERDICT = "tests/findings/test_verdict.py"
 MUTATIONS = (
     # -- defenses and their budgets ---------------------------------------------------------
     Mutation(
+        "a defense's guesses follow the neighbours' values alone",
+        "core/defenses/guesses.py",
+        "[_spread_values(graph, part, inner), _learn_values(graph, part, inner)]",
+        "[_spread_values(graph, part, inner), _spread_values(graph, part, inner)]",
+        "tests/defenses/test_guesses.py",
+    ),
+    Mutation(
+        "a defense learns from the part of the known values that it judges by",
+        "core/defenses/guesses.py",
+        "part = replace(threat, known=codes != MISSING)",
+        "part = threat",
+        "tests/defenses/test_guesses.py",
+    ),
+    Mutation(
+        "a defense learns from a handful of known values",
+        "core/defenses/guesses.py",
+        "threat.known.sum() < FEWEST",
+        "threat.known.sum() < 0",
+        "tests/defenses/test_guesses.py",
+    ),
+    Mutation(
+        "the bluntest power within a standard error is taken",
+        "core/defenses/guesses.py",
+        "<= mean[best] + error).max()",
+        "<= mean[best] + error).min()",
+        "tests/defenses/test_guesses.py",
+    ),
+    Mutation(
         "LapGraph's pairs spend all of ε",
         "core/defenses/lap_graph.py",
         'scale = account.spend(account.share_left, what="pairs")',

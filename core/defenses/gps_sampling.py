@@ -43,7 +43,7 @@ class GpsSampling(Defense):
         group="empirical",
         cost="minutes",
         uses_gpu=True,
-        version=5,
+        version=6,
     )
     variant: Literal["full", "adv", "dis"] = Field(
         "full",
@@ -61,12 +61,12 @@ class GpsSampling(Defense):
         description="Larger is more private; the paper uses 10 to 30.",
     )
     eta: float = Field(
-        40.0,
+        25.0,
         ge=0,
         le=1000,
         title="Weight of the ratios (η)",
-        description="Larger is more private; beliefs are less certain than values, so that "
-        "more than the paper's 10 to 30 is in order.",
+        description="Larger is more private; the paper uses 10 to 30. Without the attack (dis) "
+        "60 or 80 is in order, as beliefs are less certain than values.",
     )
     keep: float = Field(
         1.0,
@@ -76,7 +76,7 @@ class GpsSampling(Defense):
         description="Larger keeps more links.",
     )
     target: float = Field(
-        0.55,
+        0.6,
         ge=0.5,
         le=1,
         title="Attack AUC aimed at",

@@ -1,7 +1,7 @@
 """GPS sampling on NBA by who knows what: links kept, salary, MMD and every attack.
 
     python -m tests.benchmarks.gps_defense_nba [--seeds 0,1,2,3,4] [--defenses full,random]
-        [--strengths 1-5] [--attacks gps,label_propagation,ai_deepwalk,attri_infer]
+        [--strengths 1-7] [--attacks gps,label_propagation,ai_deepwalk,attri_infer]
         [--publisher column] [--held 3] [--held-strengths 1]
         [--held-defenses full,random] [--out FILE]
 
@@ -52,11 +52,13 @@ STRENGTHS: dict[str, tuple[str, list[dict]]] = {
         [
             {"variant": "full", "eta": eta, "gamma": gamma, "target": target}
             for eta, gamma, target in (
-                (40, 15, 0.55),
+                (25, 15, 0.6),
+                (15, 15, 0.6),
                 (20, 10, 0.65),
+                (40, 15, 0.55),
                 (60, 15, 0.55),
                 (80, 30, 0.55),
-                (15, 15, 0.6),
+                (40, 15, 0.6),
             )
         ],
     ),
@@ -158,7 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", default="0,1,2,3,4")
     parser.add_argument("--defenses", default=",".join(STRENGTHS))
-    parser.add_argument("--strengths", type=parse_range, default=range(5), metavar="FIRST-LAST")
+    parser.add_argument("--strengths", type=parse_range, default=range(7), metavar="FIRST-LAST")
     parser.add_argument("--attacks", default="gps,label_propagation,ai_deepwalk,attri_infer")
     parser.add_argument("--publisher", choices=("none", "public", "column"), default="column")
     parser.add_argument("--held", type=int, default=1, metavar="K")

@@ -11,7 +11,6 @@ import torch
 from core.context import Context
 from core.defenses import gps_sampling
 from core.defenses.gps_sampling import GpsSampling
-from core.defenses.guesses import guess_values
 from core.defenses.verifying import Choice
 from core.graph import Attribute, Graph
 from core.models.encoders import make_inputs
@@ -152,18 +151,6 @@ def test_believed_auc_is_the_auc_where_beliefs_are_certain():
     found = compute_believed_auc(np.stack([1 - scores, scores], axis=1), np.eye(2)[truth])
     assert found == pytest.approx(roc_auc_score(truth, scores))
     assert compute_believed_auc(np.full((200, 2), 0.5), np.eye(2)[truth]) == 0.5
-
-
-def test_guesses_keep_known_values_and_beat_the_class_shares():
-    threats = make_threats(two_communities(60, seed=2))
-    threat = threats.attribute
-    beliefs = guess_values(threats.visible, threat, Context(Seed(0)))
-    known = threat.known
-    np.testing.assert_allclose(beliefs.sum(axis=1), 1)
-    np.testing.assert_array_equal(beliefs[known].argmax(axis=1), threat.observed[known])
-    truth = threat.attribute.codes[threat.hidden]
-    loss = -np.log(beliefs[threat.hidden, truth]).mean()
-    assert loss < -np.log(threat.observed_shares[truth]).mean() - 0.1
 
 
 @pytest.mark.parametrize("variant", ["full", "adv", "dis"])
