@@ -139,6 +139,8 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             ways.index(threats.publisher_knows),
             format_func=lambda way: PUBLISHER[way],
             key=f"publisher-{key}",
+            help="A defense that is told a part guesses the rest, and attackers who know other "
+            "people find what it guessed wrongly. Told everything it hides the column better.",
         )
     session.set_threats(
         more_private=tuple(more),

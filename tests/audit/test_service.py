@@ -231,7 +231,7 @@ class TestService:
 
 @pytest.mark.xdist_group("audit cluster")
 def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph, make_spec):
-    attacks = [{"key": "adamic_adar"}, {"key": "gae_cosine", "config": {"epochs": 300}}]
+    attacks = [{"key": "adamic_adar"}, {"key": "gae_cosine", "config": {"epochs": 1500}}]
     spec = make_spec(num_repeats=2, attacks=attacks, defenses=[])
     store = Store(tmp_path)
     store.save_graph(graph)

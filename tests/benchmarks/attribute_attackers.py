@@ -2,10 +2,12 @@
 
     python -m tests.benchmarks.attribute_attackers [--graphs nba:country,cora:label] [--splits 0,1]
         [--releases original,random,dice,edgerand,gps,netfense] [--attacks KEY[:name=value],…]
-        [--known 0.1] [--own KEY]
+        [--known 0.1] [--others 0.1,0.3] [--own KEY]
 
 Graphs may be planted ones: uneven (three blocks that meet unevenly), unlike (two whose links
-mostly cross), noise. 10 % of the values known unless said. Rows are AUCs (one against the rest
+mostly cross), noise. 10 % of the values known unless said, to defenses and attackers alike;
+attackers of `--others` know such shares of people of their own. A release, as an attack, may have
+settings of its own: gps:eta=15+target=0.6. Rows are AUCs (one against the rest
 for several classes), those below one half in brackets turned round; CPU seconds behind. Attacks
 of the standard preset unless named; `neighbourhood_classifier`, or `--own`, beside the strongest
 of the others, and how far it is ahead.
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -22,7 +25,7 @@ import torch
 from core.audit.presets import PRESETS
 from core.context import Context, SharedWork
 from core.data.catalogue import load_dataset
-from core.data.splits import draw_threats
+from core.data.splits import draw_attribute_threat, draw_threats
 from core.data.synthetic import generate_social
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
@@ -60,18 +63,38 @@ def load(name: str, split: int) -> tuple[Graph, str]:
     return plant_blocks(codes, np.array(rates) * links / 900, split), "private"
 
 
-def publish(name: str, threats: Threats, seed: Seed) -> Graph:
+def parse(text: str) -> tuple[str, dict[str, str]]:
+    """Key and settings of KEY:name=value+name=value."""
+    key, _, settings = text.partition(":")
+    fields = (part.partition("=") for part in settings.split("+") if part)
+    return key, {name: value for name, _, value in fields}
+
+
+def publish(text: str, threats: Threats, seed: Seed) -> Graph:
+    name, fields = parse(text)
     choice = RELEASES[name]
     if choice is None:
         return threats.visible
-    method = make_method(*choice, "defense")
+    method = make_method(choice[0], {**choice[1], **fields}, "defense")
     return method.publish(threats.visible, threats, Context(seed.child("release", name))).graph
+
+
+def draw_attackers(threats: Threats, column: str, others: str, seed: Seed) -> dict[str, Threats]:
+    """By name: who knows what the defense does, and those who know people of their own."""
+    drawn = {
+        f"others {share:.0%}": draw_attribute_threat(
+            threats.visible, column, share, seed.child("others", share)
+        )
+        for share in map(float, filter(None, others.split(",")))
+    }
+    return {"assumed": threats} | {
+        who: replace(threats, attribute=threat) for who, threat in drawn.items()
+    }
 
 
 def attack(text: str, graph: Graph, threats: Threats, context: Context) -> float | None:
     """AUC of an attack by key and settings; None where it declines."""
-    key, _, settings = text.partition(":")
-    fields = dict(part.split("=") for part in settings.split("+") if part)
+    key, fields = parse(text)
     method = make_method(key, fields, "attribute_attack")
     if method.supports(Release(graph), threats.attribute):
         return None
@@ -87,6 +110,7 @@ def main() -> None:
     parser.add_argument("--releases", default="original,random,edgerand")
     parser.add_argument("--attacks", default="")
     parser.add_argument("--known", type=float, default=0.1)
+    parser.add_argument("--others", default="")
     parser.add_argument("--own", default="neighbourhood_classifier")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -99,18 +123,26 @@ def main() -> None:
             threats = draw_threats(graph, seed, column, known=known, hide_links=0.01, test_links=0)
             for release in options.releases.split(","):
                 shown = publish(release, threats, seed)
+                kept = shown.num_edges / threats.visible.num_edges
                 context = Context(seed.child("attack"), seed.child("shared"), shared=SharedWork())
-                values, cells = {}, []
-                for key in keys:
-                    start = time.process_time()
-                    value = attack(key, shown, threats, context.child(key))
-                    if value is not None:
-                        values[key] = max(value, 1 - value)
-                        shape = f"{value:.3f}" if value >= 0.5 else f"({1 - value:.3f})"
-                        cells.append(f"{key} {shape} {time.process_time() - start:.1f}s")
-                others = max((v for k, v in values.items() if k != own), default=0.5)
-                ahead = f"ahead {values[own] - others:+.3f} " if own in values else ""
-                print(f"{text} split {split} {release:9s} {ahead}{'  '.join(cells)}", flush=True)
+                for who, told in draw_attackers(threats, column, options.others, seed).items():
+                    cells = attack_all(keys, own, shown, told, context.child(who))
+                    print(f"{text} split {split} {release} {kept:.2f} {who}  {cells}", flush=True)
+
+
+def attack_all(keys: list[str], own: str, shown: Graph, threats: Threats, context: Context) -> str:
+    """A row: how far `own` is ahead, AUC and CPU seconds of each attack."""
+    values, cells = {}, []
+    for key in keys:
+        start = time.process_time()
+        value = attack(key, shown, threats, context.child(key))
+        if value is not None:
+            values[key] = max(value, 1 - value)
+            shape = f"{value:.3f}" if value >= 0.5 else f"({1 - value:.3f})"
+            cells.append(f"{key} {shape} {time.process_time() - start:.1f}s")
+    others = max((v for k, v in values.items() if k != own), default=0.5)
+    ahead = f"ahead {values[own] - others:+.3f} " if own in values else ""
+    return f"worst {max(values.values(), default=0.5):.3f}  {ahead}{'  '.join(cells)}"
 
 
 if __name__ == "__main__":

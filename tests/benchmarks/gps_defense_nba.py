@@ -45,7 +45,7 @@ from core.threats import AttributeThreat, Threats
 
 SHARES = (0.5, 0.3, 0.7, 0.9, 0.95)
 BUDGETS = (5.0, 4.0, 6.0, 3.0, 7.0)
-# The first of each list is the default; `--strengths 2-5` leaves it out.
+# The first of each list is the default; `--strengths 2-7` leaves it out.
 STRENGTHS: dict[str, tuple[str, list[dict]]] = {
     "full": (
         "gps_sampling",
