@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,26 @@ def load_groups(view: AuditView) -> dict[str, pd.Series]:
     for column in view.spec.groups:
         attribute = graph.with_private(column).attribute(column)
         names = pd.Series(attribute.codes, index=list(graph.node_ids))
-        found[column] = names[names >= 0].map(lambda code, a=attribute: a.classes[code])
+        shown = dict(enumerate(_name_groups(attribute.classes)))
+        found[column] = names[names >= 0].map(shown)
     return found
+
+
+def _name_groups(classes: Sequence[str]) -> Sequence[str]:
+    """Numbers in as few digits as tell them apart: 210.82000732421875 is a 32-bit 210.82."""
+    for digits in (6, 9, 12):
+        names = [_shorten(name, digits) for name in classes]
+        if len(set(names)) == len(classes):
+            return names
+    return classes
+
+
+def _shorten(name: str, digits: int) -> str:
+    try:
+        short = f"{float(name):.{digits}g}"
+    except ValueError:
+        return name
+    return short if len(short) < len(name) and "." in name and "e" not in short else name
 
 
 def compute_group_advantage(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:

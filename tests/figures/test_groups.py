@@ -7,7 +7,12 @@ import pandas as pd
 import pytest
 
 from core.audit.view import NODE_COLUMNS
-from core.findings.groups import answer_groups, compute_group_advantage, compute_largest_gap
+from core.findings.groups import (
+    _name_groups,
+    answer_groups,
+    compute_group_advantage,
+    compute_largest_gap,
+)
 
 
 def make_nodes(gap: float, n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, dict]:
@@ -57,3 +62,18 @@ def test_a_gap_by_chance_is_called_one():
         named += "beyond chance" not in text
     assert named <= 3
     assert answer_groups(make_nodes(0.0)[0], {}) == ""
+
+
+@pytest.mark.parametrize(
+    ("classes", "names"),
+    [
+        ([str(float(np.float32(h))) for h in (195.58, 210.82)], ["195.58", "210.82"]),
+        (["1.00000001", "1.00000002"], ["1.00000001", "1.00000002"]),
+        (["1.0000000012345", "1.0000000022345"], ["1.00000000123", "1.00000000223"]),
+        (["1.00000000000012345", "1.00000000000022345"], None),
+        (["north", "180", "2000000", "180.5"], None),
+        (["123456789.25", "nan", "inf", "1e-07", "0.00000012345678"], None),
+    ],
+)
+def test_numbers_are_named_in_as_few_digits_as_tell_them_apart(classes, names):
+    assert list(_name_groups(classes)) == (names or classes)
