@@ -90,6 +90,7 @@ def _spread_values(graph: Graph, threat: AttributeThreat, context: Context) -> n
     for rest, fold in hold_out(observed, draw_folds(observed, FOLDS, context.rng("folds"))):
         logits = np.concatenate([logits, _spread(graph, rest, prior)[fold]])
         truth = np.concatenate([truth, observed[fold]])
+        context.progress.check()
     power = _choose_power(logits, prior, truth)
     return _sharpen(_spread(graph, observed, prior), prior, power)
 

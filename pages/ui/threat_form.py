@@ -140,7 +140,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             format_func=lambda way: PUBLISHER[way],
             key=f"publisher-{key}",
             help="A defense that is told a part guesses the rest, and attackers who know other "
-            "people find what it guessed wrongly. Told everything it hides the column better.",
+            "people may find what it guessed wrongly.",
         )
     session.set_threats(
         more_private=tuple(more),

@@ -33,7 +33,7 @@ import torch
 from core.audit.knowledge import tell_publisher
 from core.context import Context
 from core.data.catalogue import load_dataset
-from core.data.splits import draw_attribute_threat, draw_threats
+from core.data.splits import draw_threats
 from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.measures.structure import measure_structure
@@ -42,6 +42,7 @@ from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat, Threats
+from tests.benchmarks.attribute_attackers import draw_attackers
 
 SHARES = (0.5, 0.3, 0.7, 0.9, 0.95)
 BUDGETS = (5.0, 4.0, 6.0, 3.0, 7.0)
@@ -97,16 +98,6 @@ def attack(graph: Graph, threat: AttributeThreat, keys: list[str], seed: Seed) -
     return values
 
 
-def draw_attackers(threats: Threats, seed: Seed) -> dict[str, AttributeThreat]:
-    """The assumed attacker, and two who know people of their own."""
-    return {"assumed": threats.attribute} | {
-        f"others {share:.0%}": draw_attribute_threat(
-            threats.visible, "country", share, seed.child("others", share)
-        )
-        for share in (0.1, 0.3)
-    }
-
-
 def join_releases(releases: list[Graph]) -> Graph:
     """All links of several releases, weighted by the share of the releases that have them."""
     pairs = np.concatenate([graph.edges for graph in releases])
@@ -118,7 +109,8 @@ def evaluate(
     graphs: list[Graph], threats: Threats, keys: list[str], seed: Seed
 ) -> dict[str, float | None]:
     """What the first release is worth to attackers and recipients; several: held together."""
-    graph, attackers = graphs[0], draw_attackers(threats, seed)
+    graph, told = graphs[0], draw_attackers(threats, "country", "0.1,0.3", seed)
+    attackers = {who: known.attribute for who, known in told.items() if known.attribute}
     row: dict[str, float | None] = {}
     for who, threat in attackers.items():
         row |= {f"{who} {k}": v for k, v in attack(graph, threat, keys, seed).items()}

@@ -11,6 +11,8 @@ from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.defenses import guesses
 from core.defenses.guesses import guess_values
+from core.errors import RunCancelled
+from core.progress import Progress
 from core.seeding import Seed
 from core.threats import AttributeThreat
 from tests.oracles.graphs import make_threats, plant_blocks, two_communities
@@ -74,6 +76,18 @@ def test_nothing_is_learned_from_a_handful(monkeypatch, count):
     np.testing.assert_allclose(beliefs.sum(axis=1), 1)
     if not count:
         np.testing.assert_allclose(beliefs, 0.5)
+
+
+def test_guessing_can_be_cancelled_while_values_spread(monkeypatch):
+    class Cancelled(Progress):
+        def check(self) -> None:
+            raise RunCancelled
+
+    monkeypatch.setattr(guesses, "_learn_values", None)
+    threats = make_threats(two_communities())
+    context = Context(Seed(0), progress=Cancelled())
+    with pytest.raises(RunCancelled):
+        guess_values(threats.visible, threats.attribute, context)
 
 
 def test_one_class_known_is_enough_to_go_on():
