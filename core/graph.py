@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -241,6 +241,29 @@ class Graph:
         attributes = {n: a for n, a in self.attributes.items() if n in shown}
         return replace(graph, attributes=attributes)
 
+    def subgraph(self, nodes: np.ndarray) -> Graph:
+        """The graph induced on some nodes, with all their data.
+
+        nodes  (k,) distinct positions, in the order that the result shall have, or a mask (n,)
+        """
+        nodes = np.asarray(nodes)
+        nodes = np.flatnonzero(nodes) if nodes.dtype == bool else nodes.astype(np.int64)
+        place = np.full(self.num_nodes, MISSING)
+        place[nodes] = np.arange(len(nodes))
+        ends = place[self.edges]
+        inside = (ends >= 0).all(axis=1)
+        weights = None if self.weights is None else self.weights[inside]
+        edges, weights = canonical_edges(ends[inside], len(nodes), weights)
+        features: Any = self.features
+        return replace(
+            self,
+            edges=edges,
+            node_ids=tuple(self.node_ids[node] for node in nodes.tolist()),
+            attributes={name: column.take(nodes) for name, column in self.attributes.items()},
+            features=None if features is None else features[nodes],
+            weights=weights,
+        )
+
     # -- views ----------------------------------------------------------------------------
 
     @property
@@ -258,6 +281,20 @@ class Graph:
     @property
     def density(self) -> float:
         return self.num_edges / max(self.num_pairs, 1)
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Id → position of every node."""
+        return MappingProxyType({node: position for position, node in enumerate(self.node_ids)})
+
+    def find_nodes(self, ids: Iterable[str], what: str = "node") -> np.ndarray:
+        """(k,) int64 positions of ids; InputError about `what` for an id that is not here."""
+        try:
+            return np.array([self.index[node] for node in ids], np.int64)
+        except KeyError as error:
+            some = ", ".join(self.node_ids[:3])
+            remedy = f"ids are such as {some}"
+            raise InputError(what, "must be in the graph", error.args[0], remedy) from None
 
     @cached_property
     def edge_codes(self) -> np.ndarray:

@@ -30,7 +30,6 @@ from pages.ui.map_data import (
     load_layout,
     load_people,
     load_side,
-    number_people,
 )
 from pages.ui.person_card import choose, show_person, show_table
 from pages.ui.person_search import show_search
@@ -154,7 +153,7 @@ def _show_people(
     sides = [load_side(view, ORIGINAL)]
     if beside is not None:
         sides.append(load_side(view, beside, only_changes))
-    numbers = number_people(st.session_state["graph"])
+    numbers = cache.load_graph(st.session_state["graph"]).index
     searched = st.session_state.get("map-find")
     focus = numbers.get(st.session_state.get("map-focus", "")) if searched else None
     chart = people_map(sides, layout.positions, by, current_theme(), HEIGHT, focus)

@@ -112,6 +112,42 @@ def test_a_code_outside_its_classes_is_refused():
             Attribute("z", np.array(codes), ("a", "b"))
 
 
+@pytest.mark.parametrize("order", [[3, 5, 8, 21, 30, 31], [30, 3, 31, 8, 5, 21]])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_subgraph_has_links_weights_and_data_of_its_nodes_in_their_order(order, is_weighted):
+    graph = two_communities(40)
+    if is_weighted:
+        graph = replace(graph, weights=np.arange(graph.num_edges) + 1.0)
+    nodes = np.array(order)
+    part = graph.subgraph(nodes)
+    reference = graph.adjacency.toarray()[np.ix_(nodes, nodes)]
+    np.testing.assert_array_equal(part.adjacency.toarray(), reference)
+    np.testing.assert_array_equal(part.features, graph.features[nodes])
+    assert part.node_ids == tuple(graph.node_ids[node] for node in nodes)
+    np.testing.assert_array_equal(
+        part.attribute("label").codes, graph.attribute("label").codes[nodes]
+    )
+    assert (part.name, part.feature_names) == (graph.name, graph.feature_names)
+
+
+def test_a_mask_is_the_subgraph_of_its_nodes_in_order():
+    graph = two_communities(40)
+    mask = graph.degrees > np.median(graph.degrees)
+    same = graph.subgraph(np.flatnonzero(mask))
+    assert graph.subgraph(mask).content_hash == same.content_hash
+
+
+def test_nodes_are_found_by_their_ids():
+    graph = replace(two_communities(4), node_ids=("d", "c", "b", "a"))
+    assert graph.index == {"d": 0, "c": 1, "b": 2, "a": 3}
+    assert graph.find_nodes(["a", "d", "a"]).tolist() == [3, 0, 3]
+    with pytest.raises(InputError) as error:
+        graph.find_nodes(["a", "z"], "person left out")
+    assert str(error.value) == (
+        "person left out must be in the graph; got z; ids are such as d, c, b"
+    )
+
+
 def test_unknown_columns_are_refused_with_those_that_exist():
     graph = two_communities()
     with pytest.raises(InputError) as error:

@@ -94,23 +94,6 @@ def replay(defense: Defense, release: Release, threats: Threats, context: Contex
     return Replay(graph, played, hidden, absent, attribute, note)
 
 
-def take_nodes(graph: Graph, nodes: np.ndarray) -> Graph:
-    """The part of a graph on some of its nodes, (k,) ascending, with all their data."""
-    position = np.full(graph.num_nodes, -1)
-    position[nodes] = np.arange(len(nodes))
-    ends = position[graph.edges]
-    inside = (ends >= 0).all(axis=1)
-    return Graph(
-        edges=ends[inside],
-        node_ids=tuple(graph.node_ids[node] for node in nodes),
-        attributes={name: attribute.take(nodes) for name, attribute in graph.attributes.items()},
-        features=None if graph.features is None else graph.features[nodes],
-        feature_names=graph.feature_names,
-        weights=None if graph.weights is None else graph.weights[inside],
-        name=graph.name,
-    )
-
-
 def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph, np.ndarray, str]:
     """The graph, or where a replay would take long the surroundings of a few of its nodes."""
     limit = MAX_REPLAYED if defense.info.cost == "minutes" else MAX_REPLAYED_CHEAP
@@ -131,7 +114,7 @@ def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph,
         links += int(graph.degrees[front].sum()) // 2
         front = np.setdiff1d(np.unique(adjacency[front].indices), np.flatnonzero(inside))
     nodes = np.flatnonzero(inside)
-    part = take_nodes(graph, nodes)
+    part = graph.subgraph(nodes)
     share = part.num_edges / graph.num_edges
     return (
         part,

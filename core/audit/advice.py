@@ -168,10 +168,7 @@ def compute_advice(
 
 def _find_node(graph: Graph, private: Attribute, name: str) -> tuple[int, int]:
     """Number of the node and code of its private value."""
-    if name not in graph.node_ids:
-        some = ", ".join(graph.node_ids[:3])
-        raise InputError("node", "must be in the graph", name, f"ids are such as {some}")
-    node = graph.node_ids.index(name)
+    node = int(graph.find_nodes([name])[0])
     code = int(private.codes[node])
     if code < 0:
         raise InputError("node", "must have a private value", name, "choose another node")

@@ -141,9 +141,5 @@ def prepare_elsewhere(graph: Graph, private: Attribute) -> Graph:
 
 def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
     """(k, 2) node numbers of pairs of node ids; InputError for an id that is not in the graph."""
-    index = {node: number for number, node in enumerate(graph.node_ids)}
-    for pair in pairs:
-        for node in pair:
-            if node not in index:
-                raise InputError("sensitive link", "must name nodes of the graph", node)
-    return np.array([[index[a], index[b]] for a, b in pairs], np.int64).reshape(-1, 2)
+    ends = graph.find_nodes((node for pair in pairs for node in pair), "end of a sensitive link")
+    return ends.reshape(-1, 2)

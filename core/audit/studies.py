@@ -243,20 +243,7 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     chosen = (np.arange(1, 2**count)[:, None] >> np.arange(count)) & 1
     distance = np.abs(chosen @ sizes[:count] - share * graph.num_nodes)
     best = int(np.lexsort((chosen.sum(axis=1), distance))[0])
-    keep = np.flatnonzero(np.isin(labels, np.flatnonzero(chosen[best])))
-    place = np.full(graph.num_nodes, -1)
-    place[keep] = np.arange(len(keep))
-    is_inside = (place[graph.edges] >= 0).all(axis=1)
-    features: Any = graph.features
-    return Graph(
-        place[graph.edges[is_inside]],
-        tuple(graph.node_ids[i] for i in keep),
-        {name: a.take(keep) for name, a in graph.attributes.items()},
-        None if features is None else features[keep],
-        graph.feature_names,
-        None if graph.weights is None else graph.weights[is_inside],
-        graph.name,
-    )
+    return graph.subgraph(np.isin(labels, np.flatnonzero(chosen[best])))
 
 
 def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
@@ -271,5 +258,4 @@ def _keep_links(spec: AuditSpec, graph: Graph) -> tuple[tuple[str, str], ...] | 
     """The analyst's own sensitive links that the graph still holds; None where they are drawn."""
     if spec.sensitive_links is None:
         return None
-    present = set(graph.node_ids)
-    return tuple(pair for pair in spec.sensitive_links if present.issuperset(pair))
+    return tuple((a, b) for a, b in spec.sensitive_links if a in graph.index and b in graph.index)

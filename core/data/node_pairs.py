@@ -9,7 +9,7 @@ import numpy as np
 
 from core.data.safely import load_pairs_safely
 from core.errors import InputError
-from core.graph import Graph
+from core.graph import Graph, is_among, pair_codes
 
 
 def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
@@ -19,8 +19,7 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
     """
     name = Path(path).name
     raw = load_pairs_safely(path)
-    index = {node: position for position, node in enumerate(graph.node_ids)}
-    unknown = [node for node in raw.node_ids if node not in index]
+    unknown = [node for node in raw.node_ids if node not in graph.index]
     if unknown:
         raise InputError(
             f"file '{name}'",
@@ -28,8 +27,7 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
             f"{len(unknown)} others, such as '{unknown[0]}'",
             "check that it belongs to this graph",
         )
-    positions = np.array([index[node] for node in raw.node_ids], np.int64)
-    pairs = positions[raw.pairs]
+    pairs = graph.find_nodes(raw.node_ids)[raw.pairs]
     is_link = graph.contains_pairs(pairs) & (pairs[:, 0] != pairs[:, 1])
     if not is_link.all():
         first = pairs[~is_link][0]
@@ -40,17 +38,14 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
             f"'{graph.node_ids[first[0]]}' and '{graph.node_ids[first[1]]}'",
             "remove them",
         )
-    return _as_ids(graph, graph.edges[np.isin(graph.edge_codes, _codes(pairs, graph))])
+    named = np.sort(pair_codes(pairs, graph.num_nodes))
+    return _as_ids(graph, graph.edges[is_among(graph.edge_codes, named)])
 
 
 def find_links_at(graph: Graph, nodes: Sequence[str]) -> list[tuple[str, str]]:
     """All links with an end at one of `nodes` (ids)."""
-    index = {node: position for position, node in enumerate(graph.node_ids)}
-    unknown = [node for node in nodes if node not in index]
-    if unknown:
-        raise InputError("node", "must be a node of the graph", unknown[0], "check its id")
     chosen = np.zeros(graph.num_nodes, bool)
-    chosen[[index[node] for node in nodes]] = True
+    chosen[graph.find_nodes(nodes)] = True
     return _as_ids(graph, graph.edges[chosen[graph.edges].any(axis=1)])
 
 
@@ -68,21 +63,6 @@ def find_links_between(graph: Graph, column: str, first: str, second: str) -> li
     wanted = sorted((attribute.classes.index(first), attribute.classes.index(second)))
     ends = np.sort(attribute.codes[graph.edges], axis=1)
     return _as_ids(graph, graph.edges[(ends == wanted).all(axis=1)])
-
-
-def find_positions(graph: Graph, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-    """(k, 2) int64 node numbers of pairs of ids, as `draw_threats` takes them."""
-    index = {node: position for position, node in enumerate(graph.node_ids)}
-    try:
-        positions = [(index[a], index[b]) for a, b in pairs]
-    except KeyError as error:
-        raise InputError("node", "must be a node of the graph", error.args[0]) from None
-    return np.array(positions, np.int64).reshape(-1, 2)
-
-
-def _codes(pairs: np.ndarray, graph: Graph) -> np.ndarray:
-    codes: np.ndarray = pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1)
-    return codes
 
 
 def _as_ids(graph: Graph, edges: np.ndarray) -> list[tuple[str, str]]:

@@ -121,24 +121,9 @@ def leave_out_people(graph: Graph, ids: Sequence[str]) -> Graph:
     """The graph without some of its people; InputError for an id that it lacks."""
     if not ids:
         return graph
-    index = {node: number for number, node in enumerate(graph.node_ids)}
-    for node in ids:
-        if node not in index:
-            raise InputError("person left out", "must be in the graph", node)
     keep = np.ones(graph.num_nodes, bool)
-    keep[[index[node] for node in ids]] = False
-    place = np.cumsum(keep) - 1
-    inside = keep[graph.edges].all(axis=1)
-    features: Any = graph.features
-    return Graph(
-        place[graph.edges[inside]],
-        tuple(node for node, stays in zip(graph.node_ids, keep, strict=True) if stays),
-        {name: a.take(keep) for name, a in graph.attributes.items()},
-        None if features is None else features[np.flatnonzero(keep)],
-        graph.feature_names,
-        None if graph.weights is None else graph.weights[inside],
-        graph.name,
-    )
+    keep[graph.find_nodes(ids, "person left out")] = False
+    return graph.subgraph(keep)
 
 
 def show_columns(graph: Graph, names: Sequence[str]) -> Graph:

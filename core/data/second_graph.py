@@ -36,9 +36,9 @@ def draw_identity_threat(
     else:
         source = known.name
         known = replace(known, attributes={}, features=None, feature_names=())
-        known = _reorder(known, seed.rng("order").permutation(known.num_nodes))
-    index = {node: number for number, node in enumerate(original.node_ids)}
-    people = np.array([index.get(node, -1) for node in known.node_ids], np.int64)
+        # in a random order: nothing can be read off the numbers
+        known = known.subgraph(seed.rng("order").permutation(known.num_nodes))
+    people = np.array([original.index.get(node, -1) for node in known.node_ids], np.int64)
     common = np.flatnonzero(people >= 0)
     if not len(common):
         raise InputError(
@@ -70,12 +70,4 @@ def sample_second_graph(original: Graph, seed: Seed, overlap: float, noise: floa
     second = Graph.from_pairs(
         np.concatenate([kept, added]), original.num_nodes, node_ids=original.node_ids
     )
-    return _reorder(second, rng.permutation(original.num_nodes))
-
-
-def _reorder(graph: Graph, order: np.ndarray) -> Graph:
-    """Node order[i] becomes node i: nothing can be read off the numbers."""
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    ids = tuple(graph.node_ids[i] for i in order)
-    return Graph.from_pairs(place[graph.edges], len(order), graph.weights, node_ids=ids)
+    return second.subgraph(rng.permutation(original.num_nodes))

@@ -120,19 +120,8 @@ def _format_number(value: np.float32) -> str:
 def shuffle_nodes(graph: Graph, seed: Seed) -> Graph:
     """The same graph with nodes n1 … nN in a random order; links, rows and codes follow."""
     order = seed.rng("pseudonyms").permutation(graph.num_nodes)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    features: Any = graph.features
-    return Graph.from_pairs(
-        place[graph.edges],
-        graph.num_nodes,
-        graph.weights,
-        node_ids=tuple(f"n{i + 1}" for i in range(graph.num_nodes)),
-        attributes={name: attribute.take(order) for name, attribute in graph.attributes.items()},
-        features=None if features is None else features[order],
-        feature_names=graph.feature_names,
-        name=graph.name,
-    )
+    pseudonyms = tuple(f"n{i + 1}" for i in range(graph.num_nodes))
+    return replace(graph.subgraph(order), node_ids=pseudonyms)
 
 
 def _write_csv(graph: Graph, folder: Path, stem: str) -> list[Path]:

@@ -99,8 +99,7 @@ def match_people(graph: Graph, released: Graph) -> Graph:
     """The release's links between the people of the original, by their ids and in its order."""
     if released.node_ids == graph.node_ids:
         return released
-    numbers = {node: number for number, node in enumerate(graph.node_ids)}
-    place = np.array([numbers.get(node, -1) for node in released.node_ids])
+    place = np.array([graph.index.get(node, -1) for node in released.node_ids])
     ends = place[released.edges]
     return graph.with_edges(ends[(ends >= 0).all(axis=1)])
 

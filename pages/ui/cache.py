@@ -75,16 +75,6 @@ def find_gaps(graph_hash: str, other: str, columns: tuple[str, ...]) -> dict[str
     return other_graph.find_gaps(columns, load_graph(graph_hash), load_graph(other))
 
 
-def number_nodes(view: AuditView) -> dict[str, int]:
-    """Node id → number in the audited graph, from which people may have been left out."""
-    return _number_nodes(view.spec.graph_hash, view.spec.leave_out, view)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _number_nodes(graph_hash: str, leave_out: tuple[str, ...], _view: AuditView) -> dict[str, int]:
-    return {node: number for number, node in enumerate(load_audit_graph(_view).node_ids)}
-
-
 @st.cache_resource(max_entries=8, show_spinner=False)
 def preview_leaving(_spec: AuditSpec, key: str) -> tuple[Graph, Graph]:
     """The graph before and after the choice of columns, of which `key` is the text; raises
@@ -116,7 +106,7 @@ def number_risks(view: AuditView, release: str, secret: Secret | None = None) ->
 def _number_risks(
     state: tuple[object, ...], release: str, secret: Secret | None, _view: AuditView
 ) -> dict[int, float]:
-    numbers = number_nodes(_view)
+    numbers = load_audit_graph(_view).index
     rows = _view.nodes[_view.nodes.release == release]
     worst = compute_headline(rows if secret is None else select_secret(rows, secret))
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}

@@ -44,12 +44,6 @@ def _load_everybody(graph_hash: str, private: str | None) -> Graph:
     return graph if private is None else graph.with_private(private)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def number_people(graph_hash: str) -> dict[str, int]:
-    """Id → number in the stored graph."""
-    return {node: number for number, node in enumerate(cache.load_graph(graph_hash).node_ids)}
-
-
 def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
     """A row a person, as they are in a release; without an audit, in the open graph."""
     if view is None:

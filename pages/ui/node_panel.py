@@ -45,7 +45,7 @@ def show_node(view: AuditView, release: str) -> None:
         return
     with st.container(key="node-panel"):
         _show_head(view, secret, release, node)
-        numbers = cache.number_nodes(view)
+        numbers = cache.load_audit_graph(view).index
         if node not in numbers:
             st.warning("This graph has no node with that id.")
             return
@@ -182,5 +182,5 @@ def _number_advised(view: AuditView, node: str) -> list[tuple[int, int]]:
     advice = load_advice(view, node)
     if advice is None:
         return []
-    numbers = cache.number_nodes(view)
+    numbers = cache.load_audit_graph(view).index
     return [(numbers[link.source], numbers[link.target]) for link in advice.links]

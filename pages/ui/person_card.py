@@ -13,7 +13,7 @@ from core.findings.people_map import Color, list_people
 from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
-from pages.ui.map_data import load_ranked, number_people
+from pages.ui.map_data import load_ranked
 from pages.ui.text import escape
 
 MAX_ROWS = 500
@@ -21,7 +21,7 @@ MAX_ROWS = 500
 
 def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node: str) -> None:
     """Who it is, the risk on every release, and why; the rest is on the Risk page."""
-    number = number_people(st.session_state["graph"]).get(node)
+    number = cache.load_graph(st.session_state["graph"]).index.get(node)
     with st.container(border=True, key="map-person"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.header(f"Person {escape(node)}", anchor=False)
@@ -44,7 +44,7 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
             st.caption("An audit tells how exposed this person is.")
             return
         st.markdown(node_card.describe_node_risk(view.nodes, node))
-        audited = cache.number_nodes(view).get(node)
+        audited = cache.load_audit_graph(view).index.get(node)
         reasons = [] if audited is None else explain_node(view, node, audited)
         if reasons:
             st.markdown("\n".join(f"- {reason}" for reason in reasons))

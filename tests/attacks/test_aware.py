@@ -10,7 +10,7 @@ import pytest
 
 from core.attacks import aware
 from core.attacks.aware import fit_correction, infer_aware, score_links_aware
-from core.attacks.replay import MAX_REPLAYED, replay, take_nodes
+from core.attacks.replay import MAX_REPLAYED, replay
 from core.context import Context, SharedWork
 from core.errors import UnsupportedError
 from core.graph import Graph
@@ -141,19 +141,6 @@ def test_a_large_release_is_replayed_in_part_and_says_so():
     assert "sample" in played.note
     assert f"{links:,}" in played.note
     assert not replay(costly, Release(graph), threats, Context(Seed(0))).note
-
-
-def test_a_part_of_a_graph_keeps_links_features_and_values_of_its_nodes():
-    graph = two_communities(40)
-    nodes = np.array([3, 5, 8, 21, 30, 31])
-    part = take_nodes(graph, nodes)
-    reference = graph.adjacency.toarray()[np.ix_(nodes, nodes)]
-    np.testing.assert_array_equal(part.adjacency.toarray(), reference)
-    np.testing.assert_array_equal(part.features, graph.features[nodes])
-    assert part.node_ids == tuple(graph.node_ids[node] for node in nodes)
-    np.testing.assert_array_equal(
-        part.attribute("label").codes, graph.attribute("label").codes[nodes]
-    )
 
 
 def test_a_defense_that_declines_its_own_release_is_unsupported():

@@ -39,21 +39,7 @@ def draw(text: str, split: int) -> tuple[Graph, Graph]:
     graph = load_dataset(name).graph.with_private(column)
     order = np.random.default_rng(split).permutation(graph.num_nodes)
     first, second = (np.sort(part) for part in np.array_split(order, 2))
-    return take(graph, first), take(graph, second)
-
-
-def take(graph: Graph, nodes: np.ndarray) -> Graph:
-    """The graph among some of its nodes."""
-    place = np.full(graph.num_nodes, -1)
-    place[nodes] = np.arange(len(nodes))
-    pairs = place[graph.edges]
-    return Graph.from_pairs(
-        pairs[(pairs >= 0).all(axis=1)],
-        len(nodes),
-        attributes={name: column.take(nodes) for name, column in graph.attributes.items()},
-        features=None if graph.features is None else graph.features[nodes],
-        feature_names=graph.feature_names,
-    )
+    return graph.subgraph(first), graph.subgraph(second)
 
 
 def measure(found: ClassProbabilities, threat: AttributeThreat) -> tuple[float, float]:

@@ -3,12 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from core.data.node_pairs import (
-    find_links_at,
-    find_links_between,
-    find_positions,
-    load_node_pairs,
-)
+from core.audit.drawing import find_pairs
+from core.data.node_pairs import find_links_at, find_links_between, load_node_pairs
 from core.data.splits import draw_threats
 from core.errors import InputError
 from core.graph import Attribute, Graph
@@ -47,7 +43,7 @@ def test_pairs_that_are_no_links_are_refused(graph, tmp_path, text, message):
 def test_links_at_nodes(graph):
     assert find_links_at(graph, ["a"]) == [("a", "b"), ("a", "d")]
     assert find_links_at(graph, ["a", "d"]) == [("a", "b"), ("a", "d"), ("c", "d"), ("d", "e")]
-    with pytest.raises(InputError, match=r"node of the graph.*z"):
+    with pytest.raises(InputError, match=r"node must be in the graph; got z"):
         find_links_at(graph, ["a", "z"])
 
 
@@ -72,8 +68,8 @@ def test_links_between_all_classes_partition_the_links():
 
 
 def test_chosen_links_become_the_threat(graph):
-    chosen = find_positions(graph, find_links_at(graph, ["a"]))
+    chosen = find_pairs(graph, tuple(find_links_at(graph, ["a"])))
     threats = draw_threats(graph, Seed(0), sensitive_links=chosen, test_links=0)
     assert threats.link.hidden.tolist() == [[0, 1], [0, 3]]
-    with pytest.raises(InputError, match="node of the graph"):
-        find_positions(graph, [("a", "z")])
+    with pytest.raises(InputError, match="end of a sensitive link must be in the graph; got z"):
+        find_pairs(graph, (("a", "z"),))
