@@ -33,4 +33,4 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         service.close_service()
 
 
-app = st.App("pages/ui/frame.py", lifespan=lifespan)
+app = st.App("pages/ui/app_shell.py", lifespan=lifespan)

@@ -38,7 +38,7 @@ class MethodInfo:
     cost      how time grows: "instant", "seconds", "minutes"
     group     heading in the app: "heuristics", "embeddings", … / a defense's promise:
               "empirical", "edge DP", "link-local DP", "node DP"
-    is_null   a null attacker: the baseline that a real attack must beat
+    is_null   a baseline attacker: the baseline that a real attack must beat
     uses_gpu  trains something; gets a GPU worker where there is one
     version   raise it when results change, so that stored cells are not reused
     claim_blind_spot  what a check of the promise cannot see in this method's releases
@@ -50,7 +50,7 @@ class MethodInfo:
     source: str
     group: str
     cost: Literal["instant", "seconds", "minutes"] = "instant"
-    is_null: bool = False
+    is_baseline: bool = False
     uses_gpu: bool = False
     version: int = 1
     claim_blind_spot: str = ""
@@ -86,7 +86,7 @@ class Method(BaseModel, ABC):
 
 
 class LinkAttack(Method):
-    """Scores pairs by how likely they are hidden links of a release.
+    """Scores pairs by how likely they are withheld links of a release.
 
     threats: what it is after: "link", links that were withheld from the release, or "included",
     which links of the release are real and which real ones went in. reads_several: whether it

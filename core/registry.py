@@ -76,7 +76,7 @@ def describe_methods() -> list[dict[str, Any]]:
             "source": method.info.source,
             "group": method.info.group,
             "cost": method.info.cost,
-            "is_null": method.info.is_null,
+            "is_baseline": method.info.is_baseline,
             "parameters": method.model_json_schema(),
         }
         for method in list_methods()

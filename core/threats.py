@@ -11,13 +11,13 @@ from core.graph import Attribute, Graph
 
 @dataclass(frozen=True, eq=False)
 class LinkThreat:
-    """Sensitive link inference (PPGSL §II): tell hidden links from non-links.
+    """Sensitive link inference (PPGSL §II): tell withheld links from non-links.
 
     hidden   (h, 2) sensitive links E_s, withheld from every release
     absent   (a, 2) non-links E_n of the original graph, as many as there are judged links
-    prior    share of links among the pairs that an adversary could name: the hidden links over
+    prior    share of links among the pairs that an adversary could name: the withheld links over
              all pairs that the visible graph does not link
-    judged   (h,) bool: the hidden links on which attacks are judged; None: all of them
+    judged   (h,) bool: the withheld links on which attacks are judged; None: all of them
     more_absent  (b, 2) further non-links, drawn alike, by which false alarms too rare for
              `absent` are told
     """
@@ -30,22 +30,22 @@ class LinkThreat:
 
     @property
     def targets(self) -> np.ndarray:
-        """(t, 2) the hidden links on which attacks are judged."""
+        """(t, 2) the withheld links on which attacks are judged."""
         return self.hidden if self.judged is None else self.hidden[self.judged]
 
     @property
     def pairs(self) -> np.ndarray:
-        """(h + a, 2): the hidden links, then the non-links."""
+        """(h + a, 2): the withheld links, then the non-links."""
         return np.concatenate([self.targets, self.absent])
 
     @property
     def truth(self) -> np.ndarray:
-        """(h + a,) bool: True for the hidden links."""
+        """(h + a,) bool: True for the withheld links."""
         return np.arange(len(self.targets) + len(self.absent)) < len(self.targets)
 
 
 @dataclass(frozen=True, eq=False)
-class IncludedThreat(LinkThreat):
+class ReleasedThreat(LinkThreat):
     """Which links of a release are real, and which real ones went into it.
 
     hidden   (h, 2) links of the graph that was defended, in the release or not
@@ -149,4 +149,4 @@ class Threats:
     utility: AttributeThreat | None = None
     identity: IdentityThreat | None = None
     others: tuple[AttributeThreat, ...] = ()
-    elsewhere: Graph | None = None
+    shadow_graph: Graph | None = None

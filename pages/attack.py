@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.figures.chart import Chart
@@ -22,8 +22,8 @@ from pages.ui.theme import current_theme
 
 MAX_CURVES = 4
 TITLES = {
-    "link": "Hidden links",
-    "included": "Links inside",
+    "link": "Withheld links",
+    "included": "Released links",
     "attribute": "Private attribute",
     "identity": "Identity",
 }
@@ -93,8 +93,8 @@ def _show_results(view: AuditView) -> None:
     page.show_missing(view, [ORIGINAL])
 
 
-def _answer_aware(view: AuditView) -> list[str]:
-    return knowing_more.answer_aware(view.results)
+def _answer_adaptive(view: AuditView) -> list[str]:
+    return knowing_more.answer_adaptive(view.results)
 
 
 def _tabulate_inside(view: AuditView) -> pd.DataFrame:
@@ -102,17 +102,17 @@ def _tabulate_inside(view: AuditView) -> pd.DataFrame:
 
 
 def _show_knowing_more(view: AuditView) -> None:
-    """Attackers on links inside a release, and those who know the defense."""
-    aware = cache.remember(view, _answer_aware)
+    """Attackers on released links a release, and those who know the defense."""
+    adaptive = cache.remember(view, _answer_adaptive)
     table = cache.remember(view, _tabulate_inside)
-    if aware:
+    if adaptive:
         st.header("Knowing the defense", anchor=False)
-        st.markdown("\n".join(f"- {sentence}" for sentence in aware))
+        st.markdown("\n".join(f"- {sentence}" for sentence in adaptive))
     if len(table):
         st.header(TITLES["included"], anchor=False)
         sentences = knowing_more.answer_inside(view.results)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
-        st.dataframe(table, hide_index=True, key="links-inside", alt="Attacks on links inside")
+        st.dataframe(table, hide_index=True, key="links-inside", alt="Attacks on released links")
 
 
 main()

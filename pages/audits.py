@@ -7,7 +7,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.desk import may_change
+from core.audit.access.authorised import may_change
 from core.audit.states import State
 from core.audit.view import AuditSummary
 from core.errors import AuditError
@@ -15,11 +15,11 @@ from core.findings import answers, release_table
 from core.findings.labels import method_title
 from core.findings.tables import list_threats
 from core.words import count_noun
-from pages.ui import cache, gate, page, service, session
+from pages.ui import cache, login, page, service, session
 from pages.ui.text import escape, show_seconds
 
 THREATS = {
-    "link": "hidden links",
+    "link": "withheld links",
     "attribute": "private attribute",
     "identity": "identity",
 }
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
-    names = gate.find_names()
+    names = login.find_names()
     return pd.DataFrame(
         [
             {
@@ -126,8 +126,8 @@ def _show_audit(audit: AuditSummary) -> None:
                 help="Cancel it first." if audit.state.is_active else None,
             ):
                 _confirm_delete(audit)
-        if gate.check_change(audit.id, audit.person, "they can cancel, resume or delete it"):
-            gate.show_sharing(audit.id)
+        if login.check_change(audit.id, audit.person, "they can cancel, resume or delete it"):
+            login.show_sharing(audit.id)
 
 
 def _open(audit: AuditSummary, target: str) -> None:

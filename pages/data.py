@@ -15,7 +15,7 @@ from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.columns_form import show_columns
-from pages.ui.second_graph_form import show_other_graph, show_second_graph
+from pages.ui.second_graph_form import show_second_graph, show_shadow_graph
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 from pages.ui.threat_form import show_threats
@@ -47,7 +47,7 @@ def main() -> None:
     with bottom:  # first: what it says decides which warnings the top shows
         show_threats(graph)
         show_second_graph(graph)
-        show_other_graph(graph)
+        show_shadow_graph(graph)
         show_columns(graph)
         page.show_next("attack", "What could an adversary learn: Attack")
     with top:

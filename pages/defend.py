@@ -7,22 +7,30 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.audit.data_independent import (
+    add_data_independent,
+    find_data_independent,
+    pair_data_independent,
+)
 from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
-from core.audit.twins import add_twins, find_twin, pair_twins
 from core.audit.view import AuditView
 from core.figures import releases, roc
 from core.figures.chart import Chart
 from core.findings import answers, release_table
+from core.findings.data_independent import (
+    answer_data_independent,
+    compute_data_independent_table,
+    show_data_independent_table,
+)
 from core.findings.labels import method_title, release_title, short_titles
 from core.findings.palette import Theme
 from core.findings.tables import list_threats
-from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
 from core.words import count_noun
-from pages.ui import cache, page, rail, session
+from pages.ui import cache, page, session, sidebar
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.learned_links import list_learned, show_learned_links
@@ -88,15 +96,15 @@ def _show_form(view: AuditView | None) -> None:
         for index, method in enumerate(groups[group]):
             with columns[index % 2]:
                 choices += _show_card(method, num_repeats)
-    if any(map(find_twin, choices)) and st.checkbox(
-        "Add the data-free twins of syntheses",
+    if any(map(find_data_independent, choices)) and st.checkbox(
+        "Add the data-independent baselines of syntheses",
         True,
         key="add-twins",
         persist_state="session",
         help="The same method without the links, but for their number: only what a synthesis "
         "does better than its twin came from the data.",
     ):
-        choices = add_twins(choices)
+        choices = add_data_independent(choices)
     kept = view.spec.defenses if view is not None else ()
     if kept and not st.checkbox(
         f"Keep the {count_noun(len(kept), 'release')} of this audit", True, key="keep-releases"
@@ -164,7 +172,7 @@ def _show_card(method: type[Method], num_repeats: int) -> list[MethodChoice]:
 
 def _keep_knowledge(view: AuditView | None) -> dict[str, Any]:
     """What the attackers of the open audit know, for its next run."""
-    names = ("aware", "included_links", "releases_held", "hold_every_defense", "evaluation")
+    names = ("aware", "released_links", "releases_held", "hold_every_defense", "evaluation")
     return {} if view is None else {name: getattr(view.spec, name) for name in names}
 
 
@@ -188,8 +196,8 @@ def _tabulate(view: AuditView) -> pd.DataFrame:
     return release_table.compute_release_table(view.results, view.releases)
 
 
-def _compare_twins(view: AuditView) -> pd.DataFrame:
-    return compute_twin_table(view.results, pair_twins(view.spec.defenses))
+def _compare_data_independent(view: AuditView) -> pd.DataFrame:
+    return compute_data_independent_table(view.results, pair_data_independent(view.spec.defenses))
 
 
 def _find_best(view: AuditView) -> str | None:
@@ -234,9 +242,9 @@ def _show_results(view: AuditView) -> None:
         page.download_table(table, "releases")
     page.show_missing(view)
     if view.summary.state.is_active:
-        rail.show_live_curves(view.summary.id)
+        sidebar.show_live_curves(view.summary.id)
     _show_details(view)
-    _show_twins(view)
+    _show_data_independent(view)
     show_guarantees(view)
 
 
@@ -249,14 +257,14 @@ def _keep_interval(text: str) -> str:
     )
 
 
-def _show_twins(view: AuditView) -> None:
-    table = cache.remember(view, _compare_twins)
+def _show_data_independent(view: AuditView) -> None:
+    table = cache.remember(view, _compare_data_independent)
     if table.empty:
         return
     st.header("Did the data make the difference?", anchor=False)
-    for sentence in answer_twins(table):
+    for sentence in answer_data_independent(table):
         st.markdown(sentence)
-    shown = show_twin_table(table)
+    shown = show_data_independent_table(table)
     st.dataframe(
         shown,
         hide_index=True,
@@ -264,7 +272,7 @@ def _show_twins(view: AuditView) -> None:
     )
     with st.container(horizontal=True, wrap=False):
         st.caption(
-            "A data-free twin is the same method run without the links, but for their "
+            "A data-independent baseline is the same method run without the links, but for their "
             "number: only what exceeds it came from the data.",
             width="stretch",
         )

@@ -74,10 +74,10 @@ def _show_homophily(view: AuditView) -> None:
 
 def _show_pairs(view: AuditView) -> None:
     chart = cache.remember(view, _plot_nearness, current_theme())
-    st.header("How near the ends of hidden links are", anchor=False)
+    st.header("How near the ends of withheld links are", anchor=False)
     st.caption(
         "Link attacks look for pairs that are near: few steps apart, alike in their features, or "
-        "in the same part of the network. The line joins hidden links (filled) to pairs without "
+        "in the same part of the network. The line joins withheld links (filled) to pairs without "
         "a link (hollow): where it is short, nearness no longer tells the two apart. A change of "
         "links moves steps and embeddings, never features."
     )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.desk import find_person
+from core.audit.access.authorised import find_person
 from core.audit.access.tokens import DAYS, MAX_DAYS, Token
 from core.errors import AuditError
 from core.words import count_noun
@@ -24,8 +24,8 @@ NEWEST = 500
 
 def main() -> None:
     page.open_page("People", "Who works here, and what was done?")
-    desk = service.open_service()
-    person, people = find_person(desk), desk.team.list_people()
+    authorised = service.open_service()
+    person, people = find_person(authorised), authorised.team.list_people()
     page.show_answer(
         f"You are {escape(person.name)}, {person.role}. {RIGHTS.get(person.role, '')} "
         f"{count_noun(len(people), 'person has', 'people have')} signed in here."
@@ -40,18 +40,18 @@ def main() -> None:
 def _show_tokens() -> None:
     st.header("Tokens for the command line", anchor=False)
     st.caption("A command with your token as AUDIT_TOKEN acts as you, until it ends or is revoked.")
-    desk = service.open_service()
-    subject = find_person(desk).subject
+    authorised = service.open_service()
+    subject = find_person(authorised).subject
     with st.form("token", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.text_input("What it is for", max_chars=100, key="token-label")
         days = st.number_input("Days", 1, MAX_DAYS, DAYS, key="token-days", width=140)
         if st.form_submit_button("Make a token", icon=":material/key:"):
-            text = desk.team.make_token(label, int(days), subject)
+            text = authorised.team.make_token(label, int(days), subject)
             st.session_state["token-made"] = text
     if "token-made" in st.session_state:
         st.caption("It is shown this once:")
         st.code(st.session_state.pop("token-made"), language=None)
-    for token in desk.team.list_tokens(subject):
+    for token in authorised.team.list_tokens(subject):
         if token.is_valid:
             _show_token(token)
 

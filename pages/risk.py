@@ -37,7 +37,7 @@ def main() -> None:
     page.show_answer(cache.remember(view, _answer))
     secret = choose_secret(view)
     if secret is None:
-        st.info("Only null attackers have finished yet: they expose nobody.")
+        st.info("Only baseline attackers have finished yet: they expose nobody.")
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -72,9 +72,9 @@ def _show_heatmaps(view: AuditView, secret: Secret, chosen: list[str]) -> None:
         with st.expander("Exposed people by base rate"):
             st.dataframe(table, hide_index=True, alt="Exposed people by base rate")
     rows = view.results[view.results.method.map(find_secret) == (secret.threat, secret.target)]
-    turned = answers.answer_turned(rows, chosen)
-    if turned:
-        st.warning(turned, icon=":material/swap_horiz:")
+    inverted = answers.answer_inverted(rows, chosen)
+    if inverted:
+        st.warning(inverted, icon=":material/swap_horiz:")
     with columns[1] if len(chosen) == 1 else st.container():
         chart = cache.remember(view, _plot_shares, secret, tuple(chosen), current_theme(), scale)
         page.show_chart(chart, "risk-shares", "How many people are exposed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.audit.view import AuditView
 from core.figures import tradeoff, transfer
 from core.figures.chart import Chart
@@ -22,8 +22,8 @@ from pages.ui.policy import judge_view, show_default_policy
 from pages.ui.theme import current_theme
 
 AIMS = {
-    "link": "hidden links",
-    "included": "real links inside",
+    "link": "withheld links",
+    "included": "real released links",
     "attribute": "private attribute",
     "identity": "identity",
 }

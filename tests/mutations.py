@@ -43,7 +43,7 @@ INTERVALS = "tests/measures/test_intervals.py"
 LEDGER = "tests/privacy/test_ledger.py"
 BLOCKS = "tests/algorithms/test_block_model.py"
 NAMES = "tests/attacks/attribute/test_block_model.py"
-ELSEWHERE = "tests/attacks/attribute/test_elsewhere.py"
+ELSEWHERE = "tests/attacks/attribute/test_shadow_graph.py"
 MATCHER = "tests/attacks/identity/test_supervised_matcher.py"
 CONCLUSIONS = "tests/findings/test_conclusions.py"
 HONESTY = "tests/findings/test_honesty.py"
@@ -53,31 +53,31 @@ MUTATIONS = (
     # -- defenses and their budgets ---------------------------------------------------------
     Mutation(
         "a defense's guesses follow the neighbours' values alone",
-        "core/defenses/guesses.py",
+        "core/defenses/imputation.py",
         "[_spread_values(graph, part, inner), _learn_values(graph, part, inner)]",
         "[_spread_values(graph, part, inner), _spread_values(graph, part, inner)]",
-        "tests/defenses/test_guesses.py",
+        "tests/defenses/test_imputation.py",
     ),
     Mutation(
         "a defense learns from the part of the known values that it judges by",
-        "core/defenses/guesses.py",
+        "core/defenses/imputation.py",
         "part = replace(threat, known=codes != MISSING)",
         "part = threat",
-        "tests/defenses/test_guesses.py",
+        "tests/defenses/test_imputation.py",
     ),
     Mutation(
         "a defense learns from a handful of known values",
-        "core/defenses/guesses.py",
+        "core/defenses/imputation.py",
         "threat.known.sum() < FEWEST",
         "threat.known.sum() < 0",
-        "tests/defenses/test_guesses.py",
+        "tests/defenses/test_imputation.py",
     ),
     Mutation(
         "the bluntest power within a standard error is taken",
-        "core/defenses/guesses.py",
+        "core/defenses/imputation.py",
         "<= mean[best] + error).max()",
         "<= mean[best] + error).min()",
-        "tests/defenses/test_guesses.py",
+        "tests/defenses/test_imputation.py",
     ),
     Mutation(
         "LapGraph's pairs spend all of ε",
@@ -320,7 +320,7 @@ MUTATIONS = (
         SPLITS,
     ),
     Mutation(
-        "hidden links stay in the visible graph",
+        "withheld links stay in the visible graph",
         "core/data/splits.py",
         "visible = graph.without_edges(np.concatenate([hidden, test]))",
         "visible = graph.without_edges(test)",
@@ -451,14 +451,14 @@ MUTATIONS = (
     # -- another graph ----------------------------------------------------------------------
     Mutation(
         "classes of two graphs meet by their place",
-        "core/models/elsewhere.py",
+        "core/models/shadow_graph.py",
         "codes: np.ndarray = table[column.codes]",
         "codes: np.ndarray = column.codes",
         ELSEWHERE,
     ),
     Mutation(
         "neighbours elsewhere are taken to be alike",
-        "core/models/elsewhere.py",
+        "core/models/shadow_graph.py",
         "return pool(members, weights)",
         "return pool(members, np.abs(weights))",
         ELSEWHERE,
@@ -493,7 +493,7 @@ MUTATIONS = (
     ),
     Mutation(
         "columns that the attacker's graph lacks are asked of it",
-        "core/audit/other_graph.py",
+        "core/audit/shadow_columns.py",
         "tuple(column for column in columns if not gaps[column])",
         "tuple(columns)",
         "tests/audit/test_attacker_graph.py",
@@ -507,7 +507,7 @@ MUTATIONS = (
     ),
     Mutation(
         "another graph's numbers are cut at quartiles of its own",
-        "core/audit/drawing.py",
+        "core/audit/threat_sampling.py",
         "column = cut_alike(graph.attribute(private.name), private)",
         "column = graph.attribute(private.name)",
         "tests/audit/test_attacker_graph.py",
@@ -594,7 +594,7 @@ MUTATIONS = (
     # -- verdict and words ------------------------------------------------------------------
     Mutation(
         "the words rest on the ranking alone, not on few false alarms",
-        "core/findings/beat_null.py",
+        "core/findings/beat_baseline.py",
         'LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")',
         "LOW_METRICS: tuple[str, ...] = ()",
         CONCLUSIONS,
@@ -698,7 +698,7 @@ MUTATIONS = (
         VERDICT,
     ),
     Mutation(
-        "a data-free twin that passes is told as the original",
+        "a data-independent baseline that passes is told as the original",
         "core/findings/verdict_words.py",
         'if original is not None and original.decision == "publish":',
         'if counts["publish"]:',

@@ -57,7 +57,7 @@ class BlockModel:
         places = np.arange(len(adjacency.indices))
         shape = (graph.num_nodes, graph.num_nodes)
         numbered = sparse.csr_array((places, adjacency.indices, adjacency.indptr), shape=shape)
-        # The adjacency is symmetric: place k of the columns is place k of the rows turned round.
+        # The adjacency is symmetric: place k of the columns is place k of the rows inverted.
         self._reverse = numbered.tocsc().data
 
     def fit(

@@ -38,7 +38,7 @@ def find_communities(graph: Graph, rng: np.random.Generator) -> np.ndarray:
 
 
 def _move_until_stable(matrix: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """(k,) labels of one level; self-loops are links inside a node that has merged already."""
+    """(k,) labels of one level; self-loops are released links a node that has merged already."""
     strengths = np.asarray(matrix.sum(axis=1)).ravel()
     pattern = matrix.copy()
     pattern.setdiag(0)

@@ -19,7 +19,7 @@ def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.n
             "graph",
             f"must have {count} pairs that are not linked",
             available,
-            "lower the share of hidden links",
+            "lower the share of withheld links",
         )
     if graph.num_pairs <= 4 * (count + graph.num_edges):
         i, j = np.triu_indices(n, 1)
@@ -44,7 +44,7 @@ def draw_training_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Links of a release (a, 2), at most `limit`, and as many non-links of it (b, 2).
 
-    Links of weight 0 are no links. The attacker cannot know hidden links, so they may be among
+    Links of weight 0 are no links. The attacker cannot know withheld links, so they may be among
     his non-links.
     """
     links = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]

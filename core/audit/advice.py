@@ -17,8 +17,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
-from core.audit.drawing import draw_repeat, list_seen, prepare_graph
 from core.audit.spec import AuditSpec, MethodChoice, rename_seeds
+from core.audit.threat_sampling import draw_repeat, list_seen, prepare_graph
 from core.context import Context, Peer
 from core.data.release_columns import show_columns
 from core.data.splits import draw_attribute_threat

@@ -10,21 +10,21 @@ import numpy as np
 import pandas as pd
 from sqlalchemy.engine import Row
 
-from core.audit.cases import Case, list_cases
 from core.audit.cell_groups import Groups, list_done, list_releases, name_part
 from core.audit.cell_result import CellResult
 from core.audit.describe import ReleaseRecord
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import ClaimJobs
-from core.audit.jobs.kind import list_runs
+from core.audit.jobs.job import list_runs
 from core.audit.margins import make_margin_loader
 from core.audit.node_tables import assemble_nodes, assemble_profile, assemble_rocs
 from core.audit.parts import list_parts
+from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import FINISHED, State
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.store.owner import is_owner_alive
+from core.audit.store.liveness import is_owner_alive
 from core.audit.view import (
     CELL_COLUMNS,
     REPEATS,
@@ -204,7 +204,9 @@ def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter) -> pd.DataF
     meter  what is measured from an attack's cell when the table is made
     """
     configs = {choice.id: choice for choice in spec.defenses}
-    overlaps = {case.id: _compute_overlap(spec, case) for _, _, case in list_cases(spec)}
+    overlaps = {
+        scenario.id: _compute_overlap(spec, scenario) for _, _, scenario in list_scenarios(spec)
+    }
     rows = []
     for release in list_releases(spec):
         defense = configs.get(release)
@@ -219,18 +221,18 @@ def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter) -> pd.DataF
     return pd.DataFrame(rows, columns=[*RESULT_COLUMNS, REPEATS])
 
 
-def _compute_overlap(spec: AuditSpec, case: Case) -> float:
+def _compute_overlap(spec: AuditSpec, scenario: Scenario) -> float:
     """Share of what one repeat evaluates that another one evaluates too.
 
     Drawn links overlap by their share, hidden nodes by the unknown share; links that the
     analyst chose are the same in every repeat.
     """
-    if case.threat == "included":
+    if scenario.threat == "included":
         return 1.0
-    if case.threat == "attribute":
-        name, _, share = case.knowledge.partition(":")
+    if scenario.threat == "attribute":
+        name, _, share = scenario.knowledge.partition(":")
         return 1.0 - (float(share) if name.startswith("others") else spec.known)
-    if case.threat == "identity":  # the same people in every repeat
+    if scenario.threat == "identity":  # the same people in every repeat
         return 1.0
     if spec.sensitive_links is not None or spec.hide_links is None:
         return 1.0

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.attacks.peers import keep_arrays
-from core.audit.cases import Case, Threat
+from core.attacks.base_predictions import keep_arrays
+from core.audit.scenarios import Scenario, Threat
 from core.context import Context
 from core.errors import UnsupportedError
 from core.graph import Graph
@@ -28,10 +28,10 @@ SLOW_PAIRS = 2000
 
 
 def attack_release(
-    attack: Method, case: Case, release: Release, threats: Threats, context: Context
+    attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
     """Raises UnsupportedError where the attack declines the release or the threat."""
-    return _RUNNERS[case.threat](attack, case, release, threats, context)
+    return _RUNNERS[scenario.threat](attack, scenario, release, threats, context)
 
 
 def check_support(label: str, reason: str | None) -> None:
@@ -41,7 +41,7 @@ def check_support(label: str, reason: str | None) -> None:
 
 
 def _attack_links(
-    attack: Method, case: Case, release: Release, threats: Threats, context: Context
+    attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
     from core.measures import node_risk, ranking
 
@@ -51,11 +51,11 @@ def _attack_links(
     check_support(attack.label, attack.supports(release, threat))
 
     def score(asked: LinkThreat) -> PairScores:
-        if case.knowledge == "aware":
-            from core.attacks.aware import score_links_aware
+        if scenario.knowledge == "aware":
+            from core.attacks.adaptive import score_links_adaptive
 
             defense = _make_defense(release)
-            return score_links_aware(attack, defense, release, asked, threats, context)
+            return score_links_adaptive(attack, defense, release, asked, threats, context)
         return attack.score(release, asked, context)
 
     scores, rare, named = _score_with_more(score, attack, graph, threat, context)
@@ -100,45 +100,47 @@ def _score_with_more(
     return scores, rare, measure_top_pairs(top, candidates)
 
 
-def _attack_included(
-    attack: Method, case: Case, release: Release, threats: Threats, context: Context
+def _attack_released(
+    attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
-    from core.data.included import draw_included_threat
-    from core.measures import included
+    from core.data.released_threat import draw_released_threat
+    from core.measures import released_links
     from core.measures.node_risk import measure_advantage
 
     assert isinstance(attack, LinkAttack)
-    name = case.knowledge.partition(":")[0]
+    name = scenario.knowledge.partition(":")[0]
     if name == "held":
-        release = _hold_releases(case, release, threats, context)
-    threat = draw_included_threat(threats.visible, release.graph, context.rng("included"))
+        release = _hold_releases(scenario, release, threats, context)
+    threat = draw_released_threat(threats.visible, release.graph, context.rng("included"))
     check_support(attack.label, attack.supports(release, threat))
     if name == "aware":
-        from core.attacks.aware import score_included_aware
+        from core.attacks.adaptive import score_released_adaptive
 
-        scores = score_included_aware(
+        scores = score_released_adaptive(
             attack, _make_defense(release), release, threat, threats, context
         )
     else:
         scores = attack.score(release, threat, context)
-    roc = included.compute_included_roc(scores, threat)
-    risk = included.compute_included_risk(scores, threat, release.graph.num_nodes)
+    roc = released_links.compute_released_roc(scores, threat)
+    risk = released_links.compute_released_risk(scores, threat, release.graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
-    measured = [*included.measure_included(scores, threat), measure_advantage(risk)]
+    measured = [*released_links.measure_released(scores, threat), measure_advantage(risk)]
     return measured, dict(scores.facts or {}), arrays
 
 
-def _hold_releases(case: Case, first: Release, threats: Threats, context: Context) -> Release:
+def _hold_releases(
+    scenario: Scenario, first: Release, threats: Threats, context: Context
+) -> Release:
     """What one holds who gets several releases: of one defense, or one of each of several."""
-    from core.attacks.held import share_held_releases, share_releases_of
+    from core.attacks.composition import share_held_releases, share_releases_of
     from core.registry import parse_method
 
-    if not case.held_defenses:
-        count = int(case.knowledge.partition(":")[2])
+    if not scenario.held_defenses:
+        count = int(scenario.knowledge.partition(":")[2])
         return share_held_releases(_make_defense(first), first, threats, count, context)
     others: list[Defense] = []
-    for text in case.held_defenses:
+    for text in scenario.held_defenses:
         defense = parse_method(text, "defense")
         assert isinstance(defense, Defense)
         if (defense.info.key, defense.config) != (first.defense, first.config):
@@ -156,7 +158,7 @@ def _make_defense(release: Release) -> Defense:
 
 
 def _attack_attribute(
-    attack: Method, case: Case, release: Release, threats: Threats, context: Context
+    attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
     from core.measures import node_risk, ranking
     from core.measures.quantities import measure_quantities
@@ -165,18 +167,18 @@ def _attack_attribute(
     threat = threats.attribute
     assert threat is not None
     check_support(attack.label, attack.supports(release, threat))
-    if case.knowledge == "aware":
-        from core.attacks.aware import infer_aware
+    if scenario.knowledge == "aware":
+        from core.attacks.adaptive import infer_adaptive
 
         defense = _make_defense(release)
-        found = infer_aware(attack, defense, release, threat, threats, context)
-    elif case.knowledge.startswith("joint:"):
+        found = infer_adaptive(attack, defense, release, threat, threats, context)
+    elif scenario.knowledge.startswith("joint:"):
         from core.attacks.joint import infer_jointly
 
         found = infer_jointly(attack, release, threat, threats.others, context)
-    elif case.knowledge == "transfer":
-        assert threats.elsewhere is not None
-        found = attack.infer_from(threats.elsewhere, release, threat, context)
+    elif scenario.knowledge == "transfer":
+        assert threats.shadow_graph is not None
+        found = attack.infer_from(threats.shadow_graph, release, threat, context)
     else:
         found = attack.infer(release, threat, context)
     roc = ranking.compute_attribute_roc(found, threat)
@@ -195,7 +197,7 @@ def _attack_attribute(
 
 
 def _attack_identities(
-    attack: Method, case: Case, release: Release, threats: Threats, context: Context
+    attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
     from core.measures import identity
 
@@ -216,11 +218,11 @@ def _attack_identities(
     return measurements, {}, arrays
 
 
-Runner = Callable[[Method, Case, Release, Threats, Context], Attacked]
+Runner = Callable[[Method, Scenario, Release, Threats, Context], Attacked]
 
 _RUNNERS: dict[Threat, Runner] = {
     "link": _attack_links,
-    "included": _attack_included,
+    "included": _attack_released,
     "attribute": _attack_attribute,
     "identity": _attack_identities,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.audit.cases import Case
+from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, MethodChoice
 from core.methods import ATTACK_KINDS, AttributeAttack, Method
 from core.results import RELEASE
@@ -47,9 +47,9 @@ class Cell:
         return f"{self.kind} {what}, repeat {self.repeat + 1}"
 
     @property
-    def case(self) -> Case:
+    def scenario(self) -> Scenario:
         """What an attack cell is after, knowing what."""
-        return Case.parse(self.method)
+        return Scenario.parse(self.method)
 
     def make_method(self) -> Method:
         """The configured method that the cell runs."""
@@ -58,7 +58,7 @@ class Cell:
         )
 
 
-def list_members(attack: Method, case: Case) -> list[tuple[AttributeAttack, Case]]:
+def list_members(attack: Method, scenario: Scenario) -> list[tuple[AttributeAttack, Scenario]]:
     """What an attack is made of, with their own cases in the same audit.
 
     One who knows the defense corrects what the attack says to one who does not; whatever else
@@ -66,10 +66,10 @@ def list_members(attack: Method, case: Case) -> list[tuple[AttributeAttack, Case
     """
     if not isinstance(attack, AttributeAttack):
         return []
-    if case.knowledge == "aware":
-        return [(attack, replace(case, knowledge=""))]
+    if scenario.knowledge == "aware":
+        return [(attack, replace(scenario, knowledge=""))]
     return [
-        (member, replace(case, method=MethodChoice.of(member).id))
+        (member, replace(scenario, method=MethodChoice.of(member).id))
         for member in attack.list_members()
     ]
 
@@ -84,7 +84,7 @@ def make_member_seeds(spec: AuditSpec, cell: Cell) -> dict[str, Seed]:
     """The streams of the cells of what an attack is made of, by key of the attack."""
     if cell.kind != "attack":
         return {}
-    members = list_members(cell.make_method(), cell.case)
+    members = list_members(cell.make_method(), cell.scenario)
     return {member.info.key: _make_seed(spec, cell, own.id) for member, own in members}
 
 

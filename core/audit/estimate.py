@@ -11,9 +11,9 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from core.audit.cases import split_id
 from core.audit.cell import Cell
 from core.audit.parts import PARTS
+from core.audit.scenarios import split_id
 from core.audit.states import KEPT, State
 from core.audit.store.database import Store
 from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.audit.cases import Case
-from core.audit.drawing import list_published
+from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec
 from core.audit.states import State
+from core.audit.threat_sampling import list_published
 from core.audit.view import RESULT_COLUMNS, AuditView, spell
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
@@ -52,7 +52,7 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
     }
 
 
-CASE_COLUMNS = ("threat", "target", "knowledge")
+SCENARIO_COLUMNS = ("threat", "target", "knowledge")
 """What a row of audit.json and of nodes.parquet says of an attack beside its method."""
 
 
@@ -65,38 +65,38 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
                "joint:inferred", "joint:known", "transfer"; "" for measures
     """
     if row["method"] == RELEASE:
-        return {**row, **dict.fromkeys(CASE_COLUMNS, "")}
-    case = Case.parse(row["method"])
+        return {**row, **dict.fromkeys(SCENARIO_COLUMNS, "")}
+    scenario = Scenario.parse(row["method"])
     return {
         **row,
-        "method": case.method,
-        "threat": case.threat,
-        "target": name_target(case, spec),
-        "knowledge": case.describe_knowledge(bool(spec.attacker_known or spec.attacker_places)),
+        "method": scenario.method,
+        "threat": scenario.threat,
+        "target": name_target(scenario, spec),
+        "knowledge": scenario.describe_knowledge(bool(spec.attacker_known or spec.attacker_places)),
     }
 
 
-def name_target(case: Case, spec: AuditSpec) -> str:
+def name_target(scenario: Scenario, spec: AuditSpec) -> str:
     """The private column that a case is after, where an audit has several; else ""."""
-    is_main = case.threat == "attribute" and not case.target and spec.more_private
-    return spec.private or "" if is_main else case.target
+    is_main = scenario.threat == "attribute" and not scenario.target and spec.more_private
+    return spec.private or "" if is_main else scenario.target
 
 
 def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
     """`AuditView.nodes` for scripts: the attack alone, its case in columns, and the base rate."""
     codes, names = pd.factorize(nodes.attack)
-    cases = [Case.parse(name) for name in names]
+    scenarios = [Scenario.parse(name) for name in names]
     knows_others = bool(spec.attacker_known or spec.attacker_places)
 
     def spread(texts: Iterable[str]) -> pd.Series:
         return pd.Series(pd.array(list(texts), dtype="str").take(codes), nodes.index)
 
     return spell(nodes).assign(
-        attack=spread(case.method for case in cases),
+        attack=spread(scenario.method for scenario in scenarios),
         base=nodes.risk - nodes.advantage,
-        threat=spread(case.threat for case in cases),
-        target=spread(name_target(case, spec) for case in cases),
-        knowledge=spread(case.describe_knowledge(knows_others) for case in cases),
+        threat=spread(scenario.threat for scenario in scenarios),
+        target=spread(name_target(scenario, spec) for scenario in scenarios),
+        knowledge=spread(scenario.describe_knowledge(knows_others) for scenario in scenarios),
     )
 
 
@@ -157,7 +157,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
             **view.provenance,
             "audit": view.summary.id,
             "repeat": repeat,
-            "purpose": "made for an audit, with hidden links left out; not for publishing",
+            "purpose": "made for an audit, with withheld links left out; not for publishing",
         }
         columns = list_published(view.spec, release.graph)
         if columns is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.audit.cases import Case, list_private
+from core.audit.scenarios import Scenario, list_private
 from core.audit.spec import AuditSpec, PublisherKnows
 from core.data.splits import Spread, draw_attribute_threat
 from core.graph import Graph
@@ -23,7 +23,7 @@ SPREADS: dict[str, Spread] = {"others_degree": "degree", "others_community": "co
 class."""
 
 
-def tell_publisher(threats: Threats, knows: PublisherKnows) -> Threats:
+def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threats:
     """The threats as a defense gets them.
 
     none    nothing of the private attribute: a defense that needs it declines
@@ -39,16 +39,16 @@ def tell_publisher(threats: Threats, knows: PublisherKnows) -> Threats:
     return replace(threats, attribute=told)
 
 
-def select_attacker(spec: AuditSpec, case: Case, repeat: int, threats: Threats) -> Threats:
+def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats) -> Threats:
     """The threats as the attacker of a case meets them: its column, and whom it knows."""
-    if case.threat != "attribute" or spec.private is None:
+    if scenario.threat != "attribute" or spec.private is None:
         return threats
-    name, _, value = case.knowledge.partition(":")
+    name, _, value = scenario.knowledge.partition(":")
     if name == "joint":
-        return _select_joint(spec, case, repeat, threats, value)
-    if not case.target and not name.startswith("others"):
+        return _select_joint(spec, scenario, repeat, threats, value)
+    if not scenario.target and not name.startswith("others"):
         return threats
-    column = case.target or spec.private
+    column = scenario.target or spec.private
     share = float(value) if name.startswith("others") else spec.known
     # Who is taught by another graph knows the same people here as who is not.
     spread = "" if name == "transfer" else name
@@ -56,10 +56,12 @@ def select_attacker(spec: AuditSpec, case: Case, repeat: int, threats: Threats) 
     return replace(threats, attribute=drawn)
 
 
-def _select_joint(spec: AuditSpec, case: Case, repeat: int, threats: Threats, how: str) -> Threats:
+def _select_joint(
+    spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats, how: str
+) -> Threats:
     """The attacker of a column and of the others at once: of the people whom it knows it knows
     every column, and with `known` the other columns of everybody."""
-    plain = select_attacker(spec, replace(case, knowledge=""), repeat, threats)
+    plain = select_attacker(spec, replace(scenario, knowledge=""), repeat, threats)
     threat = plain.attribute
     assert threat is not None
     others = []

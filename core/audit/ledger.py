@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from core.audit.access.people import LOCAL
+from core.audit.access.accounts import LOCAL
 from core.audit.store.schema import LedgerRow
 from core.errors import InputError
 from core.privacy.ledger import Entry, Total, check_budget, compute_totals

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from core.audit.cases import list_cases
 from core.audit.cell_groups import Groups, list_done, list_releases, name_part
+from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import Store
@@ -19,12 +19,12 @@ def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) 
     """The risk of each person by release and attack, as `AuditView.nodes` describes."""
     people = pd.CategoricalDtype(pd.Index(list(graph.node_ids), dtype="str"))
     releases = pd.CategoricalDtype(pd.Index(list(list_releases(spec)), dtype="str"))
-    cases = [case for _, _, case in list_cases(spec)]
-    attacks = pd.CategoricalDtype(pd.Index([case.id for case in cases], dtype="str"))
+    scenarios = [scenario for _, _, scenario in list_scenarios(spec)]
+    attacks = pd.CategoricalDtype(pd.Index([scenario.id for scenario in scenarios], dtype="str"))
     tables = []
     for row, release in enumerate(releases.categories):
-        for column, case in enumerate(cases):
-            done = list_done(groups, release, case.id)
+        for column, scenario in enumerate(scenarios):
+            done = list_done(groups, release, scenario.id)
             if not done:
                 continue
             cells = [files.load_cell(store.home, cell.key) for cell in done]
@@ -119,15 +119,15 @@ def assemble_rocs(
     """(release, attack) → the ROC curve, averaged over the repeats."""
     rocs = {}
     for release in list_releases(spec):
-        for _, _, case in list_cases(spec):
+        for _, _, scenario in list_scenarios(spec):
             cells = [
                 files.load_cell(store.home, cell.key)
-                for cell in list_done(groups, release, case.id)
+                for cell in list_done(groups, release, scenario.id)
             ]
             rates = [cell["tpr"] for cell in cells if "tpr" in cell]
             curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
             if curves:
-                rocs[release, case.id] = pd.DataFrame(
+                rocs[release, scenario.id] = pd.DataFrame(
                     {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}
                 )
     return rocs

@@ -31,7 +31,7 @@ good for, not who is exposed."""
 
 
 def list_parts(spec: AuditSpec) -> dict[str, Part]:
-    """The parts that an audit has; nearness of pairs needs hidden links."""
+    """The parts that an audit has; nearness of pairs needs withheld links."""
     return {
         name: part
         for name, part in PARTS.items()

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from core.audit.cases import Case, ListedCase, list_cases, list_private
 from core.audit.cell import Cell, CellKind, list_members
-from core.audit.drawing import draw_repeat, list_seen, prepare_graph
 from core.audit.knowledge import check_columns
 from core.audit.parts import list_parts
+from core.audit.scenarios import ListedScenario, Scenario, list_private, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.threat_sampling import draw_repeat, list_seen, prepare_graph
 from core.graph import Graph
 from core.methods import Method
 from core.release import ORIGINAL
@@ -32,7 +32,7 @@ _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 
 
 def plan_audit(
-    spec: AuditSpec, graph: Graph, known: Graph | None = None, elsewhere: Graph | None = None
+    spec: AuditSpec, graph: Graph, known: Graph | None = None, shadow_graph: Graph | None = None
 ) -> list[Cell]:
     """All cells, most urgent first, every publish cell before the cells that need it.
 
@@ -42,7 +42,7 @@ def plan_audit(
     """
     spec = spec.normalized()
     ready = prepare_graph(spec, graph)
-    draw_repeat(spec, ready, 0, known, elsewhere)
+    draw_repeat(spec, ready, 0, known, shadow_graph)
     check_columns(spec, ready)
     return _list_ready(spec, ready)
 
@@ -54,16 +54,16 @@ def list_cells(spec: AuditSpec, graph: Graph) -> list[Cell]:
 
 
 def _list_ready(spec: AuditSpec, graph: Graph) -> list[Cell]:
-    stakes, cases = _Stakes.of_spec(spec, graph), list_cases(spec)
+    key_inputs, scenarios = _KeyInputs.of_spec(spec, graph), list_scenarios(spec)
     ranked: list[_Ranked] = []
     for repeat in range(spec.num_repeats):
         release = _Target(ORIGINAL, 0, repeat, None, "")
-        ranked += _plan_attacks(spec, cases, stakes, release)
-        ranked += _plan_measures(spec, stakes, release)
+        ranked += _plan_attacks(spec, scenarios, key_inputs, release)
+        ranked += _plan_measures(spec, key_inputs, release)
         for number, choice in enumerate(spec.defenses, 1):
-            made, release = _plan_release(choice, number, stakes, repeat)
-            ranked += [made, *_plan_attacks(spec, cases, stakes, release)]
-            ranked += _plan_measures(spec, stakes, release)
+            made, release = _plan_release(choice, number, key_inputs, repeat)
+            ranked += [made, *_plan_attacks(spec, scenarios, key_inputs, release)]
+            ranked += _plan_measures(spec, key_inputs, release)
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
 
 
@@ -72,7 +72,7 @@ _Ranked = tuple[tuple[int, ...], Cell]
 
 
 @dataclass(frozen=True)
-class _Stakes:
+class _KeyInputs:
     """What else determines results: of link attacks, of measures, and of a defense."""
 
     links: dict[str, Any]
@@ -80,7 +80,7 @@ class _Stakes:
     told: dict[str, Any]
 
     @staticmethod
-    def of_spec(spec: AuditSpec, graph: Graph) -> _Stakes:
+    def of_spec(spec: AuditSpec, graph: Graph) -> _KeyInputs:
         """graph: as it would leave."""
         links: dict[str, Any] = {
             "version": RESULTS_VERSION,
@@ -99,7 +99,7 @@ class _Stakes:
         utility = [spec.utility, spec.utility_train] if spec.utility else None
         everything = {**links, "attribute": attribute, "utility": utility}
         told = {} if spec.publisher_knows == "public" else {"publisher_knows": spec.publisher_knows}
-        return _Stakes(links, everything, {**everything, **told})
+        return _KeyInputs(links, everything, {**everything, **told})
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ class _Target:
 
 
 def _plan_release(
-    choice: MethodChoice, number: int, stakes: _Stakes, repeat: int
+    choice: MethodChoice, number: int, key_inputs: _KeyInputs, repeat: int
 ) -> tuple[_Ranked, _Target]:
     defense, release = choice.make("defense"), choice.id
-    key = _compute_key("publish", release, release, repeat, defense, stakes.told)
+    key = _compute_key("publish", release, release, repeat, defense, key_inputs.told)
     text, uses_gpu = choice.model_dump_json(), defense.info.uses_gpu
     cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu)
     place = (1, 0, repeat, 0, _COST_RANK[defense.info.cost])
@@ -140,34 +140,37 @@ def _plan_release(
 
 
 def _plan_attacks(
-    spec: AuditSpec, cases: list[ListedCase], stakes: _Stakes, target: _Target
+    spec: AuditSpec, scenarios: list[ListedScenario], key_inputs: _KeyInputs, target: _Target
 ) -> Iterator[_Ranked]:
     defense = target.defense
-    for choice, attack, case in cases:
-        if defense is None and case.needs_defense:
+    for choice, attack, scenario in scenarios:
+        if defense is None and scenario.needs_defense:
             continue
         uses_gpu = attack.info.uses_gpu
-        if defense is not None and case.needs_defense:  # who knows it runs it
+        if defense is not None and scenario.needs_defense:  # who knows it runs it
             uses_gpu |= defense.info.uses_gpu
-        facts = {**_describe_stakes(spec, attack, case, stakes.links), "upstream": target.upstream}
-        keyed = _key_attack(target.release, target.repeat, attack, case, facts)
+        facts = {
+            **_list_key_inputs(spec, attack, scenario, key_inputs.links),
+            "upstream": target.upstream,
+        }
+        keyed = _key_attack(target.release, target.repeat, attack, scenario, facts)
         cell = Cell(
             keyed.key,
             "attack",
             target.release,
-            case.id,
+            scenario.id,
             target.repeat,
             choice.model_dump_json(),
             target.upstream,
             uses_gpu,
-            _find_skip_reason(spec, attack, case),
+            _find_skip_reason(spec, attack, scenario),
             tuple(member.key for member in keyed.members),
         )
         yield target.rank(attack.info.cost, keyed.depth), cell
 
 
-def _plan_measures(spec: AuditSpec, stakes: _Stakes, target: _Target) -> Iterator[_Ranked]:
-    facts, keys = {**stakes.all, "upstream": target.upstream}, {"": ""}
+def _plan_measures(spec: AuditSpec, key_inputs: _KeyInputs, target: _Target) -> Iterator[_Ranked]:
+    facts, keys = {**key_inputs.all, "upstream": target.upstream}, {"": ""}
     for name, part in list_parts(spec).items():
         keys[name] = _compute_key("measure", target.release, name, target.repeat, None, facts)
         cell = Cell(
@@ -182,25 +185,25 @@ def _plan_measures(spec: AuditSpec, stakes: _Stakes, target: _Target) -> Iterato
         yield target.rank(part.cost, -1), cell
 
 
-def _describe_stakes(
-    spec: AuditSpec, attack: Method, case: Case, base: dict[str, Any]
+def _list_key_inputs(
+    spec: AuditSpec, attack: Method, scenario: Scenario, base: dict[str, Any]
 ) -> dict[str, Any]:
     """What else determines the result of a case: the links for all, the column for its own."""
-    if case.threat == "attribute":
+    if scenario.threat == "attribute":
         attribute = [spec.private, spec.known] if spec.private else None
-        joint = case.knowledge.startswith("joint:")
+        joint = scenario.knowledge.startswith("joint:")
         others: dict[str, Any] = {"joint": sorted(list_private(spec))} if joint else {}
-        if case.knowledge == "transfer":
-            others = {"elsewhere": spec.attacker_graph}
+        if scenario.knowledge == "transfer":
+            others = {"elsewhere": spec.shadow_graph}
             others["transfer_version"] = getattr(attack, "transfer_version", 1)
         return {**base, "attribute": attribute, **others}
-    if case.threat == "identity" and spec.identity is not None:
+    if scenario.threat == "identity" and spec.identity is not None:
         return {**base, "identity": spec.identity.model_dump()}
     return base
 
 
-def _find_skip_reason(spec: AuditSpec, attack: Method, case: Case) -> str:
-    if case.threat == "included":
+def _find_skip_reason(spec: AuditSpec, attack: Method, scenario: Scenario) -> str:
+    if scenario.threat == "included":
         return ""
     if attack.kind == "link_attack" and not spec.has_link_threat:
         return "no links are hidden in this audit"
@@ -225,14 +228,14 @@ class _Keyed:
 
 
 def _key_attack(
-    release: str, repeat: int, attack: Method, case: Case, facts: dict[str, Any]
+    release: str, repeat: int, attack: Method, scenario: Scenario, facts: dict[str, Any]
 ) -> _Keyed:
     members = tuple(
         _key_attack(release, repeat, member, own, facts)
-        for member, own in list_members(attack, case)
+        for member, own in list_members(attack, scenario)
     )
     whole = {**facts, "members": [member.key for member in members]} if members else facts
-    return _Keyed(_compute_key("attack", release, case.id, repeat, attack, whole), members)
+    return _Keyed(_compute_key("attack", release, scenario.id, repeat, attack, whole), members)
 
 
 def _compute_key(

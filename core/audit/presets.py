@@ -18,16 +18,16 @@ class Preset:
     summary: str
     costs: tuple[str, ...]
     num_repeats: int
-    aware: bool = False
+    adaptive: bool = False
 
     def choose_attacks(
         self, has_link_threat: bool, has_attribute_threat: bool, has_identity_threat: bool = False
     ) -> list[str]:
-        """Keys of the attacks that fit the threats; null attackers are always among them."""
+        """Keys of the attacks that fit the threats; baseline attackers are always among them."""
         return [
             method.info.key
             for method in list_attacks(has_link_threat, has_attribute_threat, has_identity_threat)
-            if method.info.is_null or method.info.cost in self.costs
+            if method.info.is_baseline or method.info.cost in self.costs
         ]
 
 
@@ -42,7 +42,7 @@ PRESETS = (
         "every attack, knowing the defense too, 10 repeats",
         ("instant", "seconds", "minutes"),
         10,
-        aware=True,
+        adaptive=True,
     ),
 )
 
@@ -58,7 +58,7 @@ def list_attacks(
     return [*links, *attributes, *identities]
 
 
-def list_included_attacks() -> list[type[Method]]:
+def list_released_attacks() -> list[type[Method]]:
     """The attacks on what went into a release."""
     return [m for m in list_methods("link_attack") if "included" in _list_threats(m)]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.audit.assemble import assemble_view
-from core.audit.drawing import load_attacker_graph, load_known_graph
 from core.audit.jobs.cells import Job, execute_cell
-from core.audit.other_graph import fill_taught
 from core.audit.plan import plan_audit
 from core.audit.provenance import describe_run
+from core.audit.shadow_columns import fill_taught
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store.database import Store
+from core.audit.threat_sampling import load_auxiliary_graph, load_shadow_graph
 from core.audit.view import AuditView
 from core.graph import Graph
 from core.seeding import Seed
@@ -31,10 +31,10 @@ def run_inline(
     audit_id = new_audit_id()
     try:
         own.save_graph(graph)
-        known = load_known_graph(spec, own.load_graph)
-        elsewhere = load_attacker_graph(spec, own.load_graph)
-        spec = fill_taught(spec, graph, elsewhere)
-        cells = plan_audit(spec, graph, known, elsewhere)
+        known = load_auxiliary_graph(spec, own.load_graph)
+        shadow_graph = load_shadow_graph(spec, own.load_graph)
+        spec = fill_taught(spec, graph, shadow_graph)
+        cells = plan_audit(spec, graph, known, shadow_graph)
         own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
         own.claim_audit(audit_id)
         own.heal_cells(audit_id)

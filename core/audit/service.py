@@ -2,7 +2,7 @@
 
 One object serves all browser sessions of a server, or one command. Audits that other processes
 run on the same home show in the history like one's own. It does what it is told: people reach it
-through core.audit.access.desk, which asks first whether they may. Never imports torch.
+through core.audit.access.authorised, which asks first whether they may. Never imports torch.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.audit.access.people import LOCAL
+from core.audit.access.accounts import LOCAL
 from core.audit.access.team import Team
 from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
 from core.audit.decisions import Decision, list_decisions, record_decision
-from core.audit.drawing import load_attacker_graph, load_known_graph
 from core.audit.estimate import (
     Task,
     TimeModel,
@@ -33,19 +32,20 @@ from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.cluster import count_workers
 from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
 from core.audit.jobs.engine import Engine
-from core.audit.jobs.kind import Jobs
+from core.audit.jobs.job import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
 from core.audit.ledger import list_entries
-from core.audit.other_graph import fill_taught
 from core.audit.plan import list_cells, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.publishing import PublishSpec
 from core.audit.run import new_audit_id
+from core.audit.shadow_columns import fill_taught
 from core.audit.spec import AuditSpec
 from core.audit.states import FINAL, FINISHED, State
 from core.audit.store.database import Store
 from core.audit.store.files import DamagedError
+from core.audit.threat_sampling import load_auxiliary_graph, load_shadow_graph
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
 from core.errors import AuditError, InputError
 from core.graph import Graph
@@ -160,12 +160,12 @@ class AuditService:
         spec = spec.normalized()
         graph = self.load_graph(spec.graph_hash)
         self._store.save_graph(graph, person)
-        known = load_known_graph(spec, self.load_graph)
-        elsewhere = load_attacker_graph(spec, self.load_graph)
-        for held in filter(None, (known, elsewhere)):
+        known = load_auxiliary_graph(spec, self.load_graph)
+        shadow_graph = load_shadow_graph(spec, self.load_graph)
+        for held in filter(None, (known, shadow_graph)):
             self._store.save_graph(held, person)
-        spec = fill_taught(spec, graph, elsewhere)
-        cells = plan_audit(spec, graph, known, elsewhere)
+        spec = fill_taught(spec, graph, shadow_graph)
+        cells = plan_audit(spec, graph, known, shadow_graph)
         audit_id = new_audit_id()
         provenance = {**describe_run(spec), **(marks or {})}
         self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance, person)
@@ -257,7 +257,7 @@ class AuditService:
     def estimate_seconds(self, spec: AuditSpec) -> float:
         """Wall seconds that an audit would take here, less what the store has of it."""
         graph = self.load_graph(spec.graph_hash)
-        spec = fill_taught(spec, graph, load_attacker_graph(spec, self.load_graph))
+        spec = fill_taught(spec, graph, load_shadow_graph(spec, self.load_graph))
         cells = [cell for cell in list_cells(spec, graph) if not cell.skip]
         kept = find_kept(self._store, [cell.key for cell in cells])
         left = [Task.of_cell(cell) for cell in cells if cell.key not in kept]
@@ -375,9 +375,9 @@ class AuditService:
                 return
             row = self._store.find_audit(audit_id)
             spec = AuditSpec.model_validate(row.spec)
-            known = load_known_graph(spec, self.load_graph)
-            elsewhere = load_attacker_graph(spec, self.load_graph)
-            cells = plan_audit(spec, self.load_graph(spec.graph_hash), known, elsewhere)
+            known = load_auxiliary_graph(spec, self.load_graph)
+            shadow_graph = load_shadow_graph(spec, self.load_graph)
+            cells = plan_audit(spec, self.load_graph(spec.graph_hash), known, shadow_graph)
             self._store.replace_plan(audit_id, cells)
             clear_flag(self.home, audit_id)
             run = AuditRun(

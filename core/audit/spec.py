@@ -57,7 +57,7 @@ class IdentityChoice(BaseModel):
         0.0, ge=0, le=1, description="Links added to it at random, as a share of the links."
     )
     seeds_known: int = Field(20, ge=0, description="People whom the attacker has found already.")
-    known_graph: str | None = Field(
+    auxiliary_graph: str | None = Field(
         None, description="SHA-256 of a second graph that is used instead of a simulated one."
     )
 
@@ -119,7 +119,7 @@ class AuditSpec(BaseModel):
         description="With several private columns: attack each also by one who infers, or knows, "
         "the others.",
     )
-    attacker_graph: str | None = Field(
+    shadow_graph: str | None = Field(
         None,
         description="SHA-256 of another graph with private columns of the same names, of which an "
         "attacker knows everybody's values and learns.",
@@ -140,7 +140,7 @@ class AuditSpec(BaseModel):
     )
     evaluation: Evaluation = Field(
         "uniform",
-        description="Non-links that attacks on links must tell from hidden links: any, such whose "
+        description="Non-links that attacks on links must tell from withheld links: any, such whose "
         "ends have as many links, or, both sides alike, at distance two.",
     )
     utility_train: float = Field(
@@ -156,11 +156,11 @@ class AuditSpec(BaseModel):
         (), description="How columns are made coarser: COLUMN:RULE each, such as age:bin=10."
     )
     leave_out: tuple[str, ...] = Field((), description="Ids of people who are left out.")
-    aware: bool = Field(
+    adaptive: bool = Field(
         False,
         description="Run each attack on links and columns also by one who knows the defense.",
     )
-    included_links: bool = Field(
+    released_links: bool = Field(
         False, description="Attack what went into a release: which of its links are real?"
     )
     releases_held: int | None = Field(
@@ -168,7 +168,7 @@ class AuditSpec(BaseModel):
     )
     hold_every_defense: bool = Field(
         False,
-        description="An attacker on links inside holds a release of each defense of the audit.",
+        description="An attacker on released links holds a release of each defense of the audit.",
     )
     attacks: tuple[MethodChoice, ...] = ()
     defenses: tuple[MethodChoice, ...] = ()
@@ -208,7 +208,7 @@ class AuditSpec(BaseModel):
         for choice in spec.defenses:
             choice.make("defense")
         has_columns = spec.private is not None or spec.identity is not None
-        if not (spec.has_link_threat or has_columns or spec.has_included_threat):
+        if not (spec.has_link_threat or has_columns or spec.has_released_threat):
             raise InputError(
                 "audit", "must have a threat", remedy="name a private column or hide some links"
             )
@@ -218,7 +218,7 @@ class AuditSpec(BaseModel):
                 "needs at least two private columns",
                 remedy="name --private twice",
             )
-        if spec.attacker_graph is not None and spec.private is None:
+        if spec.shadow_graph is not None and spec.private is None:
             raise InputError("attacker's graph", "needs a private column", remedy="name --private")
         for column in spec.attacker_columns or ():
             if column not in (spec.private, *spec.more_private):
@@ -243,7 +243,7 @@ class AuditSpec(BaseModel):
     def taught(self) -> tuple[str, ...]:
         """Private columns that the attacker's graph teaches, in the order of the private ones;
         the first where none are named, as specs had it that name none."""
-        if self.attacker_graph is None or self.private is None:
+        if self.shadow_graph is None or self.private is None:
             return ()
         if self.attacker_columns is None:
             return (self.private,)
@@ -251,9 +251,9 @@ class AuditSpec(BaseModel):
         return tuple(column for column in named if column in self.attacker_columns)
 
     @property
-    def has_included_threat(self) -> bool:
-        """Whether the links inside the releases are attacked."""
-        return self.included_links or self.releases_held is not None or self.hold_every_defense
+    def has_released_threat(self) -> bool:
+        """Whether the released links the releases are attacked."""
+        return self.released_links or self.releases_held is not None or self.hold_every_defense
 
     @property
     def has_link_threat(self) -> bool:

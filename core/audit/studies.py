@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.audit.drawing import prepare_graph
 from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.threat_sampling import prepare_graph
 from core.audit.view import AuditSummary
 from core.audit.withheld import choose_withheld, list_withheld
 from core.errors import InputError

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.audit.access.people import LOCAL
+from core.audit.access.accounts import LOCAL
 from core.audit.decisions import Decision
 from core.audit.publishing import PublishSpec
 from core.audit.spec import AuditSpec
@@ -114,7 +114,7 @@ class ReleaseSummary:
 class AuditSummary:
     """One row of the history; `study` where it is a point of one (core.audit.studies).
 
-    person  subject of whose it is (core.audit.access.people)
+    person  subject of whose it is (core.audit.access.accounts)
     """
 
     id: str

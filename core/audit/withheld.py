@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.audit.drawing import list_published, prepare_graph
 from core.audit.spec import AuditSpec
+from core.audit.threat_sampling import list_published, prepare_graph
 from core.graph import Graph
 
 MAX_COLUMNS = 24

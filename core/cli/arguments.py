@@ -14,8 +14,8 @@ from core.cli.knowledge import (
     add_learners,
     choose_taught,
     needs_hidden_links,
-    read_attacker_graph,
     read_knowledge,
+    read_shadow_graph,
 )
 from core.cli.terminal import say
 from core.errors import InputError
@@ -81,30 +81,30 @@ def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
 
 def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     """The spec of a file and the options; the graph is stored under its hash."""
+    from core.audit.data_independent import add_data_independent
     from core.audit.spec import AuditSpec
-    from core.audit.twins import add_twins
 
     fields = _load_spec(options.spec) if options.spec else {}
     names = ("private", "utility", "known", "hide_links", "test_links", "num_repeats", "root_seed")
     fields |= {n: getattr(options, n) for n in names if getattr(options, n) is not None}
     fields |= read_columns(options)
     read_identity(options, fields, service)
-    read_attacker_graph(options, fields, service)
+    read_shadow_graph(options, fields, service)
     if needs_links(options, fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
     if options.attack:
         options.attack = _expand_presets(options.attack, fields)
         attacks = _parse_attacks(options.attack, fields)
-        fields["attacks"] = [c.model_dump() for c in _add_null_attackers(attacks, fields)]
+        fields["attacks"] = [c.model_dump() for c in _add_baseline_attackers(attacks, fields)]
     if options.identity:
         fields["attacks"] = add_identity_attacks(fields.get("attacks", []))
-    if fields.get("attacker_graph"):
+    if fields.get("shadow_graph"):
         fields["attacks"] = add_learners(fields.get("attacks", []))
     read_knowledge(options, fields, options.attack or [])
     if options.defense:
         defenses = _parse_choices(options.defense, "defense")
-        if not options.no_twins:
-            defenses = add_twins(defenses)
+        if not options.no_data_independent:
+            defenses = add_data_independent(defenses)
         fields["defenses"] = [choice.model_dump() for choice in defenses]
     if options.without_columns:
         fields["defenses"] = add_without_columns(fields.get("defenses", []))
@@ -146,7 +146,7 @@ def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
 def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
     """The graph of the catalogue or of a file; what loading dropped is told."""
     from core.data.catalogue import list_datasets, load_dataset
-    from core.data.safely import load_safely
+    from core.data.sandbox import load_in_sandbox
 
     names = {info.name for info in list_datasets()}
     unknown = [value for text in options.unknown for value in text.split(",")]
@@ -161,7 +161,7 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
             options.graph,
             "names: " + ", ".join(sorted(names)),
         )
-    loaded = load_safely(
+    loaded = load_in_sandbox(
         path,
         nodes_path=options.nodes,
         id_column=options.id,
@@ -186,11 +186,11 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
 
 
 def _warn_of_markers(options: argparse.Namespace, tell: Tell) -> None:
-    from core.data.safely import find_markers_safely
+    from core.data.sandbox import find_markers_in_sandbox
 
     if ".json" in options.nodes.suffixes:
         return
-    found = find_markers_safely(options.nodes)
+    found = find_markers_in_sandbox(options.nodes)
     for column in (options.private, options.utility):
         if column in found:
             values = ",".join(found[column])
@@ -224,7 +224,7 @@ def _parse_attacks(texts: list[str], fields: dict[str, Any]) -> list[MethodChoic
         if kind == "attribute_attack" and not fields.get("private"):
             raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
         if needs_hidden_links(choice.key) and not has_links:
-            raise InputError(choice.key, "needs hidden links", remedy="use --hide-links")
+            raise InputError(choice.key, "needs withheld links", remedy="use --hide-links")
         if kind == "identity_attack" and not fields.get("identity"):
             raise InputError(choice.key, "needs the threat to identities", remedy="use --identity")
     return choices
@@ -252,16 +252,18 @@ def _is_identity(choice: MethodChoice) -> bool:
     return find_method(choice.key, *ATTACK_KINDS).kind == "identity_attack"
 
 
-def _add_null_attackers(choices: list[MethodChoice], fields: dict[str, Any]) -> list[MethodChoice]:
-    """No attack is reported without its baseline: the null attackers of its threat join it."""
+def _add_baseline_attackers(
+    choices: list[MethodChoice], fields: dict[str, Any]
+) -> list[MethodChoice]:
+    """No attack is reported without its baseline: the baseline attackers of its threat join it."""
     from core.audit.presets import list_attacks
     from core.audit.spec import MethodChoice
 
     has_links = bool(fields.get("hide_links") or fields.get("sensitive_links"))
     methods = list_attacks(has_links, bool(fields.get("private")))
     named = {choice.key for choice in choices}
-    nulls = [m for m in methods if m.info.is_null and m.info.key not in named]
-    return choices + [MethodChoice.of(method()) for method in nulls]
+    baselines = [m for m in methods if m.info.is_baseline and m.info.key not in named]
+    return choices + [MethodChoice.of(method()) for method in baselines]
 
 
 def _parse_choices(texts: list[str], *kinds: Any) -> list[MethodChoice]:

@@ -59,7 +59,9 @@ def add_audit(commands: Any) -> None:
         help="a defense, or 'all'; may be repeated",
     )
     audit.add_argument(
-        "--no-twins", action="store_true", help="leave out the data-free twins of syntheses"
+        "--no-twins",
+        action="store_true",
+        help="leave out the data-independent baselines of syntheses",
     )
     audit.add_argument(
         "--check-claims",
@@ -155,10 +157,12 @@ def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
     trials  0: as many for each as can refute what it promises
     """
     from core.audit.jobs.claims import count_claims
-    from core.findings.labels import is_twin
+    from core.findings.labels import is_data_independent
     from core.privacy.claim_check import choose_trials
 
-    promising = [s.id for s in view.releases if s.guarantee.is_private and not is_twin(s.id)]
+    promising = [
+        s.id for s in view.releases if s.guarantee.is_private and not is_data_independent(s.id)
+    ]
     promises = {summary.id: summary.guarantee for summary in view.releases}
     num_claims = count_claims(view.spec)
     ids = [

@@ -48,12 +48,12 @@ def read_identity(
         for name in ("overlap", "noise", "seeds_known")
         if getattr(options, name) is not None
     }
-    if options.known_graph is not None:
+    if options.auxiliary_graph is not None:
         from core.data.readers import load_graph
 
-        second = load_graph(options.known_graph).graph
+        second = load_graph(options.auxiliary_graph).graph
         say(f"second graph: {second.num_nodes} nodes, {second.num_edges} links")
-        given["known_graph"] = service.save_graph(second)
+        given["auxiliary_graph"] = service.save_graph(second)
     options.identity = options.identity or bool(given)
     if options.identity:
         default = IdentityChoice.model_validate({}).model_dump()
@@ -80,7 +80,7 @@ def needs_links(options: argparse.Namespace, fields: dict[str, Any]) -> bool:
 
 
 def add_identity_attacks(attacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All attacks on identities, unless some are named; null attackers in any case.
+    """All attacks on identities, unless some are named; baseline attackers in any case.
 
     The attackers who count are there twice: knowing exactly, and being a little wrong.
     """
@@ -92,7 +92,7 @@ def add_identity_attacks(attacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     methods = list_methods("identity_attack")
     if "identity_attack" in kinds:
         named = {attack["key"] for attack in attacks}
-        wanted = [m() for m in methods if m.info.is_null and m.info.key not in named]
+        wanted = [m() for m in methods if m.info.is_baseline and m.info.key not in named]
     else:
         wanted = [method() for method in methods]
         rough = [m for m in methods if "error" in m.model_fields]

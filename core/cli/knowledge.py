@@ -61,7 +61,7 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evaluation",
         choices=("uniform", "degree_matched", "distance_2"),
-        help="non-links that attacks must tell from hidden links: any (the default), such whose "
+        help="non-links that attacks must tell from withheld links: any (the default), such whose "
         "ends have as many links, or both sides at distance two",
     )
     parser.add_argument(
@@ -73,25 +73,25 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         "--releases-held",
         type=int,
         metavar="K",
-        help="links inside, attacked by one who holds K releases of the same graph as well",
+        help="released links, attacked by one who holds K releases of the same graph as well",
     )
     parser.add_argument(
         "--hold-every-defense",
         action="store_true",
-        help="links inside, attacked by one who holds a release of each defense as well",
+        help="released links, attacked by one who holds a release of each defense as well",
     )
 
 
 def read_knowledge(
     options: argparse.Namespace, fields: dict[str, Any], named: Sequence[str]
 ) -> None:
-    """Fill in the spec's fields; attacks on links inside join the others.
+    """Fill in the spec's fields; attacks on released links join the others.
 
-    named: the attacks of the command; one on links inside is an error where they are not attacked.
+    named: the attacks of the command; one on released links is an error where they are not attacked.
     """
     if options.evaluation is not None:
         fields["evaluation"] = options.evaluation
-    if options.aware:
+    if options.adaptive:
         fields["aware"] = True
     if options.publisher_knows is not None:
         fields["publisher_knows"] = options.publisher_knows
@@ -105,75 +105,75 @@ def read_knowledge(
         fields["joint"] = options.joint
     if options.group:
         fields["groups"] = options.group
-    if options.included_links:
-        fields["included_links"] = True
+    if options.released_links:
+        fields["released_links"] = True
     if options.releases_held is not None:
         fields["releases_held"] = options.releases_held
     if options.hold_every_defense:
         fields["hold_every_defense"] = True
-    if any(fields.get(name) for name in ("included_links", "releases_held", "hold_every_defense")):
-        from core.audit.presets import list_included_attacks
+    if any(fields.get(name) for name in ("released_links", "releases_held", "hold_every_defense")):
+        from core.audit.presets import list_released_attacks
         from core.audit.spec import MethodChoice
 
         attacks = list(fields.get("attacks", []))
         known = {choice["key"] for choice in attacks}
-        new = [m for m in list_included_attacks() if m.info.key not in known]
+        new = [m for m in list_released_attacks() if m.info.key not in known]
         fields["attacks"] = attacks + [MethodChoice.of(m()).model_dump() for m in new]
     else:
         for text in named:
             key = text.partition(":")[0]
-            if key != "all" and needs_included_links(key):
-                raise InputError(key, "needs links inside", remedy="use --included-links")
+            if key != "all" and needs_released_links(key):
+                raise InputError(key, "needs released links", remedy="use --included-links")
 
 
-def read_attacker_graph(
+def read_shadow_graph(
     options: argparse.Namespace, fields: dict[str, Any], service: AuditService
 ) -> None:
     """Store the attacker's other graph, and name it in the spec."""
-    if not options.attacker_graph:
+    if not options.shadow_graph:
         return
     from core.data.catalogue import list_datasets, load_dataset
-    from core.data.safely import load_safely
+    from core.data.sandbox import load_in_sandbox
 
-    path, *tables = options.attacker_graph
+    path, *tables = options.shadow_graph
     if len(tables) > 1:
         rule = "must be a file of links and, at most, a node table"
-        raise InputError("--attacker-graph", rule, len(options.attacker_graph))
+        raise InputError("--attacker-graph", rule, len(options.shadow_graph))
     if not path.exists() and not tables and str(path) in {d.name for d in list_datasets()}:
         loaded = load_dataset(str(path))
     else:
         nodes = tables[0] if tables else None
         unknown = [value for text in options.unknown for value in text.split(",")]
         column = None if nodes is None else _find_private(nodes, options, fields)
-        loaded = load_safely(
+        loaded = load_in_sandbox(
             path, nodes_path=nodes, id_column=options.id, private=column, unknown=unknown
         )
     graph = loaded.graph
     say(f"attacker's graph: {graph.num_nodes} nodes, {graph.num_edges} links")
-    fields |= {"attacker_graph": service.save_graph(graph), "attacker_columns": None}
+    fields |= {"shadow_graph": service.save_graph(graph), "attacker_columns": None}
 
 
 def _find_private(nodes: Path, options: argparse.Namespace, fields: dict[str, Any]) -> str | None:
     """The first private column, to be read as it is of the audited graph; None where the node
     table has others of them alone."""
-    from core.data.safely import preview_safely
+    from core.data.sandbox import preview_in_sandbox
 
     first = fields.get("private")
     more = getattr(options, "more_private", None) or fields.get("more_private", ())
-    shown = preview_safely(nodes, 1, is_nodes=True).columns
+    shown = preview_in_sandbox(nodes, 1, is_nodes=True).columns
     return None if first not in shown and set(more) & set(shown) else first
 
 
 def choose_taught(spec: AuditSpec, service: AuditService) -> AuditSpec:
     """The spec naming the private columns that the attacker's graph teaches; said where there are
     several private ones and the spec names none. InputError where it teaches none."""
-    if spec.attacker_graph is None or not spec.more_private or spec.attacker_columns is not None:
+    if spec.shadow_graph is None or not spec.more_private or spec.attacker_columns is not None:
         return spec
-    from core.audit.cases import list_private
-    from core.audit.drawing import prepare_graph
-    from core.audit.other_graph import describe_taught, fill_taught, find_gaps
+    from core.audit.scenarios import list_private
+    from core.audit.shadow_columns import describe_taught, fill_taught, find_gaps
+    from core.audit.threat_sampling import prepare_graph
 
-    graph, other = service.load_graph(spec.graph_hash), service.load_graph(spec.attacker_graph)
+    graph, other = service.load_graph(spec.graph_hash), service.load_graph(spec.shadow_graph)
     gaps = find_gaps(list_private(spec), prepare_graph(spec, graph), other)
     say(f"attacker's graph: {describe_taught(gaps)}")
     return fill_taught(spec, graph, other)
@@ -190,7 +190,7 @@ def add_learners(attacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*attacks, *(MethodChoice.of(method()).model_dump() for method in able)]
 
 
-def needs_included_links(key: str) -> bool:
+def needs_released_links(key: str) -> bool:
     """Whether the method attacks what went into a release, and nothing else."""
     from core.methods import LinkAttack
     from core.registry import find_method

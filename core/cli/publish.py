@@ -40,7 +40,7 @@ def add_publish(commands: Any) -> None:
 
 def run_publish(options: argparse.Namespace) -> int:
     """Draw and write a release with fresh noise."""
-    from core.audit.access.people import LOCAL
+    from core.audit.access.accounts import LOCAL
     from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
     from core.audit.ledger import new_run_id

@@ -14,7 +14,7 @@ from core.cli.terminal import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
-    from core.audit.access.people import Person
+    from core.audit.access.accounts import Person
     from core.audit.access.team import Team
     from core.audit.service import AuditService
 
@@ -25,7 +25,7 @@ def open_person(team: Team) -> Person:
     A home of one's own belongs to who can open it. A database of AUDIT_DATABASE that people have
     signed in to asks for a token.
     """
-    from core.audit.access.people import LOCAL
+    from core.audit.access.accounts import LOCAL
 
     text = os.environ.get("AUDIT_TOKEN")
     if text:
@@ -39,7 +39,7 @@ def open_person(team: Team) -> Person:
 @contextmanager
 def open_service() -> Iterator[AuditService]:
     """The service as whoever runs the command reaches it."""
-    from core.audit.access.desk import enter
+    from core.audit.access.authorised import enter
     from core.audit.service import AuditService
 
     service = AuditService()
@@ -115,7 +115,7 @@ def run_new_token(options: argparse.Namespace) -> int:
 
 def run_list_tokens(options: argparse.Namespace) -> int:
     """Print a line a token."""
-    from core.audit.access.desk import find_person
+    from core.audit.access.authorised import find_person
 
     with open_service() as service:
         person = find_person(service)
@@ -149,7 +149,7 @@ def run_share(options: argparse.Namespace) -> int:
 
 
 def _find_subject(service: AuditService, text: str | None) -> str:
-    from core.audit.access.desk import find_person
+    from core.audit.access.authorised import find_person
 
     if text is None:
         return find_person(service).subject

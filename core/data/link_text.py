@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from core.data.columns import is_link_header, is_link_name
-from core.data.foreign import check_is_table
 from core.data.limits import MAX_CELLS, check_cells
+from core.data.sniff import check_is_table
 from core.data.text_input import load_utf8
 from core.errors import FormatError
 

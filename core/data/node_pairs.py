@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.data.safely import load_pairs_safely
+from core.data.sandbox import load_pairs_in_sandbox
 from core.errors import InputError
 from core.graph import Graph, is_among, pair_codes
 
@@ -18,7 +18,7 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
     InputError where an id is no node, or a pair is no link: the analyst means another graph.
     """
     name = Path(path).name
-    raw = load_pairs_safely(path)
+    raw = load_pairs_in_sandbox(path)
     unknown = [node for node in raw.node_ids if node not in graph.index]
     if unknown:
         raise InputError(

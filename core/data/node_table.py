@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from core.data.columns import BLANKS
-from core.data.foreign import check_is_table
 from core.data.limits import MAX_CELLS, MAX_TEXT_BYTES, check_cells
 from core.data.link_text import guess_separator
+from core.data.sniff import check_is_table
 from core.data.spreadsheet import unescape_cell
 from core.data.text_input import check_file, load_text
 from core.errors import FormatError, ResourceError

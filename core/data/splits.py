@@ -17,7 +17,7 @@ from core.threats import AttributeThreat, LinkThreat, Threats
 
 Evaluation = Literal["uniform", "degree_matched", "distance_2"]
 """uniform: any non-links; degree_matched: their ends have as many links as those of the hidden
-links; distance_2: hidden links and non-links alike share a neighbour in the visible graph."""
+links; distance_2: withheld links and non-links alike share a neighbour in the visible graph."""
 
 Spread = Literal["stratified", "degree", "community"]
 """Whom an attacker knows: as many of each class; people with many links rather; or everybody of
@@ -48,7 +48,7 @@ def draw_threats(
     sensitive_links  (h, 2) the analyst's own choice; replaces the draw
     test_links       share of the original links held back for link-prediction utility; only
                      where there is a link threat (the attribute threat sees the whole graph)
-    evaluation       which non-links attacks on links must tell from hidden links: `judge_links`
+    evaluation       which non-links attacks on links must tell from withheld links: `judge_links`
     """
     if private is not None:
         graph = graph.with_private(private)
@@ -133,7 +133,7 @@ def _draw_links(
         rest = order[~is_given[order]]
     else:
         if share is None or not 0 < share < 1:
-            raise InputError("share of hidden links", "must lie between 0 and 1", share)
+            raise InputError("share of withheld links", "must lie between 0 and 1", share)
         num_hidden = round(share * graph.num_edges)
         if num_hidden < 1:
             raise InputError(
@@ -152,7 +152,7 @@ def judge_links(
 ) -> LinkThreat:
     """The same secrets with the non-links of an evaluation, and more of them for rare alarms.
 
-    distance_2 judges only hidden links whose ends share a neighbour in `visible`, against
+    distance_2 judges only withheld links whose ends share a neighbour in `visible`, against
     non-links of `graph` that do: never one side alone. Further non-links come from a stream of
     their own, so that they leave the others as they are.
     """
@@ -172,7 +172,7 @@ def judge_links(
     if not count or not len(absent):
         raise InputError(
             "evaluation",
-            "must find hidden links and non-links of that kind",
+            "must find withheld links and non-links of that kind",
             evaluation,
             "choose uniform or hide more links",
         )

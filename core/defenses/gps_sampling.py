@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.guesses import guess_values
-from core.defenses.verifying import Choice, choose_better, choose_state, draw_links
+from core.defenses.imputation import impute_values
+from core.defenses.release_selection import Choice, choose_better, choose_state, draw_links
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
@@ -158,7 +158,7 @@ class GpsSampling(Defense):
         def watch(part: int) -> PartProgress:
             return PartProgress(context.progress, part, trials + 2)
 
-        beliefs = guess_values(graph, threat, replace(context.child("guess"), progress=watch(0)))
+        beliefs = impute_values(graph, threat, replace(context.child("guess"), progress=watch(0)))
         trainer = self._make_trainer(graph, threat, beliefs, context)
         choice: Choice | None = None
         shares: list[np.ndarray] = []

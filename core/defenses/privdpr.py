@@ -29,7 +29,7 @@ class PrivDpr(Dpr):
     layer, which the paper leaves out, lowers the noise.
 
     The gradient is still many orders of magnitude below the noise. Compare every release with
-    its data-free twin: only what it does better is owed to the data.
+    its data-independent baseline: only what it does better is owed to the data.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -87,7 +87,7 @@ class PrivDpr(Dpr):
         note = describe_data_use(
             self.data_free,
             self.num_links is not None,
-            "The noise is far above the signal: compare with the data-free twin.",
+            "The noise is far above the signal: compare with the data-independent baseline.",
         )
         accountant = f"{plan.steps:,} Gaussian steps, composed exactly (μ-GDP)"
         return account.make_guarantee(accountant, note)

@@ -1,4 +1,4 @@
-"""How near the ends of hidden links are, beside those of links and of pairs without one."""
+"""How near the ends of withheld links are, beside those of links and of pairs without one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.findings.tables import describe_sample, list_releases
 def pair_profile(
     results: pd.DataFrame, releases: Sequence[str] | None = None, theme: Theme = "light"
 ) -> Chart:
-    """A panel a measure, a row a release: hidden links, pairs without a link, links released.
+    """A panel a measure, a row a release: withheld links, pairs without a link, links released.
 
     The line between hidden and absent pairs is what an attacker has to go by.
     """

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
 from core.findings.labels import axis_title, chance_level
@@ -30,7 +30,7 @@ def attack_ranking(
     """A bar per attack of `threat` on `release`, best on top, one panel a metric.
 
     Bars start at chance where the metric has a chance level; the whisker is the interval; the
-    dashed line is the best null attacker, the dotted one chance. Null attackers are hollow.
+    dashed line is the best baseline attacker, the dotted one chance. Baseline attackers are hollow.
     metrics: by default the headline metric and TPR at 1 % FPR.
     """
     available = list_metrics(results, "attack", threat)
@@ -45,11 +45,11 @@ def attack_ranking(
     for column, metric in enumerate(metrics, start=1):
         rows = table[table.metric == metric]
         _add_bars(figure, rows, metric, color, ink.text, column)
-        _add_turned(figure, rows[rows.is_turned], color, ink.muted, column)
-        nulls = rows[rows.is_null]
-        if not nulls.empty:
+        _add_inverted(figure, rows[rows.is_inverted], color, ink.muted, column)
+        baselines = rows[rows.is_baseline]
+        if not baselines.empty:
             figure.add_vline(
-                x=nulls.strength.max(),
+                x=baselines.strength.max(),
                 line={"dash": "dash", "width": 1.5, "color": ink.text},
                 row=1,
                 col=column,
@@ -72,9 +72,11 @@ def attack_ranking(
         showgrid=False,
         tickfont={"color": ink.text},
     )
-    note = f"{describe_sample(table, UNITS[threat])} Dashed: best null attacker; dotted: chance."
-    if table.is_turned.any():
-        note += " Clearly below one half: ranked by the diamond, its strength turned round."
+    note = (
+        f"{describe_sample(table, UNITS[threat])} Dashed: best baseline attacker; dotted: chance."
+    )
+    if table.is_inverted.any():
+        note += " Clearly below one half: ranked by the diamond, its strength inverted."
     return Chart(figure, table, note)
 
 
@@ -90,7 +92,7 @@ def _add_bars(
         base=base,
         orientation="h",
         marker={
-            "color": ["rgba(0,0,0,0)" if null else color for null in rows.is_null],
+            "color": ["rgba(0,0,0,0)" if baseline else color for baseline in rows.is_baseline],
             "line": {"color": color, "width": 1.5},
         },
         error_x={
@@ -109,21 +111,21 @@ def _add_bars(
     )
 
 
-def _add_turned(figure: go.Figure, rows: pd.DataFrame, color: str, ink: str, column: int) -> None:
-    """A diamond where an attack that is clearly wrong stands once it is turned round."""
+def _add_inverted(figure: go.Figure, rows: pd.DataFrame, color: str, ink: str, column: int) -> None:
+    """A diamond where an attack that is clearly wrong stands once it is inverted."""
     if rows.empty:
         return
     figure.add_scatter(
         x=rows.strength.to_numpy(),
         y=[escape_text(title) for title in rows.title],
         mode="markers+text",
-        text=["turned round"] * len(rows),
+        text=["inverted"] * len(rows),
         textposition="middle right",
         textfont={"color": ink, "size": 12},
         showlegend=False,
         cliponaxis=False,
         marker={"symbol": "diamond-open", "size": 10, "color": color, "line": {"width": 2}},
-        hovertemplate="%{y}<br>turned round %{x:.2f}<extra></extra>",
+        hovertemplate="%{y}<br>inverted %{x:.2f}<extra></extra>",
         row=1,
         col=column,
     )

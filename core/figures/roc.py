@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import is_null, method_title, short_titles
+from core.findings.labels import is_baseline, method_title, short_titles
 from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 
 FLOOR = 1e-4
@@ -30,7 +30,7 @@ def roc_by_attack(
     highlight: str | None = None,
     max_curves: int | None = None,
 ) -> Chart:
-    """All attacks on one release. `highlight` is drawn strong; null attackers are dashed.
+    """All attacks on one release. `highlight` is drawn strong; baseline attackers are dashed.
 
     max_curves  only so many of the strongest at few false alarms, and the strongest null
                 attacker; the table has all
@@ -40,21 +40,21 @@ def roc_by_attack(
         return _make_empty(theme)
     ink = INKS[theme]
     if highlight is None:
-        real = [key for key in chosen if not is_null(key[1])] or chosen
+        real = [key for key in chosen if not is_baseline(key[1])] or chosen
         highlight = max(real, key=lambda key: _area(rocs[key]))[1]
     drawn = sorted(
         chosen,
-        key=lambda key: (is_null(key[1]), key[1] != highlight, -_log_area(rocs[key])),
+        key=lambda key: (is_baseline(key[1]), key[1] != highlight, -_log_area(rocs[key])),
     )
     if max_curves is not None:
-        nulls = [key for key in drawn if is_null(key[1])][:1]
-        drawn = [key for key in drawn if not is_null(key[1])][:max_curves] + nulls
+        baselines = [key for key in drawn if is_baseline(key[1])][:1]
+        drawn = [key for key in drawn if not is_baseline(key[1])][:max_curves] + baselines
     figure = go.Figure()
     colors = iter(CURVE_COLORS[theme])
     for key in drawn:
-        color = ink.muted if is_null(key[1]) else next(colors, ink.muted)
+        color = ink.muted if is_baseline(key[1]) else next(colors, ink.muted)
         title, width = method_title(key[1]), 3.0 if key[1] == highlight else 1.8
-        _add_curve(figure, rocs[key], title, is_null(key[1]), color, width)
+        _add_curve(figure, rocs[key], title, is_baseline(key[1]), color, width)
     return _finish(figure, {key: rocs[key] for key in chosen}, theme, len(chosen) - len(drawn))
 
 
@@ -75,7 +75,7 @@ def roc_by_release(
     colors = release_color(all_releases or dict.fromkeys(key[0] for key in rocs))
     figure, names = go.Figure(), short_titles(colors)
     for key in chosen:
-        _add_curve(figure, rocs[key], names[key[0]], is_null(attack), colors[key[0]], 2.2)
+        _add_curve(figure, rocs[key], names[key[0]], is_baseline(attack), colors[key[0]], 2.2)
     return _finish(figure, {key: rocs[key] for key in chosen}, theme)
 
 
@@ -125,7 +125,7 @@ def _finish(
     table = pd.concat(parts, ignore_index=True)[["release", "attack", "fpr", "tpr"]]
     note = (
         "Mean over repeats of the true positive rate at fixed false positive rates; both axes "
-        "logarithmic. Dashed: null attackers; dotted: chance."
+        "logarithmic. Dashed: baseline attackers; dotted: chance."
     )
     if num_left_out:
         weaker = "one weaker attack is" if num_left_out == 1 else f"{num_left_out} weaker ones are"

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.audit.studies import StudyKind
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import chance_level, is_null, method_title, metric_title
+from core.findings.labels import chance_level, is_baseline, method_title, metric_title
 from core.findings.numbers import format_interval
 from core.findings.palette import OKABE_ITO, Theme, escape_text
 from core.findings.ranking import interval_lengths
@@ -27,7 +27,7 @@ def study_lines(
     theme: Theme = "light",
     names: Mapping[float, str] | None = None,
 ) -> Chart:
-    """A line an attack of one threat, the strongest six in colour; null attackers dashed.
+    """A line an attack of one threat, the strongest six in colour; baseline attackers dashed.
 
     names  of the points, where these are no shares
     """
@@ -36,14 +36,14 @@ def study_lines(
         return Chart(make_empty_figure("No point is finished yet.", theme), rows, "")
     metric, ink = rows.metric.iloc[0], INKS[theme]
     order = rows.groupby("method").value.max().sort_values(ascending=False).index
-    real = [method for method in order if not is_null(method)]
-    shown = [*real[:MAX_LINES], *(method for method in order if is_null(method))]
+    real = [method for method in order if not is_baseline(method)]
+    shown = [*real[:MAX_LINES], *(method for method in order if is_baseline(method))]
     figure = go.Figure()
     for method in shown:
         line = rows[rows.method == method].sort_values("share")
         above, below = interval_lengths(line)
-        null = is_null(method)
-        color = ink.muted if null else OKABE_ITO[real.index(method)]
+        baseline = is_baseline(method)
+        color = ink.muted if baseline else OKABE_ITO[real.index(method)]
         labels = [format_interval(*row) for row in line[["value", "low", "high"]].to_numpy()]
         figure.add_scatter(
             x=line.share.to_numpy(),
@@ -53,8 +53,8 @@ def study_lines(
             customdata=labels,
             line={
                 "color": color,
-                "width": 1.4 if null else 2.2,
-                "dash": "dash" if null else "solid",
+                "width": 1.4 if baseline else 2.2,
+                "dash": "dash" if baseline else "solid",
             },
             marker={"color": color, "size": 6},
             error_y={
@@ -64,7 +64,7 @@ def study_lines(
                 "thickness": 1,
                 "width": 3,
                 "color": color,
-                "visible": not null,
+                "visible": not baseline,
             },
             hovertemplate="%{x:.0%}: %{customdata}<extra>%{fullData.name}</extra>",
         )
@@ -81,7 +81,7 @@ def study_lines(
     if kind.key == "known":  # from 1 % to 50 %: equal steps are equal factors
         figure.update_xaxes(type="log")
     figure.update_yaxes(title_text=f"{metric_title(metric)}   ↓ safer")
-    note = f"{describe_sample(rows, UNITS[threat])} Dashed: null attackers; dotted: chance."
+    note = f"{describe_sample(rows, UNITS[threat])} Dashed: baseline attackers; dotted: chance."
     if len(real) > MAX_LINES:
         note += f" The strongest {MAX_LINES} of {len(real)} attacks; the table has all."
     return Chart(figure, rows.reset_index(drop=True), note)

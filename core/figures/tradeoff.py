@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.figures.chart import Chart
+from core.figures.data_independent import add_data_independent_lines
 from core.figures.label_places import place_labels
 from core.figures.theme import INKS, Ink, make_empty_figure, style_figure
-from core.figures.twins import add_twin_lines
+from core.findings.inverted_scores import MARK, name_strength
 from core.findings.labels import (
     axis_title,
     chance_level,
@@ -26,7 +27,6 @@ from core.findings.numbers import format_interval
 from core.findings.palette import Theme, escape_text, release_color, release_symbol
 from core.findings.tables import describe_sample, list_releases, select_results
 from core.findings.tradeoff import compute_admissible, compute_tradeoff, find_best_release
-from core.findings.turned import MARK, name_strength
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -73,7 +73,7 @@ def tradeoff(
     best = None if max_risk is None else find_best_release(table, max_risk, utility_metric, refused)
     figure = go.Figure()
     _add_front(figure, table, ink.muted)
-    has_twins = add_twin_lines(figure, table, ink.muted)
+    has_data_independent = add_data_independent_lines(figure, table, ink.muted)
     for index, row in enumerate(table.itertuples()):
         _add_point(
             figure,
@@ -107,10 +107,10 @@ def tradeoff(
     note = f"{repeats} Line: Pareto front. Dotted: chance. Grey: the original."
     if not admissible.all():
         note += " Hollow: above the accepted risk."
-    if has_twins:
-        note += " Dashes join a synthesis to its data-free twin: that far the data made it differ."
-    if table.is_turned.any():
-        note += f" {MARK} clearly below one half: counted turned round, as far above it."
+    if has_data_independent:
+        note += " Dashes join a synthesis to its data-independent baseline: that far the data made it differ."
+    if table.is_inverted.any():
+        note += f" {MARK} clearly below one half: counted inverted, as far above it."
     return Chart(figure, table, note)
 
 
@@ -135,7 +135,7 @@ def _add_point(
     is_best: bool,
     ink: str,
 ) -> None:
-    risk = name_strength(row.risk, row.risk_low, row.risk_high, row.is_turned)
+    risk = name_strength(row.risk, row.risk_low, row.risk_high, row.is_inverted)
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
     title = escape_text(row.title)
     figure.add_scatter(
@@ -190,7 +190,7 @@ def _add_names(
     names = short_titles(table.release)
     turn = np.lexsort((~table.is_pareto, table.release != best))
     texts = [
-        f"{names[row.release]}{MARK * row.is_turned}" if is_named[i] else ""
+        f"{names[row.release]}{MARK * row.is_inverted}" if is_named[i] else ""
         for i, row in enumerate(table.itertuples())
     ]
     charts = [_to_pixels(table.iloc[turn], ranges, size) for size in PLOT_SIZES]

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure
+from core.findings.inverted_scores import MARK
 from core.findings.labels import chance_level, metric_title, short_titles
 from core.findings.numbers import format_interval
 from core.findings.palette import Theme, escape_text, ink_on, risk_color, risk_colorscale
 from core.findings.tables import UNITS, attack_rows, describe_sample, select_results
 from core.findings.transfer import compute_transfer
-from core.findings.turned import MARK
 
 MAX_UPRIGHT = 6
 """So many releases have their names on lines below each other; more are written aslant."""
@@ -84,7 +84,7 @@ def transfer_matrix(
     note = describe_sample(attack_rows(results, metric, threat), unit)
     note = note.replace("; bars and whiskers show 95 % intervals.", ".")
     if (strengths > values).any():
-        note += f" {MARK} clearly below one half: coloured by its strength turned round."
+        note += f" {MARK} clearly below one half: coloured by its strength inverted."
     return Chart(figure, table, note)
 
 

@@ -10,12 +10,19 @@ from typing import Any
 
 import pandas as pd
 
-from core.audit.cases import THREAT_TITLES, Threat
+from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.states import State
 from core.findings.attackers import compute_bound, compute_exposed, pick_worst
-from core.findings.beat_null import compare_with_null, describe_comparisons
+from core.findings.beat_baseline import compare_with_baseline, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
-from core.findings.labels import is_twin, method_title, metric_title, release_title
+from core.findings.inverted_scores import (
+    TURNABLE,
+    describe_inverted,
+    invert_scores,
+    name_strength,
+    say_strength,
+)
+from core.findings.labels import is_data_independent, method_title, metric_title, release_title
 from core.findings.numbers import format_estimate, format_interval, format_number, format_percent
 from core.findings.people import list_secrets, select_secret
 from core.findings.tables import (
@@ -27,7 +34,6 @@ from core.findings.tables import (
     select_results,
 )
 from core.findings.tradeoff import compute_admissible, find_best_release
-from core.findings.turned import TURNABLE, describe_turned, name_strength, say_strength, turn_round
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -36,15 +42,15 @@ FEW_ALARMS = "tpr_at_fpr_0.01"
 """Told before the headline: of equal AUC one attack can find ten times what another does."""
 
 AIMS: dict[Threat, str] = {
-    "link": "find hidden links",
+    "link": "find withheld links",
     "attribute": "infer the private attribute",
     "identity": "find people by their links",
 }
 
 
 def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
-    """Does the best attack beat the best null attacker, at few false alarms and over all."""
-    found = compare_with_null(results, threat, release)
+    """Does the best attack beat the best baseline attacker, at few false alarms and over all."""
+    found = compare_with_baseline(results, threat, release)
     if not found:
         return f"No attack that could {AIMS[threat]} has finished yet."
     return describe_comparisons(found, AIMS[threat])
@@ -58,7 +64,7 @@ def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
     best = rows.loc[rows.value.idxmax()]
     return (
         "Of the 100 pairs that the attacker would name first, among all that are not linked, a "
-        f"share of {_interval(best)} are hidden links with {method_title(best.method)}."
+        f"share of {_interval(best)} are withheld links with {method_title(best.method)}."
     )
 
 
@@ -75,7 +81,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
         if text:
             told += [f"{'By the whole ranking, the strongest' if told else first} {text}"]
         if text and metric in TURNABLE:
-            told += [describe_turned(worst)]
+            told += [describe_inverted(worst)]
     return " ".join(filter(None, told))
 
 
@@ -93,7 +99,7 @@ def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
 def _tell_lowest(worst: pd.DataFrame) -> str:
     """ "finds 0.43 at 1 % false alarms on the original; **X** brings it to 0.05 (by Y)."; "" where
     there is nothing to compare. worst: of `compute_worst_attacks`, by release."""
-    defended = worst[[r != ORIGINAL and not is_twin(str(r)) for r in worst.index]]
+    defended = worst[[r != ORIGINAL and not is_data_independent(str(r)) for r in worst.index]]
     if defended.empty or ORIGINAL not in worst.index:
         return ""
     best_id, before = defended.value.idxmin(), worst.loc[ORIGINAL]
@@ -177,10 +183,10 @@ def _gain(row: Any) -> str:
     return format_interval(row.mean, row.mean - margin, row.mean + margin)
 
 
-def answer_turned(results: pd.DataFrame, releases: Sequence[str]) -> str:
+def answer_inverted(results: pd.DataFrame, releases: Sequence[str]) -> str:
     """Which attacks are clearly wrong on these releases, and that this is no protection."""
     rows = attack_rows(results, "auc")
-    return describe_turned(turn_round(rows[rows.release.isin(list(releases))]))
+    return describe_inverted(invert_scores(rows[rows.release.isin(list(releases))]))
 
 
 def answer_homophily(results: pd.DataFrame) -> str:
@@ -277,13 +283,13 @@ def answer_tradeoff(
             f"included; the lowest is {_risk(lowest)} on **{release_title(lowest.release)}**."
         )
     best = table[table.release == best_id].iloc[0]
-    turned = " (that attack is clearly wrong, and counts turned round)" * bool(best.is_turned)
+    inverted = " (that attack is clearly wrong, and counts inverted)" * bool(best.is_inverted)
     useful = format_interval(best.utility, best.utility_low, best.utility_high)
     return (
         f"{len(admissible)} of {len(table)} releases keep "
         f"{metric_title(risk)} at or below {format_number(limit)}, interval included; the most "
         f"useful of them is **{release_title(best_id)}**: {metric_title(utility)} {useful} at a "
-        f"risk of {_risk(best)}{turned}. {_bar(barred, refused)}"
+        f"risk of {_risk(best)}{inverted}. {_bar(barred, refused)}"
     ).strip()
 
 
@@ -298,7 +304,7 @@ def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
 
 def find_best_defense(results: pd.DataFrame) -> str | None:
     """The release with the lowest worst case in the first threat; None without defenses."""
-    releases = [r for r in list_releases(results) if r != ORIGINAL and not is_twin(r)]
+    releases = [r for r in list_releases(results) if r != ORIGINAL and not is_data_independent(r)]
     metrics = list_metrics(results, "attack")
     if not releases or not metrics:
         return releases[0] if releases else None
@@ -310,7 +316,7 @@ def find_best_defense(results: pd.DataFrame) -> str | None:
 def find_least_exposing(headline: pd.DataFrame) -> str | None:
     """The defended release on which headline attackers gain least, of `pick_worst`."""
     means = headline.groupby("release", observed=True).advantage.mean()
-    means = means[[r != ORIGINAL and not is_twin(str(r)) for r in means.index]]
+    means = means[[r != ORIGINAL and not is_data_independent(str(r)) for r in means.index]]
     return None if means.empty else str(means.idxmin())
 
 
@@ -319,7 +325,7 @@ def _interval(row: pd.Series) -> str:
 
 
 def _strength(row: pd.Series) -> str:
-    return name_strength(row.value, row.low, row.high, row.is_turned)
+    return name_strength(row.value, row.low, row.high, row.is_inverted)
 
 
 def _risk(row: pd.Series) -> str:

@@ -3,7 +3,7 @@
 The maximum over attacks per person picks, after the fact, whoever happened to be right: of many
 guessing attackers one always is. The headline is therefore one attacker a release and secret:
 the ensemble, or the best single attack, which choose on known values; where neither ran, the
-attack that gained most over other people (cross-fitted). Null attackers expose nobody. The
+attack that gained most over other people (cross-fitted). Baseline attackers expose nobody. The
 maximum per person stays as an upper bound, beside what attackers who only guess would reach.
 """
 
@@ -16,9 +16,9 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from core.audit.cases import THREAT_TITLES, Case, split_id
+from core.audit.scenarios import THREAT_TITLES, Scenario, split_id
 from core.audit.view import spell
-from core.findings.labels import attack_threat, is_null, method_title, release_title
+from core.findings.labels import attack_threat, is_baseline, method_title, release_title
 from core.findings.numbers import format_percent
 from core.measures.node_risk import ADVANTAGE_LIMIT
 
@@ -53,13 +53,13 @@ def find_secret(attack: str) -> tuple[str, str]:
     threat = attack_threat(attack)
     if threat is None:
         return "", ""
-    return threat, Case.parse(attack).target
+    return threat, Scenario.parse(attack).target
 
 
 def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     """One row a release, secret and node at stake: the risk under the headline attacker.
 
-    `HEADLINE_COLUMNS`; `how` says by what the attacker was chosen. Secrets that null attackers
+    `HEADLINE_COLUMNS`; `how` says by what the attacker was chosen. Secrets that baseline attackers
     alone were run against are absent.
     """
     return spell(_find_headlines(nodes))
@@ -111,7 +111,7 @@ def _list_secrets(
     """((release, secret), its real attacks) of pairs of releases and attacks, in their order."""
     found: dict[tuple[str, tuple[str, str]], list[str]] = {}
     for release, attack in pairs:
-        if not is_null(attack):
+        if not is_baseline(attack):
             found.setdefault((release, find_secret(attack)), []).append(attack)
     return found.items()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.findings.differences import is_clear
-from core.findings.labels import defense_key, is_twin, metric_title, release_title
+from core.findings.labels import defense_key, is_data_independent, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
@@ -24,7 +24,10 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
     if ORIGINAL not in worst.index or WITHOUT not in worst.index:
         return ""
     before, bare = worst.loc[ORIGINAL], worst.loc[WITHOUT]
-    keep = [r != ORIGINAL and defense_key(r) != WITHOUT and not is_twin(r) for r in worst.index]
+    keep = [
+        r != ORIGINAL and defense_key(r) != WITHOUT and not is_data_independent(r)
+        for r in worst.index
+    ]
     defended = worst[keep]
     best = None if defended.empty else defended.loc[defended.value.idxmin()]
     named = f"{metric_title(metric)} of the worst case"

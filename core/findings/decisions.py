@@ -53,7 +53,7 @@ def list_decision_rows(decisions: Sequence[Decision]) -> list[dict[str, str]]:
 
 
 def describe_evidence(decision: Decision) -> str:
-    """ "Audit d392f6a551, policy public 1: refer; Hidden links found …: 0.43, at most 0.05"."""
+    """ "Audit d392f6a551, policy public 1: refer; Withheld links found …: 0.43, at most 0.05"."""
     found = decision.evidence
     text = f"Audit {decision.audit_id}"
     if "policy" in found:

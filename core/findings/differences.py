@@ -32,7 +32,7 @@ def find_noise(*rows: Any) -> float:
 
 def compare_rows(first: Any, second: Any) -> Estimate | None:
     """second − first with a paired interval over the repeats of both; None where they have fewer
-    than MIN_REPEATS in common. Turned rows (core.findings.turned) count turned round."""
+    than MIN_REPEATS in common. Turned rows (core.findings.inverted_scores) count inverted."""
     before, after = _read_repeats(first), _read_repeats(second)
     if len(set(before) & set(after)) < MIN_REPEATS:
         return None
@@ -63,5 +63,5 @@ def _read_repeats(row: Any) -> dict[int, float]:
     values = getattr(row, "repeats", None)
     if not isinstance(values, Mapping):
         return {}
-    is_turned = bool(getattr(row, "is_turned", False))
-    return {repeat: 1.0 - v if is_turned else v for repeat, v in values.items()}
+    is_inverted = bool(getattr(row, "is_inverted", False))
+    return {repeat: 1.0 - v if is_inverted else v for repeat, v in values.items()}

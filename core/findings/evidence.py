@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.audit.cases import THREAT_TITLES, list_cases
+from core.audit.scenarios import THREAT_TITLES, list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.view import AuditView, ReleaseSummary
+from core.findings.inverted_scores import invert_scores
 from core.findings.labels import attack_threat, method_title
 from core.findings.policy import Limit, Policy
 from core.findings.tables import select_results
-from core.findings.turned import turn_round
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.methods import Method
@@ -41,7 +41,7 @@ def list_asked(spec: AuditSpec) -> set[str]:
     """Threats that the audit was asked about; a release always is."""
     asked = {
         "link": spec.has_link_threat,
-        "included": spec.has_included_threat,
+        "included": spec.has_released_threat,
         "attribute": spec.private is not None,
         "identity": spec.identity is not None,
     }
@@ -49,10 +49,10 @@ def list_asked(spec: AuditSpec) -> set[str]:
 
 
 def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
-    """The worst value that any attack, null attackers included, reached on the release."""
+    """The worst value that any attack, baseline attackers included, reached on the release."""
     if limit.threat == "release":
         return _find_release_figure(view, release, limit.metric)
-    rows = turn_round(select_results(view.results, limit.metric, [release]))
+    rows = invert_scores(select_results(view.results, limit.metric, [release]))
     rows = rows[rows.method.map(attack_threat) == limit.threat]
     if limit.methods:
         rows = rows[rows.method.isin(limit.methods)]
@@ -110,26 +110,28 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     and too few repeats. An attack that cannot run on such a release is not held against it.
     """
     asked = list_asked(view.spec)
-    cases = [case for _, _, case in list_cases(view.spec) if case.threat in asked]
+    scenarios = [
+        scenario for _, _, scenario in list_scenarios(view.spec) if scenario.threat in asked
+    ]
     rows = view.results[view.results.release == release]
     found: list[str] = []
-    states = {case: group for case, group in rows.groupby("method", sort=False)}
-    for case in cases:
-        if release == ORIGINAL and case.needs_defense:
+    states = {scenario: group for scenario, group in rows.groupby("method", sort=False)}
+    for scenario in scenarios:
+        if release == ORIGINAL and scenario.needs_defense:
             continue
-        known = states.get(case.id)
+        known = states.get(scenario.id)
         done = None if known is None else known[known.status == "done"]
         if known is None or done is None:
-            found.append(f"{method_title(case.id)} has no result yet")
+            found.append(f"{method_title(scenario.id)} has no result yet")
         elif done.empty and not (known.status == "skipped").all():
-            found.append(f"{method_title(case.id)} did not finish: {known.reason.iloc[0]}")
+            found.append(f"{method_title(scenario.id)} did not finish: {known.reason.iloc[0]}")
         elif len(done) and int(done.seeds.max()) < policy.repeats:
             repeats = int(done.seeds.max())
             found.append(
-                f"{method_title(case.id)} ran on {repeats} split{'s' * (repeats > 1)}; the policy "
+                f"{method_title(scenario.id)} ran on {repeats} split{'s' * (repeats > 1)}; the policy "
                 f"asks for {policy.repeats}"
             )
-    planned = {case.method.partition(":")[0] for case in cases}
+    planned = {scenario.method.partition(":")[0] for scenario in scenarios}
     for threat in sorted(asked - {"release"}):
         missing = [
             method.info.title

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from core.audit.presets import PRESETS, Preset, list_included_attacks
+from core.audit.data_independent import add_data_independent
+from core.audit.presets import PRESETS, Preset, list_released_attacks
 from core.audit.spec import MethodChoice
-from core.audit.twins import add_twins
 from core.findings.policy import find_policy
 from core.registry import list_methods
 
@@ -112,13 +112,13 @@ def make_fields(
     keys = preset.choose_attacks(has_links, has_column)
     included = "links" in answers.knowledge and has_links
     if included:
-        keys += [method.info.key for method in list_included_attacks()]
+        keys += [method.info.key for method in list_released_attacks()]
     identity = "identity" in answers.secrets
     if identity:
         keys += [
             method.info.key
             for method in list_methods("identity_attack")
-            if method.info.is_null or method.info.cost in preset.costs
+            if method.info.is_baseline or method.info.cost in preset.costs
         ]
     chosen = [a.defense for a in choose_defenses(answers)] if defenses is None else defenses
     return {
@@ -126,11 +126,11 @@ def make_fields(
         "utility": answers.utility,
         "hide_links": 0.1 if has_links else None,
         "sensitive_links": None,
-        "aware": "method" in answers.knowledge or preset.aware,
-        "included_links": included,
+        "aware": "method" in answers.knowledge or preset.adaptive,
+        "released_links": included,
         "identity": {} if identity else None,
         "attacks": [MethodChoice(key=key) for key in keys],
-        "defenses": add_twins([MethodChoice.parse(text, "defense") for text in chosen]),
+        "defenses": add_data_independent([MethodChoice.parse(text, "defense") for text in chosen]),
         "num_repeats": preset.num_repeats,
         "policy": find_policy(answers.recipient).model_dump(mode="json"),
         "purpose": describe_answers(answers),

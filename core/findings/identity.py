@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.algorithms.fingerprints import DEPTHS
-from core.audit.cases import Case
+from core.audit.scenarios import Scenario
 from core.audit.view import spell
 from core.findings.labels import attack_threat, release_title
 from core.release import ORIGINAL
@@ -73,7 +73,7 @@ def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
     """
     rows = nodes[nodes.risk.notna()]
     keys = {
-        attack: Case.parse(attack).method
+        attack: Scenario.parse(attack).method
         for attack in rows.attack.unique()
         if attack_threat(attack) == "identity"
     }

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.audit.cases import Case
+from core.audit.scenarios import Scenario
 from core.findings.differences import is_clear
+from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import attack_rows, list_releases, main_metric
-from core.findings.turned import turn_round
 
-PRECISION, RECOVERED = "included_precision", "recovered_at_precision_0.9"
+PRECISION, RECOVERED = "released_precision", "recovered_at_precision_0.9"
 
 
 def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:
     """Release, Attack, Real among the links, Links named 9 in 10 right, Pairs, Repeats: one row a
-    release and attack on links inside; empty where none has finished."""
+    release and attack on released links; empty where none has finished."""
     found = attack_rows(results, RECOVERED, "included")
     real = attack_rows(results, PRECISION, "included").set_index(["release", "method"])
     rows = []
@@ -48,7 +48,7 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
         rows = found[found.release == release]
         best = rows.loc[rows.value.idxmax()]
         # of one release: who holds several judges the links of any of them
-        held = real.method.map(lambda method: Case.parse(method).knowledge.startswith("held"))
+        held = real.method.map(lambda method: Scenario.parse(method).knowledge.startswith("held"))
         shares = real[(real.release == release) & ~held.astype(bool)]
         share = f"{_interval(shares.iloc[0])} of the links are real; " if len(shares) else ""
         sentences.append(
@@ -59,7 +59,7 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def answer_aware(results: pd.DataFrame) -> list[str]:
+def answer_adaptive(results: pd.DataFrame) -> list[str]:
     """One sentence a release and threat: the strongest who know the defense against the
     strongest who do not."""
     sentences = []
@@ -68,11 +68,11 @@ def answer_aware(results: pd.DataFrame) -> list[str]:
         if metric is None:
             continue
         rows = attack_rows(results, metric, threat)
-        rows = turn_round(rows[~rows.is_null])
-        aware = rows[[Case.parse(method).knowledge == "aware" for method in rows.method]]
-        for release in list_releases(aware):
-            knows = aware[aware.release == release]
-            rest = rows[(rows.release == release) & ~rows.method.isin(aware.method)]
+        rows = invert_scores(rows[~rows.is_baseline])
+        adaptive = rows[[Scenario.parse(method).knowledge == "aware" for method in rows.method]]
+        for release in list_releases(adaptive):
+            knows = adaptive[adaptive.release == release]
+            rest = rows[(rows.release == release) & ~rows.method.isin(adaptive.method)]
             if rest.empty:
                 continue
             best, other = (part.loc[part.value.idxmax()] for part in (knows, rest))

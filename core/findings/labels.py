@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from core.audit.cases import Case, Threat, split_id
+from core.audit.scenarios import Scenario, Threat, split_id
 from core.errors import InputError
 from core.measures.metrics import METRICS
 from core.methods import Defense, Method
 from core.registry import parse_method
 from core.release import ORIGINAL
 
-MAIN_ATTACK_METRICS = ("auc", "accuracy", "included_auc", "expected_found", "hits_at_1")
+MAIN_ATTACK_METRICS = ("auc", "accuracy", "released_auc", "expected_found", "hits_at_1")
 """Headline metric of an attack, the first that was computed."""
 
 MAIN_UTILITY_METRICS = (
@@ -108,18 +108,18 @@ def _compose_title(method_id: str, is_brief: bool) -> str:
         if is_strength or (value != default and (value is True or not is_brief)):
             shown.append(_describe_setting(method, name, value))
     title = f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
-    return ", ".join([title, *describe_case(method_id)])
+    return ", ".join([title, *describe_scenario(method_id)])
 
 
-def describe_case(method_id: str) -> list[str]:
+def describe_scenario(method_id: str) -> list[str]:
     """What a case is after and what its attacker knows, beyond the plain case of its method."""
     if not split_id(method_id)[1]:
         return []
-    case = Case.parse(method_id)
-    words = ["on links inside"] if case.threat == "included" else []
-    if case.target:
-        words.append(f"on {case.target}")
-    name, _, value = case.knowledge.partition(":")
+    scenario = Scenario.parse(method_id)
+    words = ["on released links"] if scenario.threat == "included" else []
+    if scenario.target:
+        words.append(f"on {scenario.target}")
+    name, _, value = scenario.knowledge.partition(":")
     if name == "aware":
         words.append("knowing the defense")
     elif name == "others":
@@ -133,7 +133,7 @@ def describe_case(method_id: str) -> list[str]:
     elif name == "transfer":
         words.append("taught by another graph")
     elif name == "held":
-        held = " and ".join(map(release_title, case.held_defenses)) or f"{value} releases"
+        held = " and ".join(map(release_title, scenario.held_defenses)) or f"{value} releases"
         words.append(f"holding {held}")
     return words
 
@@ -172,13 +172,13 @@ def method_source(method_id: str) -> str:
     return "" if method is None else method.info.source
 
 
-def is_null(method_id: str) -> bool:
-    """Whether the attack is a null attacker, the baseline that a real one must beat."""
+def is_baseline(method_id: str) -> bool:
+    """Whether the attack is a baseline attacker, the baseline that a real one must beat."""
     method = _parse(method_id)
-    return method is not None and method.info.is_null
+    return method is not None and method.info.is_baseline
 
 
-def is_twin(release_id: str) -> bool:
+def is_data_independent(release_id: str) -> bool:
     """Whether a release is a synthesis without data, made for comparison only."""
     method = _parse(release_id)
     return method is not None and getattr(method, "data_free", False)
@@ -189,7 +189,7 @@ def attack_threat(method_id: str) -> Threat | None:
     method = _parse(method_id)
     if method is None or method.kind == "defense":
         return None
-    return Case.parse(method_id).threat
+    return Scenario.parse(method_id).threat
 
 
 def defense_key(release_id: str) -> str:

@@ -10,8 +10,8 @@ import pandas as pd
 
 from core.algorithms.fingerprints import Depth, compute_fingerprints
 from core.attacks.identity.column_values import list_rows
-from core.audit.drawing import list_published, prepare_graph
 from core.audit.spec import AuditSpec
+from core.audit.threat_sampling import list_published, prepare_graph
 from core.data.release_columns import Rule, leave_out_people
 from core.errors import InputError
 from core.findings.numbers import format_number

@@ -1,6 +1,6 @@
 """What a person's link risk means at the graph's own density, beside that of the balanced game.
 
-The risk of a link is told for a game in which hidden links and non-links are equally likely
+The risk of a link is told for a game in which withheld links and non-links are equally likely
 beforehand. Somebody who picks a pair that the release does not link meets far fewer hidden
 links; by Bayes the odds then shrink by the prior odds.
 """
@@ -20,7 +20,7 @@ BALANCED = 0.5
 
 
 def find_link_prior(view: AuditView) -> float | None:
-    """Hidden links over all pairs that the visible graph does not link, as in each repeat.
+    """Withheld links over all pairs that the visible graph does not link, as in each repeat.
 
     None where no links are hidden, or no pair is left.
     """
@@ -63,19 +63,19 @@ def describe_link_prior(view: AuditView, node: str, release: str) -> str:
     told = format_interval(row.risk, row.low, row.high)
     own = format_interval(move_prior(float(row.risk), prior), low, high)
     return (
-        f"Its links' risk, {told}, is for a pair that is as likely a hidden link as not (prior "
+        f"Its links' risk, {told}, is for a pair that is as likely a withheld link as not (prior "
         f"{BALANCED}). {describe_density(prior)}: at that density the same attacker would give a "
-        f"hidden link of this person a chance of {own}."
+        f"withheld link of this person a chance of {own}."
     )
 
 
 def describe_density(prior: float) -> str:
-    """ "Of the pairs that the release does not link, 1 in 6,900 is a hidden link"."""
-    return f"Of all pairs that are not linked, 1 in {1 / prior:,.0f} is a hidden link"
+    """ "Of the pairs that the release does not link, 1 in 6,900 is a withheld link"."""
+    return f"Of all pairs that are not linked, 1 in {1 / prior:,.0f} is a withheld link"
 
 
 def describe_report_prior(view: AuditView) -> str:
-    """What the report says once, below its table of people; "" without hidden links."""
+    """What the report says once, below its table of people; "" without withheld links."""
     prior = find_link_prior(view)
     if prior is None:
         return ""
@@ -83,6 +83,6 @@ def describe_report_prior(view: AuditView) -> str:
         f"a risk of {risk} becomes {format_number(move_prior(risk, prior))}" for risk in (0.9, 0.99)
     )
     return (
-        f"Risk by attacks on hidden links is for pairs that are as likely a hidden link as not "
+        f"Risk by attacks on withheld links is for pairs that are as likely a withheld link as not "
         f"(prior {BALANCED}). {describe_density(prior)}: at that density {shown}."
     )

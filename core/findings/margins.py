@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.audit.states import State
 from core.audit.view import AuditView
-from core.findings.labels import attack_threat, is_null, method_title, release_title
+from core.findings.labels import attack_threat, is_baseline, method_title, release_title
 from core.findings.numbers import format_interval
 from core.release import ORIGINAL
 
@@ -17,7 +17,7 @@ WHATS = ("private", "label")
 
 
 NULL = "class_prior"
-"""The null attacker whose margins are what no evidence gives."""
+"""The baseline attacker whose margins are what no evidence gives."""
 
 LEAVES_INVERTED = -0.1
 """Margins below it leak: who knows of the defense inverts the answer."""
@@ -40,10 +40,10 @@ COLUMNS = (
 
 
 def list_margin_attacks(view: AuditView) -> list[str]:
-    """Attribute attacks that left probabilities on some release, the null attackers last."""
+    """Attribute attacks that left probabilities on some release, the baseline attackers last."""
     done = view.results[view.results.status == State.DONE].method.unique()
     found = [m for m in view.summary.attacks if m in done and attack_threat(m) == "attribute"]
-    return sorted(found, key=is_null)
+    return sorted(found, key=is_baseline)
 
 
 def compute_margin_table(

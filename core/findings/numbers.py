@@ -2,7 +2,7 @@
 
 Risk has one sequential scale, used for nothing else. The original is grey, a defense keeps one
 colour of the Okabe–Ito palette (Okabe & Ito 2008; its yellow is left out, it vanishes on white).
-Null attackers are dashed.
+Baseline attackers are dashed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How near the ends of hidden links are, beside those of links and of pairs without one."""
+"""How near the ends of withheld links are, beside those of links and of pairs without one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METRICS = {
 """Metric less its kind → its title on a narrow axis."""
 
 
-KINDS = {"hidden": "Hidden links", "absent": "Pairs without a link", "visible": "Links released"}
+KINDS = {"hidden": "Withheld links", "absent": "Pairs without a link", "visible": "Links released"}
 
 
 COLUMNS = ["release", "title", "metric", "kind", "value", "low", "high", "n", "seeds"]
@@ -49,7 +49,7 @@ def compute_pair_table(
 
 
 def answer_pair_profile(results: pd.DataFrame) -> str:
-    """Whether nearness gives hidden links away, before and after; "" where it is not known."""
+    """Whether nearness gives withheld links away, before and after; "" where it is not known."""
     table = compute_pair_table(results)
     metric = next((m for m in MOVED_BY_LINKS if _find_gap(table, ORIGINAL, m) is not None), None)
     if metric is None:
@@ -57,7 +57,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
     hidden, absent = (_find_row(table, ORIGINAL, metric, kind) for kind in ("hidden", "absent"))
     noun = "steps apart" if metric == "pair_path_length" else "alike by their embeddings"
     text = (
-        f"On the original, the ends of hidden links are {_text(hidden)} {noun}, those of pairs "
+        f"On the original, the ends of withheld links are {_text(hidden)} {noun}, those of pairs "
         f"without a link {_text(absent)}"
     )
     gaps = {
@@ -69,7 +69,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
         return f"{text}: nearness does not tell them apart."
     is_far = (gaps[ORIGINAL] < 0) == (metric == "pair_path_length")
     way = "farther" if is_far else "nearer"
-    text += f": hidden links are {way}, which is what link attacks go by."
+    text += f": withheld links are {way}, which is what link attacks go by."
     others = {release: gap for release, gap in gaps.items() if release != ORIGINAL}
     if not others:
         return text

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.audit.cases import THREAT_TITLES, Threat
+from core.audit.scenarios import THREAT_TITLES, Threat
 from core.findings.attackers import compute_exposed, compute_headlines, find_secret
-from core.findings.labels import is_null, method_title, release_title
+from core.findings.labels import is_baseline, method_title, release_title
 from core.findings.numbers import format_interval, format_percent
 from core.release import ORIGINAL
 
@@ -45,7 +45,7 @@ class Secret:
         return f"{self.threat}:{self.target}" if self.target else self.threat
 
     def name(self, private: str | None = None) -> str:
-        """For readers: "Hidden links", "Private attribute country"."""
+        """For readers: "Withheld links", "Private attribute country"."""
         title = THREAT_TITLES[self.threat]
         column = self.target or (private or "")
         named = f"{title} {column}" if self.threat == "attribute" and column else title
@@ -53,9 +53,9 @@ class Secret:
 
 
 def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
-    """The secrets that an attack which is no null attacker was run against, threat by threat."""
+    """The secrets that an attack which is no baseline attacker was run against, threat by threat."""
     rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
-    found = {find_secret(attack) for attack in rows.attack.unique() if not is_null(attack)}
+    found = {find_secret(attack) for attack in rows.attack.unique() if not is_baseline(attack)}
     order = list(THREAT_TITLES)
     known = [Secret(t, target) for t, target in found if t in order]
     return sorted(known, key=lambda s: (order.index(s.threat), s.target))
@@ -71,7 +71,7 @@ def find_worst_secret(nodes: pd.DataFrame, release: str = ORIGINAL) -> Secret | 
 
 
 def select_secret(nodes: pd.DataFrame, secret: Secret) -> pd.DataFrame:
-    """The rows of `nodes` whose attack is after the secret, null attackers included."""
+    """The rows of `nodes` whose attack is after the secret, baseline attackers included."""
     wanted = (secret.threat, secret.target)
     mine = [attack for attack in nodes.attack.unique() if find_secret(attack) == wanted]
     return nodes[nodes.attack.isin(mine)]
@@ -81,13 +81,13 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
     """`PEOPLE_COLUMNS`, one row a person at stake: on whom the headline attacker gains most first.
 
     advantage, low, high  over the person's own base rate
-    support  mean advantage over all attacks on the secret but null attackers. Equal advantages
+    support  mean advantage over all attacks on the secret but baseline attackers. Equal advantages
              are ordered by `low`, then by `support`, then by id.
     """
     rows = select_secret(nodes, secret)
     rows = rows[rows.release == release]
     found = compute_headlines(rows)
-    real = rows[~rows.attack.map({a: is_null(a) for a in rows.attack.unique()}).astype(bool)]
+    real = rows[~rows.attack.map({a: is_baseline(a) for a in rows.attack.unique()}).astype(bool)]
     means = real.groupby("node", sort=False, observed=True).advantage.mean()
     means.index = means.index.astype("str")
     found = found.assign(support=found.node.map(means))

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.findings.attackers import compute_headline, find_secret
 from core.findings.numbers import format_percent
 from core.graph import MISSING, Attribute, Graph
@@ -192,8 +192,8 @@ def answer_map(people: pd.DataFrame) -> str:
 
 
 _ON: dict[Threat, str] = {
-    "link": "hidden links",
-    "included": "links inside",
+    "link": "withheld links",
+    "included": "released links",
     "attribute": "the private attribute",
     "identity": "who they are",
 }

@@ -25,7 +25,7 @@ class Limit(BaseModel):
     """The highest value that one metric of one threat may have.
 
     threat   "release": a figure of the release itself, such as the ε that it promises
-    methods  only these attacks count; empty: all, null attackers included
+    methods  only these attacks count; empty: all, baseline attackers included
     weight   "stop": above it the release must not leave; "refer": a person has to decide
     optional what the sample cannot resolve or the audit does not measure is not held against
              the release

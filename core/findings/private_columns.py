@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from core.audit.cases import Case, list_private
+from core.audit.scenarios import Scenario, list_private
 from core.audit.view import AuditView
 from core.findings.differences import compare_rows, is_clear
-from core.findings.labels import is_null, method_title, release_title
+from core.findings.inverted_scores import invert_scores, name_strength
+from core.findings.labels import is_baseline, method_title, release_title
 from core.findings.numbers import format_estimate, format_interval, format_number
 from core.findings.tables import attack_rows
-from core.findings.turned import name_strength, turn_round
 from core.measures.quantities import find_tolerance
 from core.release import ORIGINAL
 
@@ -37,7 +37,7 @@ def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
         values = graph.with_private(column).attribute(column).values
         if values is None:
             continue
-        real = rows[~rows.is_null]
+        real = rows[~rows.is_baseline]
         best = (rows if real.empty else real).sort_values("value").iloc[-1]
         close = view.estimate(release, best.method, "close_share")
         error = view.estimate(release, best.method, "absolute_error")
@@ -49,14 +49,14 @@ def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
             f"{format_interval(best.value, best.low, best.high)} of the error of saying the "
             f"median of everybody"
         )
-        nulls = rows[rows.is_null]
-        if len(nulls) and not real.empty:
-            null = nulls.loc[nulls.value.idxmax()]
-            other = view.estimate(release, null.method, "close_share")
+        baselines = rows[rows.is_baseline]
+        if len(baselines) and not real.empty:
+            baseline = baselines.loc[baselines.value.idxmax()]
+            other = view.estimate(release, baseline.method, "close_share")
             text += (
-                f"; the best null attacker, {method_title(null.method)}, comes that close for "
+                f"; the best baseline attacker, {method_title(baseline.method)}, comes that close for "
                 f"{format_estimate(other)} and takes away "
-                f"{format_interval(null.value, null.low, null.high)}"
+                f"{format_interval(baseline.value, baseline.low, baseline.high)}"
             )
         yield text + "."
 
@@ -66,8 +66,8 @@ def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
         rows = _select(view, "auc", column, release)
         if rows.empty:
             continue
-        rows = turn_round(rows)
-        real = rows[~rows.is_null]
+        rows = invert_scores(rows)
+        real = rows[~rows.is_baseline]
         plain = real[real.knowledge == ""]
         for how, start in HOW.items():
             joint = real[real.knowledge == f"joint:{how}"]
@@ -84,16 +84,17 @@ def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
 
 
 def _name(row: pd.Series) -> str:
-    return name_strength(row.value, row.low, row.high, row.is_turned)
+    return name_strength(row.value, row.low, row.high, row.is_inverted)
 
 
 def _select(view: AuditView, metric: str, column: str, release: str) -> pd.DataFrame:
     """Rows of the attacks on a column, with `knowledge` and `is_null`."""
     rows = attack_rows(view.results, metric, "attribute")
     rows = rows[rows.release == release]
-    cases = [Case.parse(method) for method in rows.method]
+    scenarios = [Scenario.parse(method) for method in rows.method]
     target = "" if column == view.spec.private else column
     rows = rows.assign(
-        knowledge=[case.knowledge for case in cases], is_null=rows.method.map(is_null).astype(bool)
+        knowledge=[scenario.knowledge for scenario in scenarios],
+        is_baseline=rows.method.map(is_baseline).astype(bool),
     )
-    return rows[[case.target == target for case in cases]].reset_index(drop=True)
+    return rows[[scenario.target == target for scenario in scenarios]].reset_index(drop=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
+from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title
 from core.findings.tables import attack_rows
-from core.findings.turned import turn_round
 
 
 def compute_ranking(
@@ -18,13 +18,13 @@ def compute_ranking(
 ) -> pd.DataFrame:
     """Rows attack × metric, ordered by the first metric, strongest attack first.
 
-    Values are the attacks' own; `strength` has those that are clearly wrong turned round.
+    Values are the attacks' own; `strength` has those that are clearly wrong inverted.
     """
     parts = []
     for metric in metrics:
         rows = attack_rows(results, metric, threat)
-        turned = turn_round(rows)
-        rows = rows.assign(strength=turned.value, is_turned=turned.is_turned)
+        inverted = invert_scores(rows)
+        rows = rows.assign(strength=inverted.value, is_inverted=inverted.is_inverted)
         parts.append(rows[rows.release == release])
     columns = [
         "method",
@@ -35,9 +35,9 @@ def compute_ranking(
         "high",
         "n",
         "seeds",
-        "is_null",
+        "is_baseline",
         "strength",
-        "is_turned",
+        "is_inverted",
     ]
     if not parts or all(part.empty for part in parts):
         return pd.DataFrame(columns=columns)

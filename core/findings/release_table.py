@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.audit.view import ReleaseSummary
+from core.findings.inverted_scores import name_strength
 from core.findings.labels import MAIN_UTILITY_METRICS, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import (
@@ -17,7 +18,6 @@ from core.findings.tables import (
     main_metric,
     select_results,
 )
-from core.findings.turned import name_strength
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -45,7 +45,7 @@ def compute_release_table(
             worst = compute_worst_attacks(results, metric, threat)
             title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
             texts = [
-                name_strength(row.value, row.low, row.high, row.is_turned)
+                name_strength(row.value, row.low, row.high, row.is_inverted)
                 for row in worst.itertuples()
             ]
             columns[title] = dict(zip(worst.release, texts, strict=True))

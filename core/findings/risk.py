@@ -49,7 +49,7 @@ def compute_heatmap(
     order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """rank, node, headline, attack (whose risk or advantage that is), and the same under each
-    attack (NaN: none). Most exposed first, by the headline attacker; nodes that null attackers
+    attack (NaN: none). Most exposed first, by the headline attacker; nodes that baseline attackers
     alone were run against come last, with NaN. Attacks stand alike for all releases: by what they
     reach on the first, which is the original.
 

@@ -19,9 +19,9 @@ BUDGET = "set by this tool; read with NIST SP 800-226 §2.3: above it a promise 
 GROUPS = "set by this tool; no group may carry much more of the risk than another"
 
 TITLES = {
-    "links_1": "Hidden links found at 1 % false alarms",
-    "links_01": "Hidden links found at 0.1 % false alarms",
-    "links_auc": "Ranking of hidden links (AUC)",
+    "links_1": "Withheld links found at 1 % false alarms",
+    "links_01": "Withheld links found at 0.1 % false alarms",
+    "links_auc": "Ranking of withheld links (AUC)",
     "included": "Links of the release named with 90 % precision",
     "attribute_share": "People whose value is inferred clearly better than by chance",
     "attribute_1": "Rarer value found at 1 % false alarms",

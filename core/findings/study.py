@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.audit.studies import StudyKind
 from core.audit.view import AuditView
 from core.audit.withheld import EVERYTHING
 from core.findings.differences import is_clear
-from core.findings.labels import is_null, method_title, metric_title
+from core.findings.labels import is_baseline, method_title, metric_title
 from core.findings.numbers import format_interval, format_percent
 from core.findings.tables import attack_rows, list_threats, main_metric
 from core.release import ORIGINAL
@@ -34,7 +34,7 @@ def compute_study(points: Sequence[tuple[float, AuditView]]) -> pd.DataFrame:
 
 def describe_study(table: pd.DataFrame, threat: Threat, kind: StudyKind) -> str:
     """One sentence: the best attack's figure at both ends of what was varied."""
-    rows = table[(table.threat == threat) & ~table.method.map(is_null).astype(bool)]
+    rows = table[(table.threat == threat) & ~table.method.map(is_baseline).astype(bool)]
     if rows.empty:
         return ""
     ends = []
@@ -84,7 +84,7 @@ def compute_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str
 def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str]) -> str:
     """One sentence: which single one lowers the best attack most, else whether all together do;
     attackers then take their next best, so that each point's best attack is compared, not the same
-    one. Null attackers count: one that looks at columns alone may be the leak."""
+    one. Baseline attackers count: one that looks at columns alone may be the leak."""
     rows = table[table.threat == threat]
     if rows.empty or not (rows.share == 0).any():
         return ""

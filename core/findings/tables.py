@@ -6,17 +6,17 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.audit.states import State
+from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
     attack_threat,
     has_utility_direction,
     is_attack_metric,
-    is_null,
+    is_baseline,
 )
-from core.findings.turned import turn_round
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -83,7 +83,7 @@ def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None
     """Finished attack rows of one metric, with `is_null` and `threat` columns."""
     rows = select_results(results, metric)
     rows = rows[rows.method != RELEASE]
-    rows["is_null"] = rows.method.map(is_null).astype(bool)
+    rows["is_baseline"] = rows.method.map(is_baseline).astype(bool)
     rows["threat"] = rows.method.map(attack_threat)
     if threat is not None:
         rows = rows[rows.threat == threat]
@@ -93,12 +93,12 @@ def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None
 def compute_worst_attacks(
     results: pd.DataFrame, metric: str, threat: Threat | None = None
 ) -> pd.DataFrame:
-    """One row a release: the strongest attack, null attackers included.
+    """One row a release: the strongest attack, baseline attackers included.
 
-    A defense is only as good as its worst case, and a null attacker may be it. An attack that is
-    clearly wrong counts turned round (`is_turned`, core.findings.turned).
+    A defense is only as good as its worst case, and a baseline attacker may be it. An attack that is
+    clearly wrong counts inverted (`is_turned`, core.findings.inverted_scores).
     """
-    rows = turn_round(attack_rows(results, metric, threat))
+    rows = invert_scores(attack_rows(results, metric, threat))
     worst = rows.loc[rows.groupby("release", sort=False).value.idxmax()]
     order = {release: i for i, release in enumerate(list_releases(results))}
     return worst.sort_values("release", key=lambda r: r.map(order)).reset_index(drop=True)

@@ -7,10 +7,10 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
-from core.audit.cases import Threat
-from core.findings.labels import is_higher_useful, is_twin, release_title
+from core.audit.scenarios import Threat
+from core.findings.inverted_scores import invert_scores
+from core.findings.labels import is_data_independent, is_higher_useful, release_title
 from core.findings.tables import compute_worst_attacks, list_releases, select_results
-from core.findings.turned import turn_round
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -25,7 +25,7 @@ COLUMNS = [
     "utility_low",
     "utility_high",
     "is_pareto",
-    "is_turned",
+    "is_inverted",
 ]
 
 
@@ -41,12 +41,12 @@ def compute_tradeoff(
     attack  one attack, or None for the worst case: the highest value over all attacks
     Columns release, title, attack (that does it), risk and utility with their intervals,
     is_pareto: no other release is at least as safe and as useful, and better in one of them;
-    is_turned: the attack is clearly wrong, and `risk` is its strength turned round.
+    is_turned: the attack is clearly wrong, and `risk` is its strength inverted.
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
     else:
-        risk = turn_round(select_results(results, attack_metric, method=attack))
+        risk = invert_scores(select_results(results, attack_metric, method=attack))
     utility = select_results(results, utility_metric, method=RELEASE)
     both = risk.merge(utility, on="release", suffixes=("_risk", "_utility"))
     table = pd.DataFrame(
@@ -60,7 +60,7 @@ def compute_tradeoff(
             "utility": both.value_utility,
             "utility_low": both.low_utility,
             "utility_high": both.high_utility,
-            "is_turned": both.is_turned,
+            "is_inverted": both.is_inverted,
         }
     )
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
@@ -99,9 +99,9 @@ def find_best_release(
 
     The upper end of the risk's interval must stay within, where there is an interval. None if
     no release does; equal usefulness is decided by the lower risk. Never the original, a
-    data-free twin, or a release that is `refused` for the sake of another threat.
+    data-independent baseline, or a release that is `refused` for the sake of another threat.
     """
-    barred = [r in refused or r == ORIGINAL or is_twin(r) for r in table.release]
+    barred = [r in refused or r == ORIGINAL or is_data_independent(r) for r in table.release]
     rows = table[compute_admissible(table, max_risk) & ~np.array(barred, bool)]
     if rows.empty:
         return None

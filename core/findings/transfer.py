@@ -6,10 +6,10 @@ from typing import Literal
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
+from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title
 from core.findings.tables import attack_rows, list_releases
-from core.findings.turned import turn_round
 
 
 def compute_transfer(
@@ -20,12 +20,12 @@ def compute_transfer(
 ) -> pd.DataFrame:
     """attack, title, one column a release; attacks by their strength on the original.
 
-    of  the attack's own value, or with those that are clearly wrong turned round
+    of  the attack's own value, or with those that are clearly wrong inverted
     """
     rows = attack_rows(results, metric, threat)
     if rows.empty:
         return pd.DataFrame(columns=["attack", "title"])
-    rows["strength"] = turn_round(rows).value
+    rows["strength"] = invert_scores(rows).value
     wide = rows.pivot_table([*{"strength", of}], "method", "release", sort=False)
     first = next(r for r in list_releases(results) if r in wide["strength"].columns)
     order = wide["strength"][first].sort_values(ascending=False, kind="stable").index

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from core.audit.view import AuditView
 from core.findings.evidence import Evidence, find_evidence, list_asked, list_untried
-from core.findings.labels import MAIN_UTILITY_METRICS, is_higher_useful, is_twin
+from core.findings.labels import MAIN_UTILITY_METRICS, is_data_independent, is_higher_useful
 from core.findings.policy import Limit, Policy
 from core.findings.tables import list_metrics, select_results
 from core.release import ORIGINAL
@@ -163,13 +163,13 @@ def _recommend(results: pd.DataFrame, verdicts: tuple[ReleaseVerdict, ...]) -> s
 
 
 def list_candidates(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
-    """Releases that may be published; never the original or a data-free twin."""
+    """Releases that may be published; never the original or a data-independent baseline."""
     return [
         verdict
         for verdict in verdicts
         if verdict.decision == "publish"
         and verdict.release != ORIGINAL
-        and not is_twin(verdict.release)
+        and not is_data_independent(verdict.release)
     ]
 
 

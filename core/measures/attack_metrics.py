@@ -201,29 +201,29 @@ def list_link_metrics() -> list[MetricInfo]:
             (
                 f"precision_at_{count}",
                 f"Right among the first {count} named",
-                f"Share of hidden links among the {count} unlinked pairs of all that the attacker "
-                "would name first. A guesser's share is that of hidden links among all such "
+                f"Share of withheld links among the {count} unlinked pairs of all that the attacker "
+                "would name first. A guesser's share is that of withheld links among all such "
                 "pairs, next to nothing.",
                 None,
             )
             for count in (50, 100, 500)
         ),
         (
-            "included_auc",
-            "Links inside: AUC",
+            "released_auc",
+            "Released links: AUC",
             "How well the attacker ranks the links that went into the release above all other "
             "pairs: 0.5 is guessing, 1 is certain.",
             0.5,
         ),
         (
-            "included_precision",
-            "Links inside: real ones",
+            "released_precision",
+            "Released links: real ones",
             "Share of the links of the release that are links of the graph that was defended.",
             None,
         ),
         (
-            "included_precision_top_tenth",
-            "Links inside: real ones among the likeliest tenth",
+            "released_precision_top_tenth",
+            "Released links: real ones among the likeliest tenth",
             "Share of real links among the tenth of the release's links that the attacker "
             "believes most.",
             None,
@@ -243,8 +243,8 @@ def list_link_metrics() -> list[MetricInfo]:
             0.0,
         ),
         (
-            "included_tpr_at_fpr_0.001",
-            "Links inside found at 0.1 % false alarms",
+            "released_tpr_at_fpr_0.001",
+            "Released links found at 0.1 % false alarms",
             "Share of the graph's links that the attacker names while naming 1 in 1,000 of the "
             "other pairs.",
             0.001,

@@ -3,7 +3,7 @@
 Raw scores of different attacks do not compare, so they are first turned into probabilities:
 isotonic regression of the truth on the score, cross-fitted over five folds, so that no case
 takes part in its own calibration. An attack that is clearly wrong leaks as much as one that is
-clearly right, so its scores are turned round first. Folds come from a hash of the case and are
+clearly right, so its scores are inverted first. Folds come from a hash of the case and are
 the same for every attack and release.
 """
 
@@ -27,7 +27,7 @@ NUM_FOLDS = 5
 ADVANTAGE_LIMIT = 0.2
 """An attacker who gains more than this over the base rate exposes a person."""
 
-MIN_TURNED = 10
+MIN_INVERTED = 10
 """Cases on either side below which no attack is clearly wrong: the test is a normal one."""
 
 
@@ -52,9 +52,9 @@ class NodeRisk:
 
 
 def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: int) -> NodeRisk:
-    """Per node with a hidden link: mean P(link | score) over its hidden links.
+    """Per node with a withheld link: mean P(link | score) over its withheld links.
 
-    Probabilities are those of the balanced game, hidden links and non-links being equally
+    Probabilities are those of the balanced game, withheld links and non-links being equally
     likely beforehand, so the base is 0.5. The mean, not the highest: the highest grows with the
     number of a node's links even for an attacker who knows nothing.
     """
@@ -185,7 +185,7 @@ def is_wrong_way(ranks: np.ndarray, truth: np.ndarray) -> bool:
     On ranks, that is a one-sided test, at 2.5 %, of an AUC below one half.
     """
     sides = ranks[truth], ranks[~truth]
-    if min(map(len, sides)) < MIN_TURNED:
+    if min(map(len, sides)) < MIN_INVERTED:
         return False
     gap = sides[0].mean() - sides[1].mean()
     is_lower: bool = gap < -1.96 * np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides))

@@ -1,6 +1,6 @@
-"""How near the ends of visible links, hidden links and non-links are (PPGSL Table I).
+"""How near the ends of visible links, withheld links and non-links are (PPGSL Table I).
 
-Hidden links that are as far apart as non-links cannot be told from them; the profile shows by
+Withheld links that are as far apart as non-links cannot be told from them; the profile shows by
 which kind of nearness they can, before and after a defense.
 """
 

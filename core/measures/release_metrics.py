@@ -165,14 +165,14 @@ def list_structure_metrics() -> list[MetricInfo]:
 
 PAIR_KINDS = {
     "visible": "links of the release",
-    "hidden": "hidden links",
+    "hidden": "withheld links",
     "absent": "pairs without a link",
 }
 """Which pairs a pair metric is about: the ending of its key → in words."""
 
 
 def list_pair_metrics() -> list[MetricInfo]:
-    """How near the ends of hidden links are to each other."""
+    """How near the ends of withheld links are to each other."""
     infos = [
         MetricInfo(
             "pair_path_length",

@@ -1,6 +1,6 @@
-"""How often the pairs that an attacker would name first are hidden links.
+"""How often the pairs that an attacker would name first are withheld links.
 
-Over all pairs that the release does not link. Hidden links are all scored; of the others those
+Over all pairs that the release does not link. Withheld links are all scored; of the others those
 at distance two are, and a uniform sample stands for the rest.
 """
 
@@ -66,7 +66,7 @@ def draw_candidates(
 
 
 def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measurement]:
-    """precision_at_50, _100, _500: share of hidden links among the pairs named first.
+    """precision_at_50, _100, _500: share of withheld links among the pairs named first.
 
     Pairs of one score are named by lot. Where a pair stands for several, the variance holds what
     the sample of the others may have missed.

@@ -51,7 +51,7 @@ def measure_link_prediction(graph: Graph, threats: Threats, context: Context) ->
     metric = "link_prediction_auc"
     links, absent = threats.test_links, threats.test_non_links
     if links is None or absent is None or not len(links) or not len(absent):
-        reason = "no links were held back for testing: that comes with hidden links"
+        reason = "no links were held back for testing: that comes with withheld links"
         return Measurement(metric, None, reason=reason)
     excess = describe_excess(graph)
     if excess:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.class_propagation import normalize_class_mass, propagate_labels
 from core.algorithms.normalize import normalize_adjacency
-from core.algorithms.spreading import normalize_class_mass, spread_labels
 from core.graph import MISSING, Graph
 from core.models.gps.ego import compute_role_features
 from core.models.tuning import scale_features
@@ -115,7 +115,7 @@ def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.nd
         shares = (found[:, :-1] + weight * prior) / (found[:, -1:] + weight)
         columns.append(np.log(shares) - np.log(prior))
     for share in SHARES:
-        spread = spread_labels(graph, observed, prior, share, ROUNDS)
+        spread = propagate_labels(graph, observed, prior, share, ROUNDS)
         columns.append(normalize_class_mass(spread, ~known))
     return np.column_stack(columns)
 

@@ -16,8 +16,8 @@ from scipy.special import softmax
 from core.algorithms.communities import find_communities
 from core.data.release_columns import leave_out_people
 from core.graph import MISSING, Attribute, Graph
-from core.models.elsewhere import translate_codes
 from core.models.pooling import FEWEST
+from core.models.shadow_graph import translate_codes
 
 SURENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Shares of what was said that may be kept; never none, so that people stay ranked."""

@@ -1,4 +1,4 @@
-"""What the data-free twin of a synthesis is told, and a graph for methods that need one."""
+"""What the data-independent baseline of a synthesis is told, and a graph for methods that need one."""
 
 from __future__ import annotations
 

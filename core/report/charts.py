@@ -23,11 +23,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from core.findings.homophily import MECHANISMS
+from core.findings.inverted_scores import MARK
 from core.findings.labels import (
     axis_title,
     chance_level,
+    is_baseline,
     is_higher_useful,
-    is_null,
     method_title,
     metric_title,
     short_titles,
@@ -36,7 +37,6 @@ from core.findings.numbers import format_number
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, ink_on, risk_color
 from core.findings.ranking import interval_lengths
 from core.findings.risk import SCALE_TITLES, Scale
-from core.findings.turned import MARK
 from core.release import ORIGINAL
 
 TEXT_FONT = "Libertinus Serif"
@@ -109,7 +109,7 @@ def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
             base = chance_level(metric) or 0.0
             place = rows.title.map(order.index).to_numpy()
             above, below = interval_lengths(rows)
-            fill = ["none" if null else color for null in rows.is_null]
+            fill = ["none" if baseline else color for baseline in rows.is_baseline]
             axes.barh(
                 place,
                 rows.value - base,
@@ -128,13 +128,15 @@ def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
                 elinewidth=0.8,
                 capsize=2,
             )
-            nulls = rows[rows.is_null]
-            if len(nulls):
-                axes.axvline(nulls.strength.max(), color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
-            turned = rows[rows.is_turned]
+            baselines = rows[rows.is_baseline]
+            if len(baselines):
+                axes.axvline(
+                    baselines.strength.max(), color=INK, linewidth=0.9, linestyle=(0, (4, 3))
+                )
+            inverted = rows[rows.is_inverted]
             axes.plot(
-                turned.strength,
-                turned.title.map(order.index),
+                inverted.strength,
+                inverted.title.map(order.index),
                 "D",
                 color=color,
                 markerfacecolor="none",
@@ -152,9 +154,9 @@ def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
 
 
 def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> str:
-    """ROC of all attacks on one release, log–log; the best strong, null attackers dashed."""
+    """ROC of all attacks on one release, log–log; the best strong, baseline attackers dashed."""
     chosen = {attack: curve for (owner, attack), curve in curves.items() if owner == release}
-    real = [attack for attack in chosen if not is_null(attack)] or list(chosen)
+    real = [attack for attack in chosen if not is_baseline(attack)] or list(chosen)
     best = max(real, key=lambda a: np.trapezoid(chosen[a].tpr, chosen[a].fpr))
 
     def paint(figure: Figure) -> None:
@@ -166,12 +168,14 @@ def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> st
                 np.clip(curve.tpr, 1e-4, 1),
                 color=OKABE_ITO[0] if strong else MUTED,
                 linewidth=1.8 if strong else 0.8,
-                linestyle=(0, (4, 3)) if is_null(attack) else "-",
+                linestyle=(0, (4, 3)) if is_baseline(attack) else "-",
                 label=method_title(attack) if strong else None,
             )
         if len(real) > 1:
             axes.plot([], [], color=MUTED, linewidth=0.8, label="other attacks")
-        axes.plot([], [], color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), label="null attackers")
+        axes.plot(
+            [], [], color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), label="baseline attackers"
+        )
         axes.plot([1e-4, 1], [1e-4, 1], color=MUTED, linewidth=0.6, linestyle=":", label="chance")
         low = max(min(float(curve.fpr[curve.fpr > 0].min()) for curve in chosen.values()), 1e-4)
         ticks = [t for t in (1e-4, 1e-3, 1e-2, 1e-1, 1) if t >= low * 0.99]

@@ -8,8 +8,8 @@ from typing import Any
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import list_decision_rows
 from core.findings.labels import (
-    is_null,
-    is_twin,
+    is_baseline,
+    is_data_independent,
     method_source,
     method_title,
     metric_title,
@@ -49,7 +49,7 @@ def build_limits(material: Material) -> list[Block]:
         result.append(blocks.paragraph("Every planned computation finished."))
     limits = [
         "The audit is as strong as its attackers. An attack that did not run here, or one that "
-        "knows more than assumed, may learn more. “Did not beat the null” is not “safe”.",
+        "knows more than assumed, may learn more. “Did not beat the baseline” is not “safe”.",
         "Risk is measured on links and values that this graph holds; what people could learn by "
         "joining the release with other data is outside of it.",
         "No change of links closes the way through node features: an attacker who uses only them "
@@ -104,7 +104,7 @@ def build_sources(material: Material) -> list[Block]:
     rows = []
     for key in dict.fromkeys(keys):
         info = find_method(key).info
-        title = f"{info.title} (null)" if is_null(key) else info.title
+        title = f"{info.title} (baseline)" if is_baseline(key) else info.title
         rows.append([title, info.summary, method_source(key)])
     rows.append(
         [
@@ -117,7 +117,7 @@ def build_sources(material: Material) -> list[Block]:
         rows.append(
             [
                 "Pair profile",
-                "How near hidden links are, beside pairs without a link.",
+                "How near withheld links are, beside pairs without a link.",
                 "Wu et al., PPGSL, 2025, Table I",
             ]
         )
@@ -236,7 +236,7 @@ def _find_published(material: Material) -> str:
 
 def _list_choices(material: Material) -> list[str]:
     """What can be decided, the recommended first, the original last."""
-    ids = [s.id for s in material.releases if not is_twin(s.id)]
+    ids = [s.id for s in material.releases if not is_data_independent(s.id)]
     ids.sort(key=lambda release: release == ORIGINAL)
     verdict = material.verdict
     if verdict is None:

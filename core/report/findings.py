@@ -6,11 +6,12 @@ from functools import partial
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.findings import answers
 from core.findings.attackers import compute_headlines
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
-from core.findings.labels import is_null, method_title, metric_title, release_title
+from core.findings.inverted_scores import MARK
+from core.findings.labels import is_baseline, method_title, metric_title, release_title
 from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number, format_percent
 from core.findings.private_columns import answer_private_columns
@@ -20,7 +21,6 @@ from core.findings.risk import SCALE_TITLES, compute_group_risk, compute_risk_sh
 from core.findings.tables import UNITS, describe_sample, list_metrics, main_metric, select_results
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.transfer import compute_transfer
-from core.findings.turned import MARK
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
 from core.report import blocks, charts
@@ -38,9 +38,9 @@ TABLE_METRICS = (
     "share_unique",
     "precision_at_0.9_confidence",
 )
-TURNED_NOTE = (
+INVERTED_NOTE = (
     f" {MARK} or diamond: clearly below one half, which leaks by inversion; counted and coloured "
-    "by its strength turned round."
+    "by its strength inverted."
 )
 NUM_EXPOSED = 15
 MAX_COLUMNS = 3
@@ -74,9 +74,9 @@ def build_attacks(material: Material) -> list[Block]:
             blocks.figure(
                 image,
                 alt,
-                f"{metric_title(metrics[0])} by attack. Hollow: null attackers; dashed: "
+                f"{metric_title(metrics[0])} by attack. Hollow: baseline attackers; dashed: "
                 f"the best of them; dotted: chance. {sample}"
-                f"{TURNED_NOTE * bool(table.is_turned.any())}",
+                f"{INVERTED_NOTE * bool(table.is_inverted.any())}",
             )
         )
         result.append(_build_attack_table(table, metrics, threat))
@@ -93,13 +93,13 @@ def build_attacks(material: Material) -> list[Block]:
 def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat) -> Block:
     wide = {
         (row.method, row.metric): format_interval(row.value, row.low, row.high)
-        + MARK * row.is_turned
+        + MARK * row.is_inverted
         for row in table.itertuples()
     }
     order = table.drop_duplicates("method")
     rows = [
         [
-            f"{row.title} (null)" if row.is_null else row.title,
+            f"{row.title} (baseline)" if row.is_baseline else row.title,
             *(wide.get((row.method, m), "not resolved") for m in metrics),
         ]
         for row in order.itertuples()
@@ -124,7 +124,7 @@ def _build_roc(material: Material, threat: Threat) -> list[Block]:
         for key, curve in material.view.rocs.items()
         if key[0] == ORIGINAL and key[1] in of_threat
     }
-    if all(is_null(attack) for _, attack in curves):
+    if all(is_baseline(attack) for _, attack in curves):
         return []
     image = material.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, ORIGINAL))
     return [
@@ -162,7 +162,7 @@ def build_releases(material: Material) -> list[Block]:
     )
     result.append(
         blocks.note(
-            "Worst case: the highest value over all attacks that ran, null attackers included. "
+            "Worst case: the highest value over all attacks that ran, baseline attackers included. "
             "Links "
             "are shares of the original's links."
         )
@@ -373,7 +373,7 @@ def _build_tradeoff_chart(
             image,
             alt,
             f"Risk against usefulness; the line joins the releases that no other one "
-            f"dominates. {sample}{TURNED_NOTE * bool(table.is_turned.any())}",
+            f"dominates. {sample}{INVERTED_NOTE * bool(table.is_inverted.any())}",
         )
     ]
 
@@ -400,6 +400,6 @@ def _build_transfer(material: Material, threat: Threat, metric: str) -> list[Blo
             alt,
             f"{metric_title(metric)} of every attack (rows) on every release (columns): a "
             f"defense must hold against all of them.{more}"
-            f"{TURNED_NOTE * (not strengths.equals(table))}",
+            f"{INVERTED_NOTE * (not strengths.equals(table))}",
         )
     ]

@@ -12,7 +12,7 @@ ALWAYS = {
     "learned from it.",
     "Attacker, attack": "A program that tries to learn what must not be learned, from the release "
     "and from what it is assumed to know already.",
-    "Null attacker": "An attacker that looks at next to nothing. A real attack that does not beat "
+    "Baseline attacker": "An attacker that looks at next to nothing. A real attack that does not beat "
     "it has found nothing in the links.",
     "Base rate": "How often somebody who knows nothing of a person is right about them.",
     "Advantage": "What an attacker gains over the base rate for one person; 0 is nothing.",
@@ -26,7 +26,7 @@ ALWAYS = {
     "Repeats": "The same computation on other random draws of who and what is secret.",
 }
 LINKS = {
-    "Hidden link": "A link that exists but is not in the release; the attacker is to find it.",
+    "Withheld link": "A link that exists but is not in the release; the attacker is to find it.",
 }
 ATTRIBUTE = {
     "Homophily": "People who are linked are often alike; so links give values away.",

@@ -35,7 +35,7 @@ def describe_people(spec: AuditSpec) -> str:
     assert choice is not None
     held = (
         "a second graph of the same people, which the analyst gave"
-        if choice.known_graph is not None
+        if choice.auxiliary_graph is not None
         else f"a second graph of them with {format_percent(choice.overlap)} of the links"
         + (f" and {format_percent(choice.noise)} wrong ones" if choice.noise else "")
     )

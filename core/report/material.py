@@ -9,7 +9,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
 from core.findings.attackers import compute_headline

@@ -1,4 +1,4 @@
-"""Why structure gives people away: homophily of the private value, nearness of hidden links."""
+"""Why structure gives people away: homophily of the private value, nearness of withheld links."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 from core.audit.states import State
 from core.findings import answers
 from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
-from core.findings.labels import is_null, method_title, metric_title, release_title
+from core.findings.labels import is_baseline, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
 from core.findings.tables import describe_sample
@@ -58,7 +58,7 @@ def _build_margins(material: Material) -> list[Block]:
     """How sure the strongest attribute attack is of the private value, a row a release."""
     metrics = ["margin", "margin_absolute", "share_below_zero"]
     done = material.results[material.results.status == State.DONE]
-    sizes = done[(done.metric == "margin_absolute") & ~done.method.map(is_null).astype(bool)]
+    sizes = done[(done.metric == "margin_absolute") & ~done.method.map(is_baseline).astype(bool)]
     sizes = sizes[sizes.release == ORIGINAL]
     if sizes.empty:
         return []
@@ -86,7 +86,7 @@ def _build_margins(material: Material) -> list[Block]:
 
 
 def _build_pairs(material: Material) -> list[Block]:
-    """The pair profile as a table: hidden links against pairs without a link."""
+    """The pair profile as a table: withheld links against pairs without a link."""
     table = compute_pair_table(material.results, material.shown)
     if table.empty:
         return []
@@ -107,12 +107,12 @@ def _build_pairs(material: Material) -> list[Block]:
     ]
     sample = _describe_brackets(table, "pair")
     return [
-        blocks.heading("How near the ends of hidden links are"),
+        blocks.heading("How near the ends of withheld links are"),
         *(blocks.paragraph(s) for s in [answer_pair_profile(material.results)] if s),
         blocks.table(
             ["Release", "Pairs", *map(metric_title, metrics)],
             rows,
-            "Nearness of hidden links and of pairs without a link: what link attacks go by. "
+            "Nearness of withheld links and of pairs without a link: what link attacks go by. "
             f"{sample}",
             numeric=range(2, 2 + len(metrics)),
             widths=[1.3, 1.1] + [1.0] * len(metrics),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from core.audit.cases import Threat
+from core.audit.scenarios import Threat
 from core.findings import answers
 from core.findings.labels import metric_title
 from core.findings.numbers import format_number, format_percent
@@ -25,8 +25,8 @@ from core.report.verdict import build_headline
 MAX_CLASSES = 10
 
 TARGETS: dict[Threat, str] = {
-    "link": "hidden links",
-    "included": "the links inside",
+    "link": "withheld links",
+    "included": "the released links",
     "attribute": "the private attribute",
     "identity": "who is who",
 }

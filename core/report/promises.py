@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from core.audit.twins import pair_twins
+from core.audit.data_independent import pair_data_independent
 from core.audit.view import ReleaseSummary
+from core.findings.data_independent import (
+    answer_data_independent,
+    compute_data_independent_table,
+    show_data_independent_table,
+)
 from core.findings.guarantees import (
     EMPIRICAL,
     NOT_PROVEN,
@@ -12,12 +17,11 @@ from core.findings.guarantees import (
     explain_signal,
     list_promise_rows,
 )
-from core.findings.labels import is_twin, release_title
+from core.findings.labels import is_data_independent, release_title
 from core.findings.ledger import COLUMNS as LEDGER_COLUMNS
 from core.findings.ledger import explain_ledger, list_ledger_rows
 from core.findings.numbers import format_number, format_percent
 from core.findings.palette import ORIGINAL_GREY
-from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.privacy.claim_check import CONFIDENCE
 from core.release import ORIGINAL
 from core.report import blocks
@@ -33,7 +37,7 @@ def build_guarantees(material: Material) -> list[Block]:
     defended = [
         summary
         for summary in material.releases
-        if summary.id != ORIGINAL and not is_twin(summary.id)
+        if summary.id != ORIGINAL and not is_data_independent(summary.id)
     ]
     if not defended:
         return [blocks.paragraph("Only the original was audited. It promises nothing.")]
@@ -54,7 +58,7 @@ def build_guarantees(material: Material) -> list[Block]:
     return [
         *result,
         *_build_checks(material, private),
-        *_build_twins(material),
+        *_build_data_independent(material),
         *_build_ledger(material),
     ]
 
@@ -129,23 +133,23 @@ def _build_checks(material: Material, private: list[ReleaseSummary]) -> list[Blo
     return result
 
 
-def _build_twins(material: Material) -> list[Block]:
+def _build_data_independent(material: Material) -> list[Block]:
     pairs = {
-        release: twin
-        for release, twin in pair_twins(material.view.spec.defenses).items()
-        if release in material.ids and twin in material.ids
+        release: independent
+        for release, independent in pair_data_independent(material.view.spec.defenses).items()
+        if release in material.ids and independent in material.ids
     }
-    table = compute_twin_table(material.results, pairs)
+    table = compute_data_independent_table(material.results, pairs)
     if table.empty:
         return []
-    shown = show_twin_table(table)
+    shown = show_data_independent_table(table)
     return [
         blocks.heading("Did the data make the difference?"),
-        *(blocks.paragraph(sentence) for sentence in answer_twins(table)),
+        *(blocks.paragraph(sentence) for sentence in answer_data_independent(table)),
         blocks.table(
             list(shown.columns),
             shown.to_numpy().tolist(),
-            "Every synthesis beside its data-free twin: the same method run without the links, "
+            "Every synthesis beside its data-independent baseline: the same method run without the links, "
             "but for their number. Only what exceeds the twin came from the data.",
             numeric=(2, 3, 4),
             widths=[1.7, 1.2, 1, 1, 0.8, 0.8],

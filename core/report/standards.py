@@ -7,8 +7,8 @@ NIST SP 800-226 and the Five Safes (Desai, Ritchie & Welpton 2016); it is no cer
 
 from __future__ import annotations
 
-from core.audit.cases import Case, Threat, list_cases
-from core.findings.labels import describe_case, is_null, metric_title, release_title
+from core.audit.scenarios import Scenario, Threat, list_scenarios
+from core.findings.labels import describe_scenario, is_baseline, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
@@ -95,13 +95,16 @@ def _build_criteria(material: Material) -> Block:
     verdict = material.verdict
     if verdict is not None and verdict.recommended is not None:
         releases.append(verdict.recommended)
-    planned = list_cases(material.view.spec)
+    planned = list_scenarios(material.view.spec)
     rows = []
     for title, what, threats in CRITERIA:
-        count = sum(case.threat in threats and not is_null(case.id) for _, _, case in planned)
+        count = sum(
+            scenario.threat in threats and not is_baseline(scenario.id)
+            for _, _, scenario in planned
+        )
         texts = [_find_worst(material, release, threats) for release in releases]
         rows.append([title, what, _count_tried(count), *texts])
-    linking = sum(_is_linking(case) for _, _, case in planned)
+    linking = sum(_is_linking(scenario) for _, _, scenario in planned)
     rows.insert(
         1,
         ["Linkability", "people found again in another network", _count_tried(linking)]
@@ -111,14 +114,14 @@ def _build_criteria(material: Material) -> Block:
     return blocks.table(
         ["Criterion", "What", "Tried", *heads],
         rows,
-        "The three criteria of WP216: what was tried beside null attackers, and the worst that "
+        "The three criteria of WP216: what was tried beside baseline attackers, and the worst that "
         "was found, by these too.",
         widths=[1, 1.6, 0.7] + [1.1] * len(releases),
     )
 
 
-def _is_linking(case: Case) -> bool:
-    return case.method.partition(":")[0] in MATCHING or case.knowledge.startswith("held")
+def _is_linking(scenario: Scenario) -> bool:
+    return scenario.method.partition(":")[0] in MATCHING or scenario.knowledge.startswith("held")
 
 
 def _count_tried(count: int) -> str:
@@ -138,20 +141,20 @@ def _find_worst(material: Material, release: str, threats: tuple[Threat, ...]) -
     return "; ".join(parts) or "–"
 
 
-def _say_knowledge(case: Case) -> str:
+def _say_knowledge(scenario: Scenario) -> str:
     """What an attacker knows beside the release."""
-    words = [text for text in describe_case(case.id) if not text.startswith("on ")]
+    words = [text for text in describe_scenario(scenario.id) if not text.startswith("on ")]
     return ", ".join(words) or "the release and what the threat grants, not how it was made"
 
 
 def _build_intruder(material: Material) -> Block:
     spec = material.view.spec
-    real = [case for _, _, case in list_cases(spec) if not is_null(case.id)]
-    known = sorted({_say_knowledge(case) for case in real}) or ["nothing"]
+    real = [scenario for _, _, scenario in list_scenarios(spec) if not is_baseline(scenario.id)]
+    known = sorted({_say_knowledge(scenario) for scenario in real}) or ["nothing"]
     who = "one attack" if len(real) == 1 else f"{len(real)} attacks"
     return blocks.facts(
         [
-            ("Who played the intruder", f"{who} of this tool, beside null attackers"),
+            ("Who played the intruder", f"{who} of this tool, beside baseline attackers"),
             ("What they knew", "; ".join(known)),
             (
                 "Said of the recipient",

@@ -10,10 +10,10 @@ from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.errors import AuditError
 from core.findings import advice as advice_figures
-from core.findings.labels import attack_threat, is_null, method_title
+from core.findings.labels import attack_threat, is_baseline, method_title
 from core.findings.risk import compute_worst_case
 from core.release import ORIGINAL
-from pages.ui import gate, job, page, service
+from pages.ui import job, login, page, service
 from pages.ui.text import escape
 
 START = "Look for links to hide"
@@ -40,7 +40,7 @@ def show_advice(view: AuditView, node: str) -> None:
         return
     if progress is not None:
         _show_result(progress, node)
-    if gate.check_change(view.summary.id, view.summary.person, "they can ask for advice"):
+    if login.check_change(view.summary.id, view.summary.person, "they can ask for advice"):
         _show_form(view, node, attacks, progress)
 
 
@@ -127,7 +127,7 @@ def _list_attacks(view: AuditView, node: str) -> list[MethodChoice]:
     found = [
         choice
         for choice in view.spec.attacks
-        if attack_threat(choice.id) == "attribute" and not is_null(choice.id)
+        if attack_threat(choice.id) == "attribute" and not is_baseline(choice.id)
     ]
     rows = view.nodes[(view.nodes.node == node) & (view.nodes.release == ORIGINAL)]
     rows = rows[rows.attack.isin([choice.id for choice in found])]

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.presets import PRESETS, Preset, list_included_attacks
+from core.audit.presets import PRESETS, Preset, list_released_attacks
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.data.splits import Evaluation
-from core.findings.labels import is_null
+from core.findings.labels import is_baseline
 from core.methods import Method
 from core.registry import list_methods
 from core.words import count_noun
@@ -22,8 +22,8 @@ from pages.ui.method_form import list_fields, show_settings
 GROUPS = (
     (
         "link_attack",
-        "Find hidden links",
-        "The adversary sees the release and names pairs that it believes to be hidden links.",
+        "Find withheld links",
+        "The adversary sees the release and names pairs that it believes to be withheld links.",
         "No sensitive links are set: choose some on the Data page.",
     ),
     (
@@ -82,7 +82,7 @@ def _show_presets(usable: Mapping[str, bool]) -> None:
                 {
                     "attacks": [MethodChoice(key=key) for key in keys],
                     "num_repeats": preset.num_repeats,
-                    "aware": preset.aware,
+                    "aware": preset.adaptive,
                     "identity": None,
                 }
             )
@@ -91,7 +91,7 @@ def _show_presets(usable: Mapping[str, bool]) -> None:
                 f"Choose {preset.title.lower()}",
                 key=f"preset-{preset.key}",
                 on_click=session.choose_attacks,
-                args=(keys, preset.num_repeats, preset.aware),
+                args=(keys, preset.num_repeats, preset.adaptive),
                 width="stretch",
                 disabled=not time,
             )
@@ -107,7 +107,7 @@ def _is_chosen(preset: Preset, keys: list[str]) -> bool:
     }
     same = (state.get("num_repeats"), bool(state.get("aware"))) == (
         preset.num_repeats,
-        preset.aware,
+        preset.adaptive,
     )
     return same and ticked == set(keys)
 
@@ -129,7 +129,9 @@ def _show_run(
         names = count_noun(len(view.spec.defenses), "defense")
         if right.checkbox(f"The {names} as well", True, key="keep_defenses"):
             defenses = view.spec.defenses
-    is_empty = all(is_null(choice.id) for choice in choices)  # null attackers are a yardstick
+    is_empty = all(
+        is_baseline(choice.id) for choice in choices
+    )  # baseline attackers are a yardstick
     is_running = view is not None and view.summary.state.is_active
     fields = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
     fields = {**fields, **page.choose_identity(choices), **knowledge}
@@ -149,7 +151,7 @@ def _show_run(
         chosen = count_noun(len(choices), "attack")
         time = estimate_audit(fields)
         st.caption(f"{chosen} chosen" + (f": {time} on this computer." if time else "."))
-        if session.current_threats().attacker_graph and not any(map(page.learns, choices)):
+        if session.current_threats().shadow_graph and not any(map(page.learns, choices)):
             st.caption("None of them learns from the other graph: Neighbourhood classifier does.")
     if pressed:
         page.start_audit(fields)
@@ -158,7 +160,7 @@ def _show_run(
 def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[str, Any]]:
     """The single methods; what is ticked, and what attackers know beyond a release."""
     choices: list[MethodChoice] = []
-    inside = list_included_attacks()
+    inside = list_released_attacks()
     st.button(
         "None",
         key="preset-none",
@@ -173,7 +175,7 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
             if method not in inside:
                 choices += _show_attack(method, usable[kind])
     knowledge = _show_knowledge()
-    asked = ("included_links", "releases_held", "hold_every_defense")
+    asked = ("released_links", "releases_held", "hold_every_defense")
     if choices and any(knowledge[name] for name in asked):
         choices += [MethodChoice(key=m.info.key) for m in inside]
     return choices, knowledge
@@ -182,7 +184,7 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
 def _show_knowledge() -> dict[str, Any]:
     """Attackers who know more than a release, as fields of the spec."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        aware = st.checkbox(
+        adaptive = st.checkbox(
             "Knowing the defense too",
             key="aware",
             persist_state="session",
@@ -190,8 +192,8 @@ def _show_knowledge() -> dict[str, Any]:
             "release with secrets of their own, and learns from it.",
         )
         inside = st.checkbox(
-            "Links inside",
-            key="included_links",
+            "Released links",
+            key="released_links",
             persist_state="session",
             help="Which links of a release are real, and which real ones went in?",
         )
@@ -202,27 +204,27 @@ def _show_knowledge() -> dict[str, Any]:
             1,
             key="releases_held",
             persist_state="session",
-            help="Links inside, for somebody who holds so many releases of the same graph.",
+            help="Released links, for somebody who holds so many releases of the same graph.",
         )
         every = st.checkbox(
             "One of every defense",
             key="hold_every_defense",
             persist_state="session",
-            help="Links inside, for somebody who holds a release of each defense of the audit.",
+            help="Released links, for somebody who holds a release of each defense of the audit.",
         )
         evaluation = st.selectbox(
-            "Tell hidden links from",
+            "Tell withheld links from",
             list(EVALUATIONS),
             format_func=EVALUATIONS.__getitem__,
             key="evaluation",
             persist_state="session",
             help="Random pairs are easy to tell from links; people of as many links, or pairs "
-            "that share a contact, are harder. At distance two, hidden links are judged only "
+            "that share a contact, are harder. At distance two, withheld links are judged only "
             "where their ends share a contact as well.",
         )
     return {
-        "aware": aware,
-        "included_links": inside,
+        "aware": adaptive,
+        "released_links": inside,
         "releases_held": int(held) if held > 1 else None,
         "hold_every_defense": every,
         "evaluation": evaluation,
@@ -233,7 +235,7 @@ def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
     info = method.info
     box, text, cost, settings = st.columns([3, 5, 1.4, 1.3], vertical_alignment="center")
     key = f"attack.{info.key}"
-    st.session_state.setdefault(key, usable and (info.is_null or info.cost == "instant"))
+    st.session_state.setdefault(key, usable and (info.is_baseline or info.cost == "instant"))
     chosen = box.checkbox(
         info.title, key=key, disabled=not usable, persist_state="session", help=info.source
     )

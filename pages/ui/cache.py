@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from core.audit import other_graph
+from core.audit import shadow_columns
 from core.audit.spec import AuditSpec
 from core.audit.view import AuditView
 from core.data import profile
@@ -72,7 +72,7 @@ def compute_profile(
 @st.cache_resource(max_entries=16, show_spinner=False)
 def find_gaps(graph_hash: str, other: str, columns: tuple[str, ...]) -> dict[str, str]:
     """Why another stored graph does not teach a private column, "" where it does; InputError."""
-    return other_graph.find_gaps(columns, load_graph(graph_hash), load_graph(other))
+    return shadow_columns.find_gaps(columns, load_graph(graph_hash), load_graph(other))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

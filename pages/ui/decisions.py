@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.desk import find_person
+from core.audit.access.authorised import find_person
 from core.audit.decisions import MAX_PERSON, MAX_REASON, Decision, DecisionKind, find_current
 from core.audit.view import AuditView
 from core.errors import AuditError
@@ -70,7 +70,7 @@ def record_handout(view: AuditView, release: str, make: Callable[[], bytes]) -> 
     A download is made outside the page's run: what is recorded is settled here.
     """
     current = find_current(view.decisions, view.summary.id)
-    desk = service.open_service()  # here: the download has no session to find the person in
+    authorised = service.open_service()  # here: the download has no session to find the person in
     named = _name_signed_in() or st.session_state.get("decision-person", "").strip()
     person = named or (current.person if current is not None else NOBODY)
     evidence = make_evidence(judge_view(view), release)
@@ -78,7 +78,7 @@ def record_handout(view: AuditView, release: str, make: Callable[[], bytes]) -> 
     def make_recorded() -> bytes:
         content = make()
         found = hash_file(content)
-        _write(desk, view, "published", release, person, "", evidence, found)
+        _write(authorised, view, "published", release, person, "", evidence, found)
         return content
 
     return make_recorded
@@ -111,7 +111,7 @@ def _name_signed_in() -> str:
 
 
 def _write(
-    desk: AuditService,
+    authorised: AuditService,
     view: AuditView,
     kind: DecisionKind,
     release: str,
@@ -130,4 +130,4 @@ def _write(
         evidence=evidence,
         file_hash=file_hash,
     )
-    desk.record_decision(decision)
+    authorised.record_decision(decision)

@@ -13,10 +13,10 @@ from core.findings.guarantees import (
     explain_signal,
     list_promise_rows,
 )
-from core.findings.labels import is_twin, release_title
+from core.findings.labels import is_data_independent, release_title
 from core.findings.numbers import format_number
 from core.release import ORIGINAL, Guarantee
-from pages.ui import gate, job, page, service
+from pages.ui import job, login, page, service
 from pages.ui.text import escape, show_seconds
 from pages.ui.theme import current_theme
 
@@ -25,7 +25,9 @@ TRIALS = {500: "500, a first look", 2000: "2,000", 10_000: "10,000, thorough"}
 
 def show_guarantees(view: AuditView) -> None:
     """The card of one release of the audit at a time, and the check of its claim beside it."""
-    made = [s for s in view.releases if s.id != ORIGINAL and s.facts and not is_twin(s.id)]
+    made = [
+        s for s in view.releases if s.id != ORIGINAL and s.facts and not is_data_independent(s.id)
+    ]
     if not made:
         return
     st.header("What a release promises", anchor=False)
@@ -95,7 +97,7 @@ def _show_check(view: AuditView, release: str) -> None:
     running = next((run for run in claims if run.is_active), None)
     if running is not None:
         _watch(view.summary.id, running.id)
-    elif gate.check_change(view.summary.id, view.summary.person, "they can check its claims"):
+    elif login.check_change(view.summary.id, view.summary.person, "they can check its claims"):
         _show_start(view.summary.id, release)
     done = [run for run in claims if run.check is not None]
     if done:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.desk import may_change
+from core.audit.access.authorised import may_change
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
@@ -121,9 +121,11 @@ def _warn_of_gaps(view: AuditView) -> str:
 
 
 def _offer_resume(audit_id: str, label: str) -> None:
-    desk = service.open_service()
-    if may_change(desk, audit_id) and st.button(label, key="resume", icon=":material/play_arrow:"):
-        desk.resume_audit(audit_id)
+    authorised = service.open_service()
+    if may_change(authorised, audit_id) and st.button(
+        label, key="resume", icon=":material/play_arrow:"
+    ):
+        authorised.resume_audit(audit_id)
         st.session_state["job"] = audit_id
         st.rerun()
 

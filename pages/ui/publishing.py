@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.desk import find_person
+from core.audit.access.authorised import find_person
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.publishing import PublishSpec
 from core.audit.spec import MethodChoice
@@ -17,7 +17,7 @@ from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import explain_release
 from core.release import Release
-from pages.ui import documents, gate, job, page, service
+from pages.ui import documents, job, login, page, service
 from pages.ui.decisions import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
@@ -39,7 +39,7 @@ def show_publishing(view: AuditView) -> None:
         "publishing run makes the chosen one anew from the whole graph, with randomness of the "
         "operating system that nobody keeps."
     )
-    if gate.check_change(view.summary.id, view.summary.person, "they prepare its releases"):
+    if login.check_change(view.summary.id, view.summary.person, "they prepare its releases"):
         _show_form(view)
     show_ledger(view)
     runs = service.open_service().publishing.list(view.summary.id)
@@ -148,8 +148,8 @@ def _show_run(view: AuditView, run: PublishProgress) -> None:
 
 def _show_unsigned(run: PublishProgress) -> None:
     """What waits for a second person; the core says who may sign."""
-    desk = service.open_service()
-    title, who = release_title(run.spec.defense.id), gate.name_person(run.prepared_by)
+    authorised = service.open_service()
+    title, who = release_title(run.spec.defense.id), login.name_person(run.prepared_by)
     with st.container(border=True):
         st.markdown(
             f"**{title}** was prepared by {who} and waits for the signature of an approver. "
@@ -157,13 +157,13 @@ def _show_unsigned(run: PublishProgress) -> None:
         )
         with st.expander("Provenance"):
             st.json(run.provenance)
-        person = find_person(desk)
+        person = find_person(authorised)
         if not person.has("approver"):
             st.caption(":material/lock: Only an approver may sign it.")
         elif run.prepared_by == person.subject:
             st.caption(":material/lock: Another approver must sign what you prepared.")
         elif st.button("Sign the release", key="publish-sign", icon=":material/verified:"):
-            desk.sign_publish(run.id)
+            authorised.sign_publish(run.id)
             st.rerun()
 
 
@@ -171,10 +171,10 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
     choice = progress.spec.defense
     release, title = progress.release, release_title(choice.id)
     assert release is not None
-    desk = service.open_service()  # here: the download has no session to find the person in
+    authorised = service.open_service()  # here: the download has no session to find the person in
 
     def hand_out() -> bytes:
-        run = desk.hand_out(progress.id)
+        run = authorised.hand_out(progress.id)
         assert run.release is not None
         return documents.make_archive(
             run.release,
@@ -191,8 +191,8 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             f"**{title}** is ready: {release.graph.num_edges:,} links, {release.guarantee.label}. "
             f"It is kept for {RETENTION_DAYS} days, or until this audit is deleted."
         )
-        if not find_person(desk).is_local:
-            prepared, signed = map(gate.name_person, (progress.prepared_by, progress.signed_by))
+        if not find_person(authorised).is_local:
+            prepared, signed = map(login.name_person, (progress.prepared_by, progress.signed_by))
             st.caption(f":material/verified: Prepared by {prepared}, signed by {signed}.")
         show_card(release.guarantee, view)
         if release.guarantee.is_private:

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.other_graph import describe_taught, find_gaps
+from core.audit.shadow_columns import describe_taught, find_gaps
 from core.audit.spec import IdentityChoice
-from core.data import safely
+from core.data import sandbox
 from core.data.second_graph import draw_identity_threat
 from core.errors import AuditError, InputError
 from core.graph import Graph
@@ -29,7 +29,7 @@ def show_second_graph(graph: Graph) -> None:
             "Attacks that find people know how they are linked, or hold a second graph of the "
             "same people: an older copy, or another network. Without one it is simulated."
         )
-        given = _choose_graph(choice.known_graph)
+        given = _choose_graph(choice.auxiliary_graph)
         left, middle, right = st.columns(3)
         seeds = left.number_input(
             "People found beforehand", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
@@ -55,7 +55,12 @@ def show_second_graph(graph: Graph) -> None:
             disabled=not simulated,
             key=f"noise-{key}",
         )
-        fields = {"known_graph": given, "seeds_known": seeds, "overlap": overlap, "noise": noise}
+        fields = {
+            "auxiliary_graph": given,
+            "seeds_known": seeds,
+            "overlap": overlap,
+            "noise": noise,
+        }
         try:
             _check(graph, fields)
         except AuditError as error:
@@ -64,7 +69,7 @@ def show_second_graph(graph: Graph) -> None:
         session.set_threats(identity=IdentityChoice.model_validate(fields))
 
 
-def show_other_graph(graph: Graph) -> None:
+def show_shadow_graph(graph: Graph) -> None:
     """Widgets for a graph of other people that an attacker learns from; one that has no private
     column is told of and not taken over, and so are columns that it lacks."""
     threats, key = session.current_threats(), form_key()
@@ -83,7 +88,7 @@ def show_other_graph(graph: Graph) -> None:
             accept_multiple_files=True,
             key=f"other-graph-{key}",
         )
-        given = threats.attacker_graph
+        given = threats.shadow_graph
         if not files:
             if given and not st.checkbox(
                 "Use the graph that was uploaded", True, key=f"other-{key}"
@@ -100,7 +105,7 @@ def show_other_graph(graph: Graph) -> None:
             given = _store_once("other", asked, load)
             if given is None:
                 return
-        session.set_threats(attacker_graph=given)
+        session.set_threats(shadow_graph=given)
         if given is not None and threats.more_private:
             _tell_taught(private, given)
 
@@ -126,8 +131,8 @@ def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
         raise InputError("other graph", "must be a file of links and a table", len(files))
     paths = [store_upload(file) for file in files]
     if len(paths) == 1:
-        return safely.load_safely(paths[0]).graph
-    heads = {path: safely.preview_safely(path, 1, is_nodes=True).columns for path in paths}
+        return sandbox.load_in_sandbox(paths[0]).graph
+    heads = {path: sandbox.preview_in_sandbox(path, 1, is_nodes=True).columns for path in paths}
     tables = [path for path in paths if set(private) & set(heads[path])]
     if len(tables) != 1:
         columns = " or ".join(f"'{name}'" for name in private)
@@ -135,7 +140,7 @@ def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
     links = next(path for path in paths if path != tables[0])
     # The first is read as it was of the audited graph; the others are read alike as they are.
     first = private[0] if private[0] in heads[tables[0]] else None
-    return safely.load_safely(links, nodes_path=tables[0], private=first).graph
+    return sandbox.load_in_sandbox(links, nodes_path=tables[0], private=first).graph
 
 
 def _choose_graph(stored: str | None) -> str | None:
@@ -150,7 +155,7 @@ def _choose_graph(stored: str | None) -> str | None:
             return None
         return stored
     found = _store_once(
-        "second", (file.file_id,), lambda: safely.load_safely(store_upload(file)).graph
+        "second", (file.file_id,), lambda: sandbox.load_in_sandbox(store_upload(file)).graph
     )
     return found or stored
 
@@ -176,6 +181,6 @@ def _store_once(what: str, asked: tuple[str, ...], load: Callable[[], Graph]) ->
 
 def _check(graph: Graph, fields: dict[str, Any]) -> None:
     """InputError where the graphs have nobody in common, or fewer people than seeds."""
-    if fields["known_graph"] is not None:
-        known = service.open_service().load_graph(fields["known_graph"])
+    if fields["auxiliary_graph"] is not None:
+        known = service.open_service().load_graph(fields["auxiliary_graph"])
         draw_identity_threat(graph, Seed(0), num_seeds=int(fields["seeds_known"]), known=known)

@@ -31,7 +31,7 @@ def start_service() -> AuditService:
 
 def open_service() -> AuditService:
     """The service as who uses this page may use it; the core checks each of its verbs."""
-    from core.audit.access.desk import enter
+    from core.audit.access.authorised import enter
 
     service = start_service()
     return enter(service, sign_in.find_person(service.home))

@@ -53,7 +53,7 @@ class ThreatChoice:
     generalize: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     identity: IdentityChoice = SIMULATED
-    attacker_graph: str | None = None
+    shadow_graph: str | None = None
 
     @property
     def spec_fields(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class ThreatChoice:
             "attacker_places": self.attacker_places if self.private else (),
             "joint": self.joint if self.private and self.more_private else (),
             "groups": self.groups,
-            "attacker_graph": self.attacker_graph if self.private else None,
+            "shadow_graph": self.shadow_graph if self.private else None,
             "publisher_knows": self.publisher_knows,
             "attacker_known": self.attacker_known if self.private else (),
             "hide_links": self.hide_links if self.mode == "share" else None,
@@ -109,7 +109,7 @@ class ThreatChoice:
             spec.generalize,
             spec.leave_out,
             spec.identity or SIMULATED,
-            spec.attacker_graph,
+            spec.shadow_graph,
         )
 
     @staticmethod
@@ -222,10 +222,10 @@ def write_threat() -> None:
         st.query_params["threat"] = st.session_state["risk-threat"]
 
 
-def choose_attacks(keys: list[str], num_repeats: int, aware: bool = False) -> None:
+def choose_attacks(keys: list[str], num_repeats: int, adaptive: bool = False) -> None:
     """Tick exactly these attacks on the Attack page; `aware`: knowing the defense too."""
     for kind in ATTACK_KINDS:
         for method in list_methods(kind):
             st.session_state[f"attack.{method.info.key}"] = method.info.key in keys
     st.session_state["num_repeats"] = num_repeats
-    st.session_state["aware"] = aware
+    st.session_state["aware"] = adaptive

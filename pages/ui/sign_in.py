@@ -1,7 +1,7 @@
 """Who uses a page: the local user, or with sign-in who the provider says, in the role given here.
 
 Sign-in is switched on by a section [auth] in .streamlit/secrets.toml (see Streamlit's st.login);
-roles are in roles.toml of AUDIT_HOME or the file of AUDIT_ROLES (core.audit.access.people).
+roles are in roles.toml of AUDIT_HOME or the file of AUDIT_ROLES (core.audit.access.accounts).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.audit.access.people import LOCAL, Person, load_roles, read_claims
+from core.audit.access.accounts import LOCAL, Person, load_roles, read_claims
 from core.errors import InputError
 
 UNPROTECTED = "AUDIT_UNPROTECTED"

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.data import readers, safely
+from core.data import readers, sandbox
 from core.data.temporary import make_folder
 from core.errors import AuditError, ResourceError
 from core.words import count_noun
@@ -80,7 +80,7 @@ def show_upload() -> None:
         name = st.text_input("Name of the graph", stem, key=f"name-{stem}", width=280)
         if st.button("Load the graph", type="primary", key="load-upload"):
             with st.spinner("Reading the files"):
-                loaded = safely.load_safely(parts[LINKS], name=name or stem, **options)
+                loaded = sandbox.load_in_sandbox(parts[LINKS], name=name or stem, **options)
             page.open_loaded(
                 loaded, session.ThreatChoice(private=options["private"], utility=options["utility"])
             )
@@ -206,7 +206,7 @@ def _ask_links() -> dict[str, Any]:
 
 @st.cache_data(max_entries=16, show_spinner="Looking at the files")
 def _preview(path: str, changed: float, rows: int, is_nodes: bool) -> pd.DataFrame:
-    return safely.preview_safely(path, rows, is_nodes)
+    return sandbox.preview_in_sandbox(path, rows, is_nodes)
 
 
 def _choose_column(

@@ -22,7 +22,7 @@ from core.progress import RecordingProgress
 from core.seeding import Seed
 
 ATTACK = MethodChoice(key="label_propagation")
-PATIENCE_S = 120
+RETRY_S = 120
 
 
 @pytest.fixture(autouse=True)
@@ -223,7 +223,7 @@ def test_a_job_on_the_cluster_is_cancelled_before_its_end_and_kept_when_done(ser
 
 
 def wait_for(condition):
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + RETRY_S
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)

@@ -10,17 +10,17 @@ import pytest
 
 import core.cli.main as command
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
-from core.audit.cases import Case, list_cases
-from core.audit.drawing import draw_repeat, prepare_elsewhere, prepare_graph
 from core.audit.export import describe_audit
 from core.audit.knowledge import select_attacker
-from core.audit.other_graph import describe_taught, fill_taught, find_gaps
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
+from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.service import AuditService
+from core.audit.shadow_columns import describe_taught, fill_taught, find_gaps
 from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from core.audit.store.statements import list_graphs
+from core.audit.threat_sampling import draw_repeat, prepare_graph, prepare_shadow_graph
 from core.cli.arguments import build_spec
 from core.data.synthetic import generate_social
 from core.data.writers import write_release
@@ -41,7 +41,7 @@ def make_spec(**fields):
 
 def test_one_case_more_and_the_others_stay_as_they_were():
     plain = plan_audit(make_spec(), GRAPH)
-    spec = make_spec(attacker_graph=OTHER.content_hash)
+    spec = make_spec(shadow_graph=OTHER.content_hash)
     more = plan_audit(spec, GRAPH, None, OTHER)
     new = {cell.key: cell.method for cell in more}
     assert {cell.key for cell in plain} < set(new)
@@ -49,16 +49,16 @@ def test_one_case_more_and_the_others_stay_as_they_were():
         del new[cell.key]
     assert len(new) == 1
     (name,) = new.values()
-    case = Case.parse(name)
-    assert (case.knowledge, case.threat) == ("transfer", "attribute")
-    assert case.id == name
-    assert [c.id for _, _, c in list_cases(spec)].count(name) == 1
-    again = plan_audit(make_spec(attacker_graph="0" * 64), GRAPH, None, OTHER)
+    scenario = Scenario.parse(name)
+    assert (scenario.knowledge, scenario.threat) == ("transfer", "attribute")
+    assert scenario.id == name
+    assert [c.id for _, _, c in list_scenarios(spec)].count(name) == 1
+    again = plan_audit(make_spec(shadow_graph="0" * 64), GRAPH, None, OTHER)
     assert {c.key for c in again} & {c.key for c in more} == {c.key for c in plain}
 
 
 def test_what_is_learned_there_is_renewed_apart(monkeypatch):
-    spec = make_spec(attacker_graph=OTHER.content_hash)
+    spec = make_spec(shadow_graph=OTHER.content_hash)
     old = {cell.method: cell.key for cell in plan_audit(spec, GRAPH, None, OTHER)}
     monkeypatch.setattr(NeighbourhoodClassifier, "transfer_version", 99)
     new = {cell.method: cell.key for cell in plan_audit(spec, GRAPH, None, OTHER)}
@@ -66,11 +66,11 @@ def test_what_is_learned_there_is_renewed_apart(monkeypatch):
 
 
 def test_the_other_graph_is_needed_and_deleted_with_the_audit(tmp_path):
-    assert list_graphs("a", {"attacker_graph": "b"}) == ["a", "b"]
+    assert list_graphs("a", {"shadow_graph": "b"}) == ["a", "b"]
     store = Store(tmp_path)
     store.save_graph(GRAPH)
     held = store.save_graph(OTHER)
-    spec = make_spec(attacker_graph=held)
+    spec = make_spec(shadow_graph=held)
     for audit_id in ("one", "two"):
         store.add_audit(audit_id, "", spec, plan_audit(spec, GRAPH, None, OTHER), {})
     assert store.delete_audit("one") == []
@@ -91,12 +91,12 @@ def test_the_other_graph_is_needed_and_deleted_with_the_audit(tmp_path):
 )
 def test_a_graph_that_cannot_teach_is_an_error(change, said):
     with pytest.raises(InputError, match=said):
-        prepare_elsewhere(replace(OTHER, **change), GRAPH.attribute("seniority"))
+        prepare_shadow_graph(replace(OTHER, **change), GRAPH.attribute("seniority"))
 
 
 def test_a_private_column_is_needed():
     with pytest.raises(InputError, match="needs a private column"):
-        make_spec(private=None, hide_links=0.1, attacker_graph="0" * 64)
+        make_spec(private=None, hide_links=0.1, shadow_graph="0" * 64)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_the_command_line_audits_it(files, audit_home):
         ]
     )
     spec, graph = build(options, audit_home)
-    assert spec.attacker_graph is not None
+    assert spec.shadow_graph is not None
     taught = measure_taught(run_inline(spec, graph, audit_home))
     assert set(taught.method) == {"neighbourhood_classifier:trees=50,folds=2,rounds=1"}
     assert set(taught.threat) == {"attribute"}
@@ -190,7 +190,7 @@ def test_the_command_line_says_what_is_wrong_in_one_line(files, tmp_path, capsys
         assert len(capsys.readouterr().err.strip().splitlines()[-1:]) == 1
 
 
-MORE = {"more_private": ("affiliation", "label"), "attacker_graph": OTHER.content_hash}
+MORE = {"more_private": ("affiliation", "label"), "shadow_graph": OTHER.content_hash}
 
 
 def list_taught(cells):
@@ -209,9 +209,9 @@ def test_every_private_column_that_the_other_graph_has_is_taught():
     assert list(taught) == ["transfer", "column:affiliation+transfer", "column:label+transfer"]
     alone = list_taught(plan_audit(make_spec(**{**MORE, "more_private": ()}), GRAPH, None, OTHER))
     assert set(alone.values()) == {taught["transfer"]}
-    case = Case.parse("neighbourhood_classifier@column:label+transfer")
-    assert (case.target, case.knowledge) == ("label", "transfer")
-    assert case.id == "neighbourhood_classifier@column:label+transfer"
+    scenario = Scenario.parse("neighbourhood_classifier@column:label+transfer")
+    assert (scenario.target, scenario.knowledge) == ("label", "transfer")
+    assert scenario.id == "neighbourhood_classifier@column:label+transfer"
 
 
 def test_a_column_that_the_other_graph_lacks_is_left_out():
@@ -233,7 +233,7 @@ def test_old_specs_are_planned_as_they_were():
     old = make_spec(**MORE)
     assert old.attacker_columns is None
     assert list(list_taught(plan_audit(old, GRAPH, None, OTHER))) == ["transfer"]
-    single = make_spec(attacker_graph=OTHER.content_hash)
+    single = make_spec(shadow_graph=OTHER.content_hash)
     assert fill_taught(single, GRAPH, OTHER) is single
     first_alone = without("affiliation", "label")
     assert fill_taught(old, GRAPH, first_alone) is old
@@ -264,14 +264,14 @@ def test_a_started_audit_keeps_what_is_taught(audit_home, monkeypatch):
 def test_who_is_taught_knows_the_same_people_here():
     spec = fill_taught(make_spec(**MORE), GRAPH, OTHER)
     threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0, None, OTHER)
-    assert {"seniority", "affiliation", "label"} <= threats.elsewhere.attributes.keys()
+    assert {"seniority", "affiliation", "label"} <= threats.shadow_graph.attributes.keys()
     plain, taught = (
-        select_attacker(spec, Case("x", "attribute", "affiliation", knows), 0, threats)
+        select_attacker(spec, Scenario("x", "attribute", "affiliation", knows), 0, threats)
         for knows in ("", "transfer")
     )
     assert taught.attribute.attribute.name == "affiliation"
     np.testing.assert_array_equal(plain.attribute.known, taught.attribute.known)
-    first = select_attacker(spec, Case("x", "attribute", "", "transfer"), 0, threats)
+    first = select_attacker(spec, Scenario("x", "attribute", "", "transfer"), 0, threats)
     assert first is threats
 
 
@@ -295,7 +295,7 @@ def test_numbers_are_taught_in_the_classes_of_the_audited_graph():
     graph = replace(GRAPH, attributes={**GRAPH.attributes, "age": ages})
     attributes = {**OTHER.attributes, "age": Attribute.from_values("age", older)}
     other = replace(OTHER, attributes=attributes)
-    found = prepare_elsewhere(other, graph.attribute("age")).attribute("age")
+    found = prepare_shadow_graph(other, graph.attribute("age")).attribute("age")
     assert found.classes == ages.classes
     np.testing.assert_array_equal(found.codes[:190], ages.codes[60:])
     assert attributes["age"].classes == other.attribute("age").classes

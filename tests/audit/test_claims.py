@@ -9,12 +9,12 @@ import pytest
 from core.audit.assemble import assemble_view
 from core.audit.export import describe_audit
 from core.audit.jobs.claims import ClaimJobs, ClaimRequest, play_claim
-from core.audit.jobs.kind import list_runs, run_job
+from core.audit.jobs.job import list_runs, run_job
 from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.store.owner import describe_owner
+from core.audit.store.liveness import describe_owner
 from core.errors import InputError, RunCancelled, UnsupportedError
 from core.progress import RecordingProgress
 from tests.oracles.broken import make_half_noise
@@ -22,10 +22,10 @@ from tests.oracles.broken import make_half_noise
 EDGE_RAND = {"key": "edge_rand", "config": {"epsilon": 1.0}}
 RELEASE = "edge_rand:epsilon=1.0"
 SOLITUDE = {"key": "solitude", "config": {"epsilon": 1.0}}
-PATIENCE_S = 300.0
+RETRY_S = 300.0
 
 
-def wait_for(condition, seconds=PATIENCE_S):
+def wait_for(condition, seconds=RETRY_S):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -128,14 +128,14 @@ def test_what_promises_nothing_has_no_claim_and_progress_cancels():
 @pytest.mark.xdist_group("audit cluster")
 def test_the_service_plays_reuses_and_cancels_checks(service, make_spec):
     audit_id = service.start_audit(make_spec(defenses=[EDGE_RAND, SOLITUDE]))
-    assert service.wait(audit_id, PATIENCE_S)
+    assert service.wait(audit_id, RETRY_S)
     before = service.get_view(audit_id)
     with pytest.raises(InputError, match="defended"):
         service.claims.start(audit_id, "original", 100)
     with pytest.raises(InputError, match="trials"):
         service.claims.start(audit_id, RELEASE, 10)
     claim_id = service.claims.start(audit_id, RELEASE, 100)
-    assert service.claims.wait(claim_id, PATIENCE_S)
+    assert service.claims.wait(claim_id, RETRY_S)
     assert service.claims.start(audit_id, RELEASE, 100) == claim_id
     view = service.get_view(audit_id)
     assert before.claims == ()

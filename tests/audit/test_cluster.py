@@ -18,7 +18,7 @@ from core.audit.jobs.engine import Engine
 from core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 300.0
+RETRY_S = 300.0
 
 
 def start(folder: Path, name: str, *arguments: str) -> tuple[subprocess.Popen[bytes], str]:
@@ -31,7 +31,7 @@ def start(folder: Path, name: str, *arguments: str) -> tuple[subprocess.Popen[by
             stderr=errors,
             env={**os.environ, "AUDIT_DEVICE": "cpu"},
         )
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + RETRY_S
     while time.monotonic() < end and process.poll() is None:
         for line in log.read_text().splitlines():
             if line.startswith(f"{arguments[0]} at "):

@@ -138,7 +138,7 @@ def test_an_audits_releases_hold_the_same(files, tmp_path, capsys, audit_home):
 
 
 def test_attackers_see_what_is_published_and_nothing_else(files, audit_home):
-    """The withheld column is the secret itself: with it the null attacker knows all."""
+    """The withheld column is the secret itself: with it the baseline attacker knows all."""
     rng = np.random.default_rng(0)
     secret = rng.integers(0, 2, 200)
     pairs = np.stack([np.arange(200), np.roll(np.arange(200), 1)], 1)

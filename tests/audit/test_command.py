@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import core.cli.main as command
-from core.audit.export import CASE_COLUMNS
+from core.audit.export import SCENARIO_COLUMNS
 from core.audit.parts import PARTS
 from core.audit.run import run_inline
 from core.audit.service import AuditService
@@ -170,14 +170,14 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
     code, out, err = run(*arguments, tmp_path / "a", capsys=capsys)
     assert (code, out) == (0, "")
     methods = [*list_methods("link_attack"), *list_methods("attribute_attack")]
-    attackers = {"common_neighbors"} | {m.info.key for m in methods if m.info.is_null}
+    attackers = {"common_neighbors"} | {m.info.key for m in methods if m.info.is_baseline}
     assert f"{2 * (2 + 3 * (len(attackers) + len(PARTS)))} cells, 0 failed" in err
     before = list_finished()
     assert run(*arguments, tmp_path / "b", capsys=capsys)[0] == 0
     assert list_finished() == before  # nothing was computed again
     first, second = (json.loads((tmp_path / x / "audit.json").read_text()) for x in "ab")
     assert json.dumps(first["results"]) == json.dumps(second["results"])
-    assert tuple(first["results"][0]) == (*RESULT_COLUMNS, *CASE_COLUMNS)
+    assert tuple(first["results"][0]) == (*RESULT_COLUMNS, *SCENARIO_COLUMNS)
     assert {row["release"] for row in first["results"]} == {
         "original",
         "random_deletion:strength=0.1",
@@ -189,7 +189,7 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
         estimate = inline.estimate(row["release"], row["method"], row["metric"])
         assert (estimate.value, estimate.low) == (row["value"], row["low"])
     nodes = pd.read_parquet(tmp_path / "a" / "nodes.parquet")
-    assert tuple(nodes) == (*NODE_COLUMNS, "base", *CASE_COLUMNS)
+    assert tuple(nodes) == (*NODE_COLUMNS, "base", *SCENARIO_COLUMNS)
     assert nodes.risk.between(0, 1).all()
     files = {path.name for path in (tmp_path / "a" / "releases").iterdir()}
     assert {"random_deletion.csv", "random_deletion_strength=0.1.csv"} <= files
@@ -271,7 +271,7 @@ def test_an_audit_adds_twins_and_checks_the_claims_of_its_releases(audit_home, t
     options = command.build_parser().parse_args(list(map(str, arguments)))
     service = AuditService(audit_home)
     spec = build_spec(options, service)
-    options.no_twins = True
+    options.no_data_independent = True
     assert build_spec(options, service).defenses == spec.defenses[:1]
     service.close()
     run_inline(spec, load_dataset("karate").graph, audit_home)  # no worker needs to load torch

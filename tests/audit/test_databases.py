@@ -15,7 +15,7 @@ from core.audit.service import AuditService
 from core.audit.spec import MethodChoice
 from core.audit.store.database import Store
 
-PATIENCE_S = 300.0
+RETRY_S = 300.0
 DEFENSE = {"key": "edge_rand", "config": {"epsilon": 1.0}}
 
 
@@ -28,19 +28,19 @@ def test_an_audit_its_check_and_its_release(database, tmp_path, graph, make_spec
     try:
         service.save_graph(graph)
         audit_id = service.start_audit(spec, "a name: ’é\u2028")
-        assert service.wait(audit_id, PATIENCE_S)
+        assert service.wait(audit_id, RETRY_S)
         view = service.get_view(audit_id)
         assert (view.summary.state, view.summary.cells_failed) == ("done", 0)
         claim = service.claims.start(audit_id, view.releases[1].id, 100)
         choice = MethodChoice.model_validate(DEFENSE)
         run = service.start_publish(PublishSpec.of_audit(spec, choice), audit_id)
-        assert service.claims.wait(claim, PATIENCE_S)
-        assert service.publishing.wait(run, PATIENCE_S)
+        assert service.claims.wait(claim, RETRY_S)
+        assert service.publishing.wait(run, RETRY_S)
         assert service.claims.get(claim).check is not None
         assert service.get_publish(run).release is not None
         assert service.find_same_audit(spec) == audit_id
         service.resume_audit(audit_id)
-        assert service.wait(audit_id, PATIENCE_S)
+        assert service.wait(audit_id, RETRY_S)
         service.delete_audit(audit_id)
         with service._store.read() as connection:
             for table in ("audits", "audit_cells", "jobs", "graphs"):

@@ -10,8 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import core.registry
-from core.audit.drawing import draw_repeat
-from core.audit.export import CASE_COLUMNS, describe_audit
+from core.audit.export import SCENARIO_COLUMNS, describe_audit
 from core.audit.jobs import cells as execute
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
@@ -19,6 +18,7 @@ from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.store import files
 from core.audit.store.database import Store
+from core.audit.threat_sampling import draw_repeat
 from core.audit.view import CELL_COLUMNS, NODE_COLUMNS, PROFILE_COLUMNS, REPEATS, RESULT_COLUMNS
 from core.errors import RunCancelled
 from core.methods import LinkAttack, MethodInfo
@@ -260,5 +260,5 @@ def test_results_hold_no_nan(view):
 
     text = json.dumps(describe_audit(view), allow_nan=False)
     row = json.loads(text)["results"][0]
-    assert tuple(row) == (*RESULT_COLUMNS, *CASE_COLUMNS)
+    assert tuple(row) == (*RESULT_COLUMNS, *SCENARIO_COLUMNS)
     assert row["config"] == {}

@@ -93,7 +93,7 @@ def test_a_second_graph_is_used(tmp_path, capsys, audit_home):
     code, said = run(*arguments, capsys=capsys)
     assert code == 0, said
     audit = json.loads((out / "audit.json").read_text())
-    assert audit["spec"]["identity"]["known_graph"]
+    assert audit["spec"]["identity"]["auxiliary_graph"]
     rows = pd.DataFrame(audit["results"])
     hits = rows[(rows.method == "seeded_percolation") & (rows.metric == "hits_at_1")]
     assert hits.value.iloc[0] > 0.5
@@ -141,7 +141,7 @@ def test_all_attacks_of_another_threat_are_not_joined_by_these():
         graph,
     )
     assert {cell.key for cell in plain} < {cell.key for cell in both}
-    assert sum(cell.case.threat == "identity" for cell in both if cell.kind == "attack") == 1
+    assert sum(cell.scenario.threat == "identity" for cell in both if cell.kind == "attack") == 1
 
 
 def test_what_the_attacker_holds_renews_these_cells_only():

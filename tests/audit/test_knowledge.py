@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.cases import Case, list_cases
-from core.audit.drawing import draw_repeat, prepare_graph
 from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
-from core.audit.knowledge import select_attacker, tell_publisher
+from core.audit.knowledge import limit_publisher_knowledge, select_attacker
 from core.audit.plan import plan_audit
 from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
+from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec
+from core.audit.threat_sampling import draw_repeat, prepare_graph
 from core.cli.audit import describe_risk
 from core.cli.main import main
 from core.data.synthetic import generate_social
@@ -42,9 +42,9 @@ def make_spec(**changes) -> AuditSpec:
 
 def test_what_the_publisher_is_told():
     threats = draw_repeat(make_spec(), prepare_graph(make_spec(), GRAPH), 0)
-    assert tell_publisher(threats, "public") is threats
-    assert tell_publisher(threats, "none").attribute is None
-    told = tell_publisher(threats, "column").attribute
+    assert limit_publisher_knowledge(threats, "public") is threats
+    assert limit_publisher_knowledge(threats, "none").attribute is None
+    told = limit_publisher_knowledge(threats, "column").attribute
     assert told.known.all()
     assert not told.hidden.any()
     assert threats.attribute.known.mean() == pytest.approx(0.1, abs=0.02)
@@ -53,25 +53,33 @@ def test_what_the_publisher_is_told():
 def test_attackers_know_people_of_their_own_and_all_attacks_meet_the_same_ones():
     spec = make_spec(attacker_known=(0.1, 0.3), more_private=("affiliation",))
     threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0)
-    few = select_attacker(spec, Case("gcn", "attribute", "", "others:0.1"), 0, threats).attribute
-    same = select_attacker(spec, Case("gat", "attribute", "", "others:0.1"), 0, threats).attribute
-    many = select_attacker(spec, Case("gcn", "attribute", "", "others:0.3"), 0, threats).attribute
+    few = select_attacker(
+        spec, Scenario("gcn", "attribute", "", "others:0.1"), 0, threats
+    ).attribute
+    same = select_attacker(
+        spec, Scenario("gat", "attribute", "", "others:0.1"), 0, threats
+    ).attribute
+    many = select_attacker(
+        spec, Scenario("gcn", "attribute", "", "others:0.3"), 0, threats
+    ).attribute
     np.testing.assert_array_equal(few.known, same.known)
     assert few.known.mean() == pytest.approx(0.1, abs=0.02)
     assert many.known.mean() == pytest.approx(0.3, abs=0.02)
     assert (few.known != threats.attribute.known).any()
-    again = select_attacker(spec, Case("gcn", "attribute", "", "others:0.1"), 1, threats).attribute
+    again = select_attacker(
+        spec, Scenario("gcn", "attribute", "", "others:0.1"), 1, threats
+    ).attribute
     assert (again.known != few.known).any()
-    plain = select_attacker(spec, Case("gcn", "attribute"), 0, threats)
+    plain = select_attacker(spec, Scenario("gcn", "attribute"), 0, threats)
     assert plain is threats
-    other = select_attacker(spec, Case("gcn", "attribute", "affiliation"), 0, threats).attribute
+    other = select_attacker(spec, Scenario("gcn", "attribute", "affiliation"), 0, threats).attribute
     assert other.attribute.name == "affiliation"
     assert (other.known & other.hidden).sum() == 0
 
 
 def test_cases_are_listed_and_old_specs_plan_the_cells_they_always_did():
     spec = make_spec(attacker_known=(0.1,), more_private=("affiliation",))
-    ids = [case.id for _, _, case in list_cases(spec)][:4]
+    ids = [scenario.id for _, _, scenario in list_scenarios(spec)][:4]
     assert ids == [
         "label_propagation",
         "label_propagation@others:0.1",
@@ -167,7 +175,7 @@ def test_the_publishers_targets_are_everybody_where_it_knows_everybody():
     from core.models.flips.perturbation import draw_targets
 
     threats = draw_repeat(make_spec(), prepare_graph(make_spec(), GRAPH), 0)
-    told = tell_publisher(threats, "column").attribute
+    told = limit_publisher_knowledge(threats, "column").attribute
     assert len(draw_targets(told, 0, Seed(0).rng("t"))) == 200
     assert (
         len(draw_targets(threats.attribute, 0, Seed(0).rng("t"))) == threats.attribute.hidden.sum()
@@ -176,17 +184,17 @@ def test_the_publishers_targets_are_everybody_where_it_knows_everybody():
 
 def test_who_infers_or_knows_the_other_column_too_is_a_case_of_its_own():
     spec = make_spec(more_private=("affiliation",), joint=("inferred", "known"))
-    cases = [case for _, _, case in list_cases(spec)]
-    assert Case.parse("label_propagation@column:affiliation+joint:known") in cases
-    assert len(cases) == 2 * (2 + 2 * 2)
+    scenarios = [scenario for _, _, scenario in list_scenarios(spec)]
+    assert Scenario.parse("label_propagation@column:affiliation+joint:known") in scenarios
+    assert len(scenarios) == 2 * (2 + 2 * 2)
     plain = {cell.key for cell in plan_audit(make_spec(more_private=("affiliation",)), GRAPH)}
     assert plain < {cell.key for cell in plan_audit(spec, GRAPH)}
     threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0)
-    joint = select_attacker(spec, Case("gcn", "attribute", "", "joint:inferred"), 0, threats)
+    joint = select_attacker(spec, Scenario("gcn", "attribute", "", "joint:inferred"), 0, threats)
     (other,) = joint.others
     assert other.attribute.name == "affiliation"
     np.testing.assert_array_equal(other.known, joint.attribute.known)
-    known = select_attacker(spec, Case("gcn", "attribute", "", "joint:known"), 0, threats)
+    known = select_attacker(spec, Scenario("gcn", "attribute", "", "joint:known"), 0, threats)
     assert known.others[0].known.all()
     with pytest.raises(InputError, match="two private columns"):
         make_spec(joint=("known",))
@@ -216,9 +224,9 @@ def test_numbers_and_several_columns_are_told_in_words(tmp_path):
 
 def test_attackers_who_know_people_of_some_places():
     spec = make_spec(attacker_places=("degree:.1", "community:0.25"))
-    cases = [case for _, _, case in list_cases(spec)]
-    degree, community = Case.parse("gcn@others_degree:0.1"), "gcn@others_community:0.25"
-    assert replace(degree, method="class_prior") in cases
+    scenarios = [scenario for _, _, scenario in list_scenarios(spec)]
+    degree, community = Scenario.parse("gcn@others_degree:0.1"), "gcn@others_community:0.25"
+    assert replace(degree, method="class_prior") in scenarios
     graph = prepare_graph(spec, GRAPH)
     threats = draw_repeat(spec, graph, 0)
     seen = [select_attacker(spec, degree, repeat, threats).attribute for repeat in range(10)]
@@ -227,7 +235,7 @@ def test_attackers_who_know_people_of_some_places():
     # Drawn by degree, the mean tends to Σd²/Σd.
     expected = (GRAPH.degrees**2).sum() / GRAPH.degrees.sum()
     assert np.mean(means) == pytest.approx(expected, rel=0.2)
-    found = select_attacker(spec, Case.parse(community), 3, threats).attribute
+    found = select_attacker(spec, Scenario.parse(community), 3, threats).attribute
     assert found.known.sum() == 50
     inside = found.known[GRAPH.edges]
     both = inside.all(axis=1).mean()

@@ -6,17 +6,17 @@ import argparse
 
 import pytest
 
-from core.audit.cases import Case, list_cases
 from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
+from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
 from core.cli.knowledge import add_knowledge, needs_hidden_links, read_knowledge
 from core.errors import InputError
 from core.findings.labels import method_title
 from tests.oracles.graphs import two_communities
 
-MORE = {"aware": True, "included_links": True, "releases_held": 3}
+MORE = {"aware": True, "released_links": True, "releases_held": 3}
 INSIDE = ["mechanism_posterior", "plausibility:embedding=false,folds=2"]
 
 
@@ -43,7 +43,7 @@ def test_plain_cases_keep_their_cells_whatever_else_is_asked():
 def test_each_attack_also_knows_the_defense_but_for_null_attackers_and_the_original():
     graph = two_communities()
     spec = make_spec(graph, ("adamic_adar", "degree_product", *INSIDE), **MORE)
-    ids = [case.id for _, _, case in list_cases(spec)]
+    ids = [scenario.id for _, _, scenario in list_scenarios(spec)]
     assert ids == [
         "adamic_adar",
         "adamic_adar@aware",
@@ -55,7 +55,7 @@ def test_each_attack_also_knows_the_defense_but_for_null_attackers_and_the_origi
         "plausibility:folds=2,embedding=False@included+aware",
     ]
     cells = [cell for cell in plan_audit(spec, graph) if cell.kind == "attack"]
-    assert {c.release for c in cells if c.case.needs_defense} == {"edge_rand:epsilon=2.0"}
+    assert {c.release for c in cells if c.scenario.needs_defense} == {"edge_rand:epsilon=2.0"}
 
 
 def test_rows_say_what_was_attacked_by_whom(tmp_path):
@@ -66,13 +66,13 @@ def test_rows_say_what_was_attacked_by_whom(tmp_path):
     found = {(r["threat"], r["knowledge"], r["metric"]) for r in rows if r["value"] is not None}
     for knowledge in ("unaware", "aware"):
         assert ("link", knowledge, "auc") in found
-        assert ("included", knowledge, "included_auc") in found
-    for metric in ("included_precision", "recovered_at_precision_0.9", "included_auc"):
+        assert ("included", knowledge, "released_auc") in found
+    for metric in ("released_precision", "recovered_at_precision_0.9", "released_auc"):
         assert ("included", "held:3", metric) in found
     aucs = {
         r["knowledge"]: r["value"]
         for r in rows
-        if (r["method"], r["metric"]) == ("mechanism_posterior", "included_auc")
+        if (r["method"], r["metric"]) == ("mechanism_posterior", "released_auc")
         and r["release"] != "original"
     }
     assert aucs["held:3"] > aucs["unaware"] > 0.6
@@ -88,17 +88,17 @@ def test_one_release_of_every_defense_tells_more_than_each_alone(tmp_path):
     spec = make_spec(graph, ("mechanism_posterior",), hold_every_defense=True).model_copy(
         update={"defenses": tuple(MethodChoice.parse(text, "defense") for text in texts)}
     )
-    (case,) = [case for _, _, case in list_cases(spec) if case.held_defenses]
-    assert Case.parse(case.id) == case
-    assert case.held_defenses == ("edge_rand:epsilon=2.0", "edge_rand:epsilon=1.0")
+    (scenario,) = [scenario for _, _, scenario in list_scenarios(spec) if scenario.held_defenses]
+    assert Scenario.parse(scenario.id) == scenario
+    assert scenario.held_defenses == ("edge_rand:epsilon=2.0", "edge_rand:epsilon=1.0")
     view = run_inline(spec, graph, tmp_path)
-    for release in case.held_defenses:
+    for release in scenario.held_defenses:
         aucs = [
-            view.estimate(release, method, "included_auc").value
-            for method in ("mechanism_posterior@included", case.id)
+            view.estimate(release, method, "released_auc").value
+            for method in ("mechanism_posterior@included", scenario.id)
         ]
         assert aucs[1] > aucs[0]
-    assert "holding EdgeRand (ε = 2) and EdgeRand (ε = 1)" in method_title(case.id)
+    assert "holding EdgeRand (ε = 2) and EdgeRand (ε = 1)" in method_title(scenario.id)
 
 
 def test_links_inside_need_no_links_that_are_withheld(tmp_path):
@@ -106,12 +106,12 @@ def test_links_inside_need_no_links_that_are_withheld(tmp_path):
     spec = AuditSpec(
         graph_hash=graph.content_hash,
         private="private",
-        included_links=True,
+        released_links=True,
         attacks=(MethodChoice.parse("mechanism_posterior"),),
         num_repeats=1,
     )
     view = run_inline(spec, graph, tmp_path)
-    assert view.estimate("original", "mechanism_posterior@included", "included_auc").value == 1.0
+    assert view.estimate("original", "mechanism_posterior@included", "released_auc").value == 1.0
     assert not needs_hidden_links("mechanism_posterior")
     assert needs_hidden_links("adamic_adar")
 
@@ -119,7 +119,7 @@ def test_links_inside_need_no_links_that_are_withheld(tmp_path):
 def test_an_attack_on_links_inside_is_no_case_where_they_are_not_attacked():
     graph = two_communities()
     spec = make_spec(graph, ("adamic_adar", "mechanism_posterior"))
-    assert [case.id for _, _, case in list_cases(spec)] == ["adamic_adar"]
+    assert [scenario.id for _, _, scenario in list_scenarios(spec)] == ["adamic_adar"]
     parser = argparse.ArgumentParser()
     add_knowledge(parser)
     options = parser.parse_args([])

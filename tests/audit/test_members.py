@@ -84,11 +84,11 @@ def test_members_come_first_and_renew_what_they_are_part_of(make_spec, graph, mo
 def test_one_who_knows_the_defense_starts_from_what_the_same_attack_says_to_others(
     make_spec, graph
 ):
-    planned = plan_audit(make_spec(attacks=[*WHOLE, *ALONE], aware=True), graph)
+    planned = plan_audit(make_spec(attacks=[*WHOLE, *ALONE], adaptive=True), graph)
     place = {cell.key: number for number, cell in enumerate(planned)}
-    aware = [cell for cell in planned if cell.method.endswith("@aware")]
-    assert len(aware) == len([*WHOLE, *ALONE])
-    for cell in aware:
+    adaptive = [cell for cell in planned if cell.method.endswith("@aware")]
+    assert len(adaptive) == len([*WHOLE, *ALONE])
+    for cell in adaptive:
         (key,) = cell.members
         own = planned[place[key]]
         assert own.method == cell.method.removesuffix("@aware")
@@ -97,7 +97,7 @@ def test_one_who_knows_the_defense_starts_from_what_the_same_attack_says_to_othe
 
 
 def test_on_a_replay_each_attack_runs_once_however_many_are_made_of_it(run):
-    _, calls = run([*WHOLE, *ALONE], aware=True)
+    _, calls = run([*WHOLE, *ALONE], adaptive=True)
     _, blind = run([*WHOLE, *ALONE])
     # Once each, and on three parts more where it has no search of its own.
     assert calls.count("attri_infer") == blind.count("attri_infer") + 1

@@ -13,7 +13,7 @@ from alembic.config import Config
 from core.audit.assemble import assemble_view
 from core.audit.jobs.advice import AdviceJobs
 from core.audit.jobs.claims import ClaimJobs
-from core.audit.jobs.kind import list_runs, make_key
+from core.audit.jobs.job import list_runs, make_key
 from core.audit.plan import plan_audit
 from core.audit.run import run_inline
 from core.audit.store import database, files

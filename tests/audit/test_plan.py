@@ -119,7 +119,7 @@ def test_threats_that_cannot_be_drawn_are_an_error_before_anything_runs(make_spe
 
 
 def test_sensitive_links_by_name_are_the_hidden_ones(make_spec, graph):
-    from core.audit.drawing import draw_repeat
+    from core.audit.threat_sampling import draw_repeat
 
     first = tuple(graph.node_ids[i] for i in graph.edges[5])
     spec = make_spec(hide_links=None, sensitive_links=(first,))
@@ -142,7 +142,7 @@ def test_of_equal_cost_one_release_is_attacked_after_the_other(make_spec, graph)
     spec = make_spec(
         attacks=[{"key": key} for key in ("label_propagation", "gcn", "ensemble")],
         defenses=[{"key": "random_deletion"}, {"key": "edge_rand"}, {"key": "dice"}],
-        aware=True,
+        adaptive=True,
     )
     costs = {name: find_method(name).info.cost for name in ("label_propagation", "gcn", "ensemble")}
     attacks = [c for c in plan_audit(spec, graph) if c.kind == "attack" and c.upstream]

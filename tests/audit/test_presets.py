@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit.presets import PRESETS, list_included_attacks
+from core.audit.presets import PRESETS, list_released_attacks
 from core.cli.arguments import _expand_presets
 from core.registry import find_method, list_methods
 
@@ -10,18 +10,18 @@ from core.registry import find_method, list_methods
 def test_presets_grow_and_keep_the_null_attackers() -> None:
     quick, standard, thorough = (set(preset.choose_attacks(True, True)) for preset in PRESETS)
     chosen_from = [*list_methods("link_attack"), *list_methods("attribute_attack")]
-    nulls = {method.info.key for method in chosen_from if method.info.is_null}
-    assert nulls <= quick < standard <= thorough
+    baselines = {method.info.key for method in chosen_from if method.info.is_baseline}
+    assert baselines <= quick < standard <= thorough
     everything = {method.info.key for method in chosen_from}
-    assert thorough == everything - {m.info.key for m in list_included_attacks()}
+    assert thorough == everything - {m.info.key for m in list_released_attacks()}
     assert "feature_neighbourhood" in quick  # no worst case leaves the features out
-    assert [preset.aware for preset in PRESETS] == [False, False, True]
+    assert [preset.adaptive for preset in PRESETS] == [False, False, True]
     repeats = [preset.num_repeats for preset in PRESETS]
     assert repeats == sorted(repeats)
 
 
 def test_presets_fit_the_threats() -> None:
-    inside = {m.info.key for m in list_included_attacks()}
+    inside = {m.info.key for m in list_released_attacks()}
     links = {m.info.key for m in list_methods("link_attack")} - inside
     assert set(PRESETS[2].choose_attacks(True, False)) == links
     assert not set(PRESETS[2].choose_attacks(False, True)) & links
@@ -35,6 +35,6 @@ def test_the_command_takes_the_attacks_of_a_preset() -> None:
     assert {"label_propagation", "class_prior", "random_match", "gps"} <= set(found)
     methods = [find_method(key) for key in found if key != "gps"]
     assert {method.kind for method in methods} == {"attribute_attack", "identity_attack"}
-    assert all(m.info.is_null or m.info.cost == "instant" for m in methods)
+    assert all(m.info.is_baseline or m.info.cost == "instant" for m in methods)
     assert _expand_presets(["gcn:epochs=3"], fields) == ["gcn:epochs=3"]
     assert "katz" in _expand_presets(["standard"], {"hide_links": 0.1})

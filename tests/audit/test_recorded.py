@@ -56,5 +56,5 @@ def test_every_kind_of_difference_is_named() -> None:
     assert compare_results([row], [{**plain, "value": 0.5 + 1e-15}])[0].startswith("changed")
     assert compare_results([row], [{**plain, "n": 8}]) == ["changed: original jaccard auc: n 7 → 8"]
     assert compare_results([row], []) == ["missing: original jaccard auc"]
-    aware = {**plain, "knowledge": "aware"}
-    assert compare_results([row], [plain, aware]) == ["new: original jaccard auc aware"]
+    adaptive = {**plain, "knowledge": "aware"}
+    assert compare_results([row], [plain, adaptive]) == ["new: original jaccard auc aware"]

@@ -27,12 +27,12 @@ from core.audit.store.database import Store
 from core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 300.0
+RETRY_S = 300.0
 """For machines under load; on an idle one everything here takes seconds."""
 SLOW = {"key": "gae_cosine", "config": {"epochs": 5000}}
 
 
-def wait_for(condition, seconds=PATIENCE_S):
+def wait_for(condition, seconds=RETRY_S):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -78,7 +78,7 @@ class TestService:
         )
         audit_id = service.start_audit(spec, "first")
         assert service.get_progress(audit_id).is_active
-        assert service.wait(audit_id, PATIENCE_S)
+        assert service.wait(audit_id, RETRY_S)
         view = service.get_view(audit_id)
         assert view.summary.state == "done"
         assert view.summary.cells_failed == 0
@@ -93,7 +93,7 @@ class TestService:
         assert service.estimate_seconds(spec) > 0
         service.rest()  # the cluster starts again for what follows
         assert not service._engine.is_alive
-        assert service.wait(service.start_audit(spec), PATIENCE_S)
+        assert service.wait(service.start_audit(spec), RETRY_S)
         assert service.estimate_seconds(spec) == 0
         more = make_spec(num_repeats=3, root_seed=71, attacks=attacks)
         assert 0 < service.estimate_seconds(more) < 60
@@ -123,10 +123,10 @@ class TestService:
     def test_another_audit_takes_the_cells_that_are_known(self, service, make_spec):
         attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
         larger = service.start_audit(make_spec(num_repeats=2, attacks=attacks), "larger")
-        assert service.wait(larger, PATIENCE_S)
+        assert service.wait(larger, RETRY_S)
         known = list_done(service.home, larger)
         audit_id = service.start_audit(make_spec(num_repeats=2, attacks=attacks[:1]))
-        assert service.wait(audit_id, PATIENCE_S)
+        assert service.wait(audit_id, RETRY_S)
         assert service.get_progress(audit_id).cells_done == 2 * (1 + 2 * (1 + len(PARTS)))
         assert list_done(service.home, audit_id).items() <= known.items()
         service.delete_audit(audit_id)
@@ -157,7 +157,7 @@ class TestService:
         assert len(workers) == count_workers()
         for process in workers:
             process.send_signal(signal.SIGKILL)
-        assert service.wait(audit_id, PATIENCE_S)
+        assert service.wait(audit_id, RETRY_S)
         view = service.get_view(audit_id)
         assert set(view.cells.state) == {"done"}
         assert done
@@ -191,9 +191,9 @@ class TestService:
             service.start_publish(spec, audit_id),
         )
         for run_id in (old, kept, own):
-            assert service.publishing.wait(run_id, PATIENCE_S)
+            assert service.publishing.wait(run_id, RETRY_S)
         assert [run.id for run in service.publishing.list(audit_id)] == [own]
-        assert service.wait(audit_id, PATIENCE_S)
+        assert service.wait(audit_id, RETRY_S)
         service.delete_audit(audit_id)
         past = datetime.now(UTC) - timedelta(days=RETENTION_DAYS + 1)
         service._store.update_job(old, created=past.isoformat())
@@ -258,7 +258,7 @@ def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph,
         assert service.list_audits()[0].state == "interrupted"
         assert 0 < len(done) < service.list_audits()[0].cells_total
         service.resume_audit(audit_id)
-        assert service.wait(audit_id, PATIENCE_S)
+        assert service.wait(audit_id, RETRY_S)
         assert service.get_view(audit_id).summary.state == "done"
         assert done.items() <= list_done(tmp_path, audit_id).items()
     finally:

@@ -15,7 +15,7 @@ from core.audit.plan import plan_audit
 from core.audit.store import files
 from core.audit.store.connect import HEAD
 from core.audit.store.database import Store
-from core.audit.store.owner import describe_owner, is_owner_alive
+from core.audit.store.liveness import describe_owner, is_owner_alive
 from core.audit.store.schema import Base
 from core.errors import InputError
 from core.graph import Graph
@@ -180,7 +180,7 @@ def test_a_second_graph_goes_with_the_last_audit_that_needs_it(store, graph, mak
     second = graph.with_edges(graph.edges[::2])
     known = store.save_graph(second)
     store.save_graph(graph)
-    attacked = make_spec(identity={"known_graph": known, "seeds_known": 2})
+    attacked = make_spec(identity={"auxiliary_graph": known, "seeds_known": 2})
     of_second = make_spec(graph_hash=known)
     audits = {"one": (attacked, graph), "own": (of_second, second), "two": (attacked, graph)}
     for audit_id, (spec, of) in audits.items():
@@ -201,7 +201,7 @@ def test_a_second_graph_goes_with_the_last_audit_that_needs_it(store, graph, mak
 def test_a_second_graph_is_held_by_whom_the_audit_belongs_to(store, graph, make_spec):
     known = store.save_graph(graph.with_edges(graph.edges[::2]), "i ada")
     store.save_graph(graph, "i ada")
-    spec = make_spec(identity={"known_graph": known})
+    spec = make_spec(identity={"auxiliary_graph": known})
     second = store.load_graph(known)
     for audit_id in ("a", "b"):
         store.add_audit(audit_id, "", spec, plan_audit(spec, graph, second), {}, "i ada")

@@ -12,8 +12,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from core.audit.access.people import LOCAL
-from core.audit.jobs.kind import run_job
+from core.audit.access.accounts import LOCAL
+from core.audit.jobs.job import run_job
 from core.audit.jobs.publish import PublishJobs
 from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline

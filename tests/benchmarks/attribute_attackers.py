@@ -8,7 +8,7 @@ Graphs may be planted ones: uneven (three blocks that meet unevenly), unlike (tw
 mostly cross), noise. 10 % of the values known unless said, to defenses and attackers alike;
 attackers of `--others` know such shares of people of their own. A release, as an attack, may have
 settings of its own: gps:eta=15+target=0.6. Rows are AUCs (one against the rest
-for several classes), those below one half in brackets turned round; CPU seconds behind. Attacks
+for several classes), those below one half in brackets inverted; CPU seconds behind. Attacks
 of the standard preset unless named; `neighbourhood_classifier`, or `--own`, beside the strongest
 of the others, and how far it is ahead.
 """

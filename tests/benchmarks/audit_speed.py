@@ -50,7 +50,7 @@ def list_attacks(costs: list[str]) -> list[str]:
 
     kinds = ("link_attack", "attribute_attack")
     methods = [method for kind in kinds for method in list_methods(kind)]  # type: ignore[arg-type]
-    return [m.info.key for m in methods if m.info.is_null or m.info.cost in costs]
+    return [m.info.key for m in methods if m.info.is_baseline or m.info.cost in costs]
 
 
 def run_audit(task: dict[str, Any], home: str) -> None:

@@ -12,7 +12,7 @@ own, and with `--held K` by one who holds K releases of the same graph: links we
 of the releases that have them; the first `--held-strengths` strengths of `--held-defenses` are
 released so often, which takes K trainings. Rows come strength by strength, so that a cut run has
 means of the first ones; those in `--out` (JSON lines) are kept and not computed again. AUCs below
-one half count turned round. The paper's figures: MMD of degree and clustering 2.498 and 0.998
+one half count inverted. The paper's figures: MMD of degree and clustering 2.498 and 0.998
 (best baseline 6.442 and 1.356). The authors' code in three seeds: attack 53.4, 55.6 and 80.0 with
 24, 5 and 99.7 % of the links, salary 63.0 → 60.7, 67.9 → 63.4 and 70.6 → 66.6.
 """
@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from core.audit.knowledge import tell_publisher
+from core.audit.knowledge import limit_publisher_knowledge
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats
@@ -86,7 +86,7 @@ STRENGTHS: dict[str, tuple[str, list[dict]]] = {
 
 
 def attack(graph: Graph, threat: AttributeThreat, keys: list[str], seed: Seed) -> dict[str, float]:
-    """AUC over the hidden nodes per attack, turned round where it is below one half."""
+    """AUC over the hidden nodes per attack, inverted where it is below one half."""
     values = {}
     for key in keys:
         found = make_method(key, {}, "attribute_attack").infer(
@@ -201,7 +201,7 @@ class Setup:
     def draw(number: int, options: argparse.Namespace) -> Setup:
         seed, graph = Seed(number), load_dataset("nba").graph
         threats = draw_threats(graph, seed, "country", "SALARY", known=0.1, utility_train=0.1)
-        told = tell_publisher(threats, options.publisher)
+        told = limit_publisher_knowledge(threats, options.publisher)
         return Setup(seed, threats, told, options.attacks.split(","))
 
     def evaluate_original(self) -> dict[str, float | None]:

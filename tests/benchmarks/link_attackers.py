@@ -1,4 +1,4 @@
-"""Is the worst case on hidden links beaten by an attacker that shares no code with it?
+"""Is the worst case on withheld links beaten by an attacker that shares no code with it?
 
     python -m tests.benchmarks.link_attackers [--graphs activity,indefinite,households,customers]
         [--splits 0,1,2] [--attacks pair_classifier,ncn] [--only-own]

@@ -98,17 +98,17 @@ def measure(page: Page, watch: Watch, graph_hash: str) -> None:
     page.goto(f"/audits?graph={graph_hash}")
     page.get_by_role("heading", level=1, name="Audits").wait_for()
     page.wait_for_timeout(3000)
-    rail = page.get_by_test_id("stSidebarNav")
+    sidebar = page.get_by_test_id("stSidebarNav")
     for visit in ("first visit", "again"):
         watch.start()
-        rail.get_by_role("link", name="Map", exact=False).click()
+        sidebar.get_by_role("link", name="Map", exact=False).click()
         page.wait_for_function(DRAWN)
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
         watch.stop(f"map shown, {visit}")
         page.wait_for_timeout(3000)
         if visit == "again":
             break
-        rail.get_by_role("link", name="Audits", exact=False).click()
+        sidebar.get_by_role("link", name="Audits", exact=False).click()
         page.get_by_role("heading", level=1, name="Audits").wait_for()
         page.wait_for_timeout(1500)
     x, y, person = page.evaluate(LONELIEST)

@@ -1,7 +1,7 @@
 """Places for a map at scale: `python -m tests.benchmarks.map_scale [PEOPLE LINKS]`.
 
 Prints CPU seconds of the layout, and its stress against that of places drawn at random, on a
-planted partition: 300 communities, five of six links inside.
+planted partition: 300 communities, five of six released links.
 """
 
 from __future__ import annotations

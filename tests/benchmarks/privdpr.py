@@ -1,4 +1,4 @@
-"""PrivDPR and its baselines on Cora and p2p-Gnutella08, each beside its data-free twin.
+"""PrivDPR and its baselines on Cora and p2p-Gnutella08, each beside its data-independent baseline.
 
     python -m tests.benchmarks.privdpr [--datasets cora] [--methods privdpr,dpr] [--trials 1]
 

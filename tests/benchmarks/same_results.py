@@ -43,12 +43,12 @@ _NUMBERS = ("value", "low", "high")
 def name_row(row: Row) -> Name:
     """(release, method, metric, …), then what is not plain of threat, target and knowledge."""
     method, metric = RENAMES.get((row["method"], row["metric"]), (row["method"], row["metric"]))
-    case = (
+    scenario = (
         row.get("threat", "") not in ("", "link", "attribute") and row["threat"],
         row.get("target", ""),
         row.get("knowledge", "") not in ("", "unaware", "assumed") and row["knowledge"],
     )
-    return (row["release"], method, metric, *(part for part in case if part))
+    return (row["release"], method, metric, *(part for part in scenario if part))
 
 
 def _same_number(old: float | None, new: float | None, rtol: float) -> bool:

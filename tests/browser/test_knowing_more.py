@@ -1,4 +1,4 @@
-"""Attackers who know more, by clicks: links inside, the defense, several releases; the ledger."""
+"""Attackers who know more, by clicks: released links, the defense, several releases; the ledger."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def _attack(page: Page, links: Path) -> None:
     driver.clear_attacks(page)
     driver.tick(page, "Adamic–Adar")
     driver.tick(page, "Knowing the defense too")
-    driver.tick(page, "Links inside")
+    driver.tick(page, "Released links")
     driver.fill_number(page, "Releases held", 3)
-    driver.choose(page, "Tell hidden links from", "pairs whose ends have as many links")
+    driver.choose(page, "Tell withheld links from", "pairs whose ends have as many links")
     driver.fill_number(page, "Repeats", 1)
     driver.press(page, "Run the attacks")
     driver.wait_for_audit(page)

@@ -109,8 +109,8 @@ def _defend(page: Page) -> None:
 def _compare(page: Page) -> None:
     """Nearness explains the risk; all four points have names; the accepted risk chooses."""
     driver.follow(page, "Homophily")
-    assert "the ends of hidden links are" in driver.read_answer(page)
-    expect(page.get_by_text("How near the ends of hidden links are")).to_be_visible()
+    assert "the ends of withheld links are" in driver.read_answer(page)
+    expect(page.get_by_text("How near the ends of withheld links are")).to_be_visible()
     driver.follow(page, "Trade-off")
     chart = page.locator(".st-key-tradeoff .js-plotly-plot")
     for name in ("Original", *RELEASES):

@@ -34,10 +34,10 @@ def test_deep_link_draws_the_page_in_its_frame(page, server: str, path: str) -> 
         ),
     )
     driver.open_page(page, path, PAGES[path])
-    rail = page.get_by_test_id("stSidebarNav")
-    assert [link.inner_text().split("\n")[-1] for link in rail.get_by_role("link").all()] == list(
-        PAGES.values()
-    )
+    sidebar = page.get_by_test_id("stSidebarNav")
+    assert [
+        link.inner_text().split("\n")[-1] for link in sidebar.get_by_role("link").all()
+    ] == list(PAGES.values())
     assert "1,000 nodes" in page.get_by_test_id("stSidebar").inner_text()
     assert not foreign
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import core.cli.main as command
-from core.audit.access.people import Person
+from core.audit.access.accounts import Person
 from core.audit.access.team import Team
 from core.audit.store.database import Store
 

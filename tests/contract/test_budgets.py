@@ -21,7 +21,7 @@ from core.privacy.mechanisms import Bits
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import two_communities
-from tests.oracles.transcripts import replay
+from tests.oracles.transcripts import make_shadow_release
 
 PRIVATE = [method for method in DEFENSES if method.info.group.endswith("DP")]
 SETTINGS = {
@@ -68,7 +68,7 @@ def measure(method, config):
 
     promise = run(graph).guarantee
     promised = promise.epsilon_transcript or promise.epsilon
-    transcripts = replay(run, graph, list_neighbors(graph, promise.unit))
+    transcripts = make_shadow_release(run, graph, list_neighbors(graph, promise.unit))
     assert transcripts[0].draws
     return promise, promised, max(t.compute_delta(promised) for t in transcripts), transcripts
 

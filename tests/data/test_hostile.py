@@ -8,7 +8,7 @@ import stat
 import numpy as np
 import pytest
 
-from core.data import limits, safely, temporary, text_input
+from core.data import limits, sandbox, temporary, text_input
 from core.data.readers import load_graph
 from core.errors import FormatError, InputError, ResourceError
 from tests.data.test_malformed import csr, npy_header, npz, zipped
@@ -318,23 +318,23 @@ def test_child_gives_the_same_graph_report_and_errors(tmp_path):
     links = write(tmp_path, "l.csv", "# c\na,b,2\nb,a,2\nb,c,1\nc,c,1\n")
     nodes = write(tmp_path, "n.csv", "id,team,size\na,red,1\nb,blue,3\nc,,4\n")
     options = {"nodes_path": nodes, "private": "team", "unknown": ("?",)}
-    here, there = load_graph(links, **options), safely.load_safely(links, **options)
+    here, there = load_graph(links, **options), sandbox.load_in_sandbox(links, **options)
     assert there.graph.content_hash == here.graph.content_hash
     assert there.graph.name == here.graph.name
     assert there.report == here.report
     with pytest.raises(FormatError) as direct:
         load_graph(write(tmp_path, "bad.csv", "a,b\nb\n"))
     with pytest.raises(FormatError) as child:
-        safely.load_safely(tmp_path / "bad.csv")
+        sandbox.load_in_sandbox(tmp_path / "bad.csv")
     assert str(child.value) == str(direct.value)
 
 
 def test_child_previews_tables_and_pairs(tmp_path):
     path = write(tmp_path, "n.csv", "id,team\n1,red\n2,\n")
-    table = safely.preview_safely(path, 8, is_nodes=True)
+    table = sandbox.preview_in_sandbox(path, 8, is_nodes=True)
     assert table.to_dict("list") == {"id": ["1", "2"], "team": ["red", ""]}
-    assert safely.preview_safely(write(tmp_path, "e.gml", "graph []")).empty
-    raw = safely.load_pairs_safely(write(tmp_path, "p.csv", "a,b\n"))
+    assert sandbox.preview_in_sandbox(write(tmp_path, "e.gml", "graph []")).empty
+    raw = sandbox.load_pairs_in_sandbox(write(tmp_path, "p.csv", "a,b\n"))
     assert (raw.node_ids, raw.pairs.tolist()) == (("a", "b"), [[0, 1]])
 
 
@@ -342,22 +342,22 @@ def test_child_stops_at_its_memory_and_time(tmp_path, monkeypatch):
     path = write(tmp_path, "l.csv", LINKS + "a,c\n" * 3_000_000)
     monkeypatch.setenv("AUDIT_READ_MB", "40")
     with pytest.raises(ResourceError, match=r"'l\.csv' must be read within 40 MB.*AUDIT_READ_MB"):
-        safely.load_safely(path)
+        sandbox.load_in_sandbox(path)
     monkeypatch.setenv("AUDIT_READ_MB", "2048")
     monkeypatch.setenv("AUDIT_READ_SECONDS", "1")
     nodes = "".join(f'<node id="{i}"/>' for i in range(300_000))
     slow = write(tmp_path, "s.graphml", f"<graphml><graph>{nodes}</graph></graphml>")
     with pytest.raises(ResourceError, match=r"within 1 CPU seconds.*AUDIT_READ_SECONDS"):
-        safely.load_safely(slow)
+        sandbox.load_in_sandbox(slow)
     monkeypatch.setenv("AUDIT_READ_SECONDS", "soon")
     with pytest.raises(InputError, match=r"AUDIT_READ_SECONDS must be a whole number.*soon"):
-        safely.load_safely(path)
+        sandbox.load_in_sandbox(path)
 
 
 def test_unforeseen_error_of_a_child_is_one_line(tmp_path):
-    from core.data import reading
+    from core.data import reader_process
 
-    found = reading._describe(KeyError("what\nnow"), tmp_path / "e.npz")
+    found = reader_process._describe(KeyError("what\nnow"), tmp_path / "e.npz")
     assert found[:3] == ["FormatError", "file 'e.npz'", "must be readable in its format"]
     assert json.loads(json.dumps(found)) == found
     assert "\n" not in found[3]

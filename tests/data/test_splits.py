@@ -120,8 +120,8 @@ ONE_CLASS = {"z": Attribute("z", np.zeros(3, int), ("a", "b"))}
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"hide_links": 0.0}, "share of hidden links must lie between 0 and 1; got 0.0"),
-        ({"hide_links": 1.0}, "share of hidden links must lie between 0 and 1; got 1.0"),
+        ({"hide_links": 0.0}, "share of withheld links must lie between 0 and 1; got 0.0"),
+        ({"hide_links": 1.0}, "share of withheld links must lie between 0 and 1; got 1.0"),
         (
             {"hide_links": 0.1},
             "graph must have enough links to hide some; got 2; raise the share or use a larger "

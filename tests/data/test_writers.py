@@ -120,9 +120,9 @@ def test_xml_has_no_forbidden_characters(tmp_path):
     graph = Graph.from_pairs(np.array([[0, 1]]), 2, node_ids=("a\x00\x0b", "b\uffff"))
     path = write(graph, tmp_path, formats=["graphml"])["graphml"]
     assert load_graph(path).graph.node_ids == ("a\ufffd\ufffd", "b\ufffd")
-    twins = Graph.from_pairs(np.array([[0, 1]]), 2, node_ids=("a\x00", "a\x01"))
+    independents = Graph.from_pairs(np.array([[0, 1]]), 2, node_ids=("a\x00", "a\x01"))
     with pytest.raises(InputError, match="pseudonyms"):
-        write(twins, tmp_path, formats=["graphml"])
+        write(independents, tmp_path, formats=["graphml"])
 
 
 def test_pseudonyms_break_ids_and_order_and_keep_the_graph(tmp_path):

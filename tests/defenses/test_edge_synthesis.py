@@ -1,4 +1,4 @@
-"""GAP, DPGVAE and DPGGAN: sensitivity, budget, number of links, data-free twins."""
+"""GAP, DPGVAE and DPGGAN: sensitivity, budget, number of links, data-independent baselines."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def test_guarantee_number_of_links_and_twin(key):
     given = publish(key, graph, num_links=90)
     assert given.graph.num_edges == 90
     assert "public" in given.guarantee.note
-    twins = [
+    independents = [
         publish(key, two_communities(40, seed), num_links=90, data_free=True) for seed in (0, 5)
     ]
-    np.testing.assert_array_equal(twins[0].graph.edges, twins[1].graph.edges)
-    assert "No data" in twins[0].guarantee.note
+    np.testing.assert_array_equal(independents[0].graph.edges, independents[1].graph.edges)
+    assert "No data" in independents[0].guarantee.note
 
 
 def test_number_of_links_is_noisy():

@@ -11,7 +11,7 @@ import torch
 from core.context import Context
 from core.defenses import gps_sampling
 from core.defenses.gps_sampling import GpsSampling
-from core.defenses.verifying import Choice
+from core.defenses.release_selection import Choice
 from core.graph import Attribute, Graph
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import GpsAttacker, GpsSettings
@@ -135,11 +135,11 @@ def test_a_links_probability_does_not_depend_on_the_order_of_its_ends():
     graph = two_communities(20)
     order = np.random.default_rng(3).permutation(20)
     place = np.argsort(order)
-    turned = Graph.from_pairs(place[graph.edges], 20, features=graph.features[order])
+    inverted = Graph.from_pairs(place[graph.edges], 20, features=graph.features[order])
     logits = Sampler(graph, make_inputs(graph), Seed(0), "cpu")()
-    other = Sampler(turned, make_inputs(turned), Seed(0), "cpu")()
+    other = Sampler(inverted, make_inputs(inverted), Seed(0), "cpu")()
     codes = np.sort(place[graph.edges], axis=1)
-    where = np.searchsorted(turned.edge_codes, codes[:, 0] * 20 + codes[:, 1])
+    where = np.searchsorted(inverted.edge_codes, codes[:, 0] * 20 + codes[:, 1])
     torch.testing.assert_close(logits, other[torch.from_numpy(where)], atol=1e-4, rtol=1e-4)
 
 

@@ -70,12 +70,12 @@ def test_data_free_twin_gives_the_same_release_for_any_graph():
 def test_data_free_twin_has_as_many_links_as_its_release_and_nothing_else_of_the_data():
     """The number costs the same share of ε in both, from the same noise."""
     graph = two_communities()
-    release, twin = (
+    release, independent = (
         publish(PrivDpr(epsilon=9.0, data_free=is_free, **QUICK), graph)
         for is_free in (False, True)
     )
-    assert release.graph.num_edges == twin.graph.num_edges > 0
-    assert "only the number of links" in twin.guarantee.note
+    assert release.graph.num_edges == independent.graph.num_edges > 0
+    assert "only the number of links" in independent.guarantee.note
     assert publish(Dpr(data_free=True, **QUICK), graph).graph.num_edges == graph.num_edges
 
 

@@ -39,10 +39,10 @@ def test_the_budget_is_kept_and_nobody_else_made_to_stand_out(strength, addition
 
 def test_fewer_stand_out_than_after_as_many_chance_deletions():
     graph = draw_clustered(600)
-    aware = [publish(UniquenessAware(strength=0.1), graph, s).graph for s in range(3)]
+    adaptive = [publish(UniquenessAware(strength=0.1), graph, s).graph for s in range(3)]
     chance = [publish(RandomDeletion(strength=0.1), graph, s).graph for s in range(3)]
-    assert max(map(count_unique, aware)) < min(map(count_unique, chance))
-    assert max(map(count_unique, aware)) < 0.8 * count_unique(graph)
+    assert max(map(count_unique, adaptive)) < min(map(count_unique, chance))
+    assert max(map(count_unique, adaptive)) < 0.8 * count_unique(graph)
 
 
 def test_withheld_links_are_never_added():

@@ -25,7 +25,8 @@ def test_attack_cites_the_best_and_the_best_null() -> None:
     assert "**Common neighbours**" in text
     assert "0.84 [0.80, 0.88]" in text
     assert (
-        "0.23 [0.17, 0.29] above the best null attacker, Degree product (0.61 [0.57, 0.65])" in text
+        "0.23 [0.17, 0.29] above the best baseline attacker, Degree product (0.61 [0.57, 0.65])"
+        in text
     )
     assert "overlap" not in text
 
@@ -47,7 +48,7 @@ def test_only_null_attackers_are_no_attack() -> None:
 
 def test_odds_are_those_of_the_best_named_pair() -> None:
     text = answers.answer_odds(make_results())
-    assert "a share of 0.20 [0.15, 0.25] are hidden links with Common neighbours" in text
+    assert "a share of 0.20 [0.15, 0.25] are withheld links with Common neighbours" in text
     assert answers.answer_odds(make_results().iloc[:0]) == ""
 
 
@@ -110,13 +111,13 @@ def test_risk_counts_the_exposed() -> None:
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
     text = answers.answer_risk(nodes)
     # An advantage of just 0.2 is not above the limit, whatever the floats say.
-    assert "**2 of 4** people (50 %) are exposed to attacks on hidden links" in text
+    assert "**2 of 4** people (50 %) are exposed to attacks on withheld links" in text
     assert "Common neighbours (chosen by what it gains over other people)" in text
     assert "it is 1 person (25 %)" in text
     assert "Degree product" not in text
     assert "**1 of 4**" in answers.answer_risk(nodes, limit=0.35)
     bound = answers.answer_bound(nodes)
-    assert bound.startswith("At most 2 of 4 are exposed to attacks on hidden links")
+    assert bound.startswith("At most 2 of 4 are exposed to attacks on withheld links")
     assert "If every attack only guessed, it would be" in bound
 
 
@@ -159,7 +160,7 @@ def test_best_defense_has_the_lowest_worst_case() -> None:
 
 
 REAL = "common_neighbors"
-"""The only attack of the table by hand that is no null attacker."""
+"""The only attack of the table by hand that is no baseline attacker."""
 
 
 def test_the_least_exposing_release_is_that_on_which_the_headline_attacker_gains_least(
@@ -176,11 +177,11 @@ def test_the_least_exposing_release_is_that_on_which_the_headline_attacker_gains
 
 def test_a_data_free_twin_is_never_the_best_defense() -> None:
     """It is there to compare with, not to be published."""
-    twin = "gap:data_free=True"
-    results = make_results().replace({"release": {RELEASES[2]: twin}})
+    independent = "gap:data_free=True"
+    results = make_results().replace({"release": {RELEASES[2]: independent}})
     assert answers.find_best_defense(results) == RELEASES[1]
     text = answers.answer_defense(results, "link")
     assert "strength = 0.5" in text
     assert "twin" not in text
-    nodes = make_nodes(two_communities()).replace({"release": {RELEASES[2]: twin}})
+    nodes = make_nodes(two_communities()).replace({"release": {RELEASES[2]: independent}})
     assert "twin" not in answers.answer_risk(nodes)

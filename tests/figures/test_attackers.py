@@ -29,7 +29,7 @@ from core.threats import AttributeThreat
 REAL = [
     m.info.key
     for m in list_methods("attribute_attack")
-    if not m.info.is_null and m.info.key not in ("ensemble", "best_single")
+    if not m.info.is_baseline and m.info.key not in ("ensemble", "best_single")
 ]
 
 

@@ -13,6 +13,11 @@ from core.audit.states import State
 from core.audit.view import ClaimRun
 from core.figures.claim import draw_claim
 from core.findings.claim import compute_claim_region
+from core.findings.data_independent import (
+    answer_data_independent,
+    compute_data_independent_table,
+    show_data_independent_table,
+)
 from core.findings.guarantees import (
     bound_chance,
     explain_claim,
@@ -20,7 +25,6 @@ from core.findings.guarantees import (
     explain_signal,
     list_promise_rows,
 )
-from core.findings.twins import answer_twins, compute_twin_table, show_twin_table
 from core.privacy.claim_check import ClaimCheck
 from core.privacy.guarantees import EDGE, LINK_ONCE, LINK_TWICE, NODE
 from core.release import Guarantee
@@ -145,16 +149,16 @@ def test_chart_has_the_games_rates_and_says_how_it_came_about():
 def test_a_synthesis_owes_to_the_data_what_exceeds_its_twin():
     results = make_results()  # F1: 0.82 and 0.60, ± 0.02
     good, poor = RELEASES[1], RELEASES[2]
-    table = compute_twin_table(results, {good: poor, poor: good})
+    table = compute_data_independent_table(results, {good: poor, poor: good})
     f1 = table[table.metric == "node_classification_f1"].set_index("release")
     assert f1.verdict.to_dict() == {good: "from the data", poor: "none"}
     assert f1.gain[good] == pytest.approx(0.22)
-    assert f1.twin[good] == "0.60 [0.58, 0.62]"
-    sentences = answer_twins(table)
-    assert "exceeds its data-free twin" in sentences[0]
+    assert f1.independent[good] == "0.60 [0.58, 0.62]"
+    sentences = answer_data_independent(table)
+    assert "exceeds its data-independent baseline" in sentences[0]
     assert "Node classification F1 by 0.22" in sentences[0]
     assert "owes the data nothing" in sentences[1]
-    shown = show_twin_table(table)
+    shown = show_data_independent_table(table)
     assert set(shown["Owed to"]) >= {"the data", "nothing clear"}
 
 
@@ -163,8 +167,8 @@ def test_without_intervals_a_twin_decides_nothing():
         result_row(r, "release", "node_classification_f1", v, None)
         for r, v in ((RELEASES[1], 0.9), (RELEASES[2], 0.1))
     ]
-    table = compute_twin_table(
+    table = compute_data_independent_table(
         pd.DataFrame(rows, columns=make_results().columns), {RELEASES[1]: RELEASES[2]}
     )
     assert list(table.verdict) == ["unsure"]
-    assert "too few repeats" in answer_twins(table)[0]
+    assert "too few repeats" in answer_data_independent(table)[0]

@@ -9,8 +9,8 @@ from core.findings.labels import (
     axis_title,
     chance_level,
     is_attack_metric,
+    is_baseline,
     is_higher_useful,
-    is_null,
     method_title,
     metric_title,
     release_title,
@@ -35,8 +35,8 @@ def test_release_title_names_its_strength(release, title):
 
 def test_attacks_know_their_threat_and_whether_they_are_null():
     assert method_title("common_neighbors") == "Common neighbours"
-    assert (attack_threat("common_neighbors"), is_null("common_neighbors")) == ("link", False)
-    assert (attack_threat("class_prior"), is_null("class_prior")) == ("attribute", True)
+    assert (attack_threat("common_neighbors"), is_baseline("common_neighbors")) == ("link", False)
+    assert (attack_threat("class_prior"), is_baseline("class_prior")) == ("attribute", True)
     assert attack_threat("release") is None
 
 

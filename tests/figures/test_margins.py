@@ -95,8 +95,8 @@ def test_the_sentence_states_both_releases_with_intervals(audit):
     assert f"{value:.2f} [" in text
     assert "on the original" in text
     assert "on Random" in text
-    null = view.estimate("original", "class_prior", "margin_absolute").value
-    assert f"alone, one is {format_number(null)}" in text
+    baseline = view.estimate("original", "class_prior", "margin_absolute").value
+    assert f"alone, one is {format_number(baseline)}" in text
     assert "alone" not in answer_margins(view.results, "class_prior", ["original"])
 
 

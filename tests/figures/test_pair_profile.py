@@ -45,7 +45,7 @@ def test_the_chart_draws_every_value_and_the_gap(results: pd.DataFrame) -> None:
         for x in t.x
     }
     for hidden, absent in STEPS.values():
-        assert {("Hidden links", hidden), ("Pairs without a link", absent)} <= marks
+        assert {("Withheld links", hidden), ("Pairs without a link", absent)} <= marks
     gaps = [tuple(t.x) for t in chart.figure.data if t.mode == "lines"]
     assert set(STEPS.values()) <= set(gaps)
     titles = chart.figure.layout
@@ -64,15 +64,15 @@ def test_only_the_chosen_releases_and_no_other_metric(results: pd.DataFrame) -> 
 
 def test_the_answer_names_the_release_that_closes_the_gap(results: pd.DataFrame) -> None:
     text = answer_pair_profile(results)
-    assert "hidden links are 2.20 [2.10, 2.30] steps apart" in text
-    assert "without a link 4.50 [4.40, 4.60]: hidden links are nearer" in text
+    assert "withheld links are 2.20 [2.10, 2.30] steps apart" in text
+    assert "without a link 4.50 [4.40, 4.60]: withheld links are nearer" in text
     assert "**Random deletion (strength = 0.9)** closes the gap as far as" in text
     assert answer_pair_profile(make_results()) == ""
 
 
 def test_the_answer_knows_which_way_is_near() -> None:
     odd = make_pairs(steps={RELEASES[0]: (4.5, 2.2)})
-    assert "hidden links are farther, which" in answer_pair_profile(odd)
+    assert "withheld links are farther, which" in answer_pair_profile(odd)
     rows = [
         result_row(RELEASES[0], "release", f"pair_embedding_cosine_{kind}", value, 0.05)
         for kind, value in (("hidden", 0.9), ("absent", 0.2))
@@ -80,7 +80,7 @@ def test_the_answer_knows_which_way_is_near() -> None:
     alike = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     text = answer_pair_profile(alike)
     assert "0.90 [0.85, 0.95] alike by their embeddings" in text
-    assert "hidden links are nearer, which" in text
+    assert "withheld links are nearer, which" in text
 
 
 def test_the_answer_says_when_there_is_no_gap_or_none_is_narrowed() -> None:
@@ -104,5 +104,5 @@ def test_the_report_has_it_without_a_private_column(results: pd.DataFrame) -> No
     (section,) = content["sections"]
     table = next(b for b in section["blocks"] if b["kind"] == "table")
     assert table["columns"][2:] == ["Steps between the ends", "Pairs without a path"]
-    assert [row[1] for row in table["rows"]] == ["Hidden links", "Pairs without a link"] * 3
+    assert [row[1] for row in table["rows"]] == ["Withheld links", "Pairs without a link"] * 3
     assert table["rows"][0][2] == "2.20 [2.10, 2.30]"

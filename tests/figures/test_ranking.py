@@ -27,7 +27,7 @@ def test_bars_carry_values_and_intervals(view):
     np.testing.assert_allclose(np.asarray(bars.x) + bars.base + bars.error_x.array, rows.high)
     np.testing.assert_allclose(np.asarray(bars.x) + bars.base - bars.error_x.arrayminus, rows.low)
     assert bars.base == 0.5  # chance
-    assert list(bars.marker.color)[1] == "rgba(0,0,0,0)"  # the null attacker is hollow
+    assert list(bars.marker.color)[1] == "rgba(0,0,0,0)"  # the baseline attacker is hollow
     assert "40 pairs" in chart.note
     assert "5 repeats" in chart.note
 
@@ -35,8 +35,8 @@ def test_bars_carry_values_and_intervals(view):
 def test_best_null_is_the_dashed_line(view):
     chart = attack_ranking(view.results, "link")
     dashed = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
-    nulls = chart.table[chart.table.is_null & (chart.table.metric == "auc")]
-    assert dashed[0].x0 == nulls.value.max() == 0.61
+    baselines = chart.table[chart.table.is_baseline & (chart.table.metric == "auc")]
+    assert dashed[0].x0 == baselines.value.max() == 0.61
 
 
 def test_ranking_orders_by_first_metric_and_keeps_threats_apart(view):

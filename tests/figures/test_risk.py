@@ -128,7 +128,7 @@ def test_groups_are_those_of_the_original(view):
         assert row.high == pytest.approx(
             min(risks.mean() + 1.96 * risks.std() / len(risks) ** 0.5, 1)
         )
-    assert (table[table.release == "original"].n.sum()) == 37  # three have a null attacker only
+    assert (table[table.release == "original"].n.sum()) == 37  # three have a baseline attacker only
 
 
 def test_degree_groups_cover_all_nodes_in_order(view):

@@ -112,7 +112,7 @@ def test_a_synthesis_is_joined_to_its_twin() -> None:
     names = {RELEASES[1]: "gap", RELEASES[2]: "gap:data_free=True"}
     results = make_results().replace({"release": names})
     chart = tradeoff(results, "auc", "node_classification_f1", threat="link")
-    (line,) = [trace for trace in chart.figure.data if trace.name == "data-free twin"]
+    (line,) = [trace for trace in chart.figure.data if trace.name == "data-independent baseline"]
     table = chart.table.set_index("release")
     assert list(line.x) == [table.risk[name] for name in names.values()]
     assert list(line.y) == [table.utility[name] for name in names.values()]

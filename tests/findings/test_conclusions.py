@@ -10,7 +10,7 @@ import pytest
 from core.audit.states import State
 from core.audit.view import RESULT_COLUMNS
 from core.findings import answers
-from core.findings.beat_null import compare_with_null
+from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import find_noise, is_clear
 from core.findings.homophily import explain_missing_ratios
 from core.findings.pair_profile import answer_pair_profile
@@ -33,7 +33,7 @@ NAMES = (ORIGINAL, RELEASE)
 
 
 def make_scores(**values):
-    """auc_null, tpr_best … → results of one real and one null attacker on the original."""
+    """auc_null, tpr_best … → results of one real and one baseline attacker on the original."""
     scores = {}
     for name, value in values.items():
         metric, _, who = name.rpartition("_")
@@ -49,7 +49,7 @@ def test_equal_auc_and_thrice_the_rate_at_few_false_alarms_beats_the_null():
     text = answers.answer_attack(make_audit(scores, LINKS).results, "link")
     first, _, rest = text.partition(". ")
     assert "it finds 0.37 [0.36, 0.38] at 0.1 % false alarms" in first
-    assert "0.32 [0.30, 0.33] above the best null attacker, Degree product (0.053" in first
+    assert "0.32 [0.30, 0.33] above the best baseline attacker, Degree product (0.053" in first
     assert "did not beat" not in first
     assert "By the whole ranking" in rest
     assert "is right in 0.75 [0.74, 0.76] of the comparisons" in rest
@@ -62,7 +62,7 @@ def test_a_better_auc_is_no_beating_where_its_noise_is_larger():
     text = answers.answer_attack(make_audit(scores, LINKS, half=0.01).results, "link")
     assert "no more than the noise of both" in text
     clear = answers.answer_attack(make_audit(scores, LINKS, half=0.005).results, "link")
-    assert "0.010 [0.003, 0.017] above the best null" in clear
+    assert "0.010 [0.003, 0.017] above the best baseline" in clear
 
 
 def test_beaten_by_nothing_is_said_of_every_metric():
@@ -70,7 +70,9 @@ def test_beaten_by_nothing_is_said_of_every_metric():
     text = answers.answer_attack(make_audit(scores, LINKS).results, "link")
     assert "**did not beat**" in text
     assert "Nor is it clearly above by “Found at 1 % false alarms”" in text
-    assert not any(c.beats for c in compare_with_null(make_audit(scores, LINKS).results, "link"))
+    assert not any(
+        c.beats for c in compare_with_baseline(make_audit(scores, LINKS).results, "link")
+    )
 
 
 def test_tradeoff_of_the_harmless_threat_does_not_recommend_what_the_other_refuses():
@@ -86,7 +88,7 @@ def test_tradeoff_of_the_harmless_threat_does_not_recommend_what_the_other_refus
     table = compute_tradeoff(view.results, "auc", "node_classification_auc", threat="attribute")
     text = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc", refused)
     assert "**Random deletion (strength = 0.9)**" in text
-    assert "Original (Hidden links found at 1 % false alarms: 0.43" in text
+    assert "Original (Withheld links found at 1 % false alarms: 0.43" in text
     alone = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
     assert "**Original**" not in alone
 
@@ -148,10 +150,10 @@ def test_verdict_words_say_what_decides():
 
 
 def test_a_twin_that_passes_is_not_told_as_the_original():
-    twin = "gap:data_free=True"
-    scores = make_noise((ORIGINAL, twin), ATTACKS)
+    independent = "gap:data_free=True"
+    scores = make_noise((ORIGINAL, independent), ATTACKS)
     scores[ORIGINAL, "katz", "auc"] = 0.9
-    text = answer_verdict(judge(make_audit(scores, ATTACKS, (twin,)), find_policy("public")))
+    text = answer_verdict(judge(make_audit(scores, ATTACKS, (independent,)), find_policy("public")))
     assert "the original keeps" not in text
     assert "only what is there to compare with" in text
 
@@ -201,7 +203,7 @@ def test_who_knows_another_column_is_no_yardstick_for_who_does_not():
     values = dict(zip(attacks, (0.8, 0.5, 0.96, 0.95), strict=True))
     scores = {(ORIGINAL, attack, "auc"): value for attack, value in values.items()}
     text = answers.answer_attack(make_audit(scores, attacks).results, "attribute")
-    assert "0.30 [0.29, 0.31] above the best null attacker, Class prior (0.50" in text
+    assert "0.30 [0.29, 0.31] above the best baseline attacker, Class prior (0.50" in text
 
 
 def test_more_and_less_than_chance_are_told_with_their_intervals():

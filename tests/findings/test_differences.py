@@ -17,11 +17,11 @@ from core.findings.differences import compare_rows, estimate_difference, is_clea
 from core.release import ORIGINAL
 
 
-def make_row(values, width=0.1, is_turned=False):
+def make_row(values, width=0.1, is_inverted=False):
     value = float(np.mean(values))
     repeats = dict(enumerate(map(float, values)))
     ends = {"value": value, "low": value - width, "high": value + width}
-    return SimpleNamespace(**ends, repeats=repeats, is_turned=is_turned)
+    return SimpleNamespace(**ends, repeats=repeats, is_inverted=is_inverted)
 
 
 SPLITS = np.array([0.6, 0.7, 0.8, 0.65, 0.75])
@@ -55,8 +55,8 @@ def test_a_difference_has_an_interval_of_its_own():
 
 
 def test_a_turned_row_counts_turned_round():
-    turned = make_row(1 - SPLITS, is_turned=True)
-    assert compare_rows(make_row(SPLITS), turned).value == pytest.approx(0)
+    inverted = make_row(1 - SPLITS, is_inverted=True)
+    assert compare_rows(make_row(SPLITS), inverted).value == pytest.approx(0)
 
 
 def test_an_audit_hands_its_repeats_to_the_words_and_not_to_its_file(tmp_path):

@@ -19,15 +19,15 @@ from core.audit.view import NODE_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView
 from core.findings import answers
 from core.findings.columns import WITHOUT, answer_columns
 from core.findings.comparing import answer_changes, compute_comparison
+from core.findings.data_independent import answer_data_independent
 from core.findings.groups import answer_groups
-from core.findings.knowing_more import PRECISION, RECOVERED, answer_aware, answer_inside
+from core.findings.knowing_more import PRECISION, RECOVERED, answer_adaptive, answer_inside
 from core.findings.margins import answer_margins
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.people_map import answer_map, compute_people
 from core.findings.policy import find_policy
 from core.findings.private_columns import answer_private_columns
 from core.findings.tradeoff import compute_tradeoff
-from core.findings.twins import answer_twins
 from core.findings.verdict import judge
 from core.findings.verdict_words import answer_verdict, explain_others, explain_release
 from core.release import ORIGINAL
@@ -71,13 +71,13 @@ CLAIMS = (
     r"\bdoes best\b",
     r"\bgive them away\b",
     r"\bnarrows the gap",
-    r"hidden links are (nearer|farther)",
+    r"withheld links are (nearer|farther)",
     r"\bare the leak",
     r"\blowers\b",
     r"\bexceeds\b",
     r"that is (more|less)",
     r"\bless useful\b",
-    r"\babove the best null attacker, [^(]*\([^)]*\)(?! by no more than the noise)",
+    r"\babove the best baseline attacker, [^(]*\([^)]*\)(?! by no more than the noise)",
     r"(more|less) than chance\b(?! (would|gives))",
     r"gains most on",
     r" is (higher|lower), ",
@@ -185,8 +185,8 @@ def tell_map(view: AuditView) -> list[str]:
 def tell_changes(view: AuditView) -> list[str]:
     verdict = judge(view, find_policy("public"))
     swapped = dict(zip(RELEASES, RELEASES[::-1], strict=True))
-    turned = view.results.assign(release=view.results.release.map(swapped))
-    earlier = judge(replace(view, results=turned), find_policy("public"))
+    inverted = view.results.assign(release=view.results.release.map(swapped))
+    earlier = judge(replace(view, results=inverted), find_policy("public"))
     return [answer_changes(compute_comparison(verdict, earlier), "the audit of 3 March 2026")]
 
 
@@ -215,7 +215,7 @@ def tell_tradeoff(view: AuditView) -> list[str]:
 def tell_twins(view: AuditView) -> list[str]:
     columns = ["release", "metric", "value", "twin", "gain", "verdict"]
     words = [("random_deletion", "auc", "0.5", "0.5", 0.0, "none")]
-    return answer_twins(pd.DataFrame(words, columns=columns))
+    return answer_data_independent(pd.DataFrame(words, columns=columns))
 
 
 def each(tell: Callable[..., Any], kinds: Sequence[str]) -> Callable[[AuditView], list[str]]:
@@ -229,7 +229,7 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answers.answer_odds: lambda view: [answers.answer_odds(view.results)],
     answers.answer_risk: lambda view: answers.list_risks(view.nodes),
     answers.answer_bound: lambda view: [answers.answer_bound(view.nodes)],
-    answers.answer_turned: lambda view: [answers.answer_turned(view.results, RELEASES)],
+    answers.answer_inverted: lambda view: [answers.answer_inverted(view.results, RELEASES)],
     answers.answer_homophily: lambda view: [answers.answer_homophily(view.results)],
     answers.answer_mechanisms: lambda view: answers.answer_mechanisms(view.results),
     answers.answer_tradeoff: tell_tradeoff,
@@ -237,12 +237,12 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answer_changes: tell_changes,
     answer_groups: tell_groups,
     answer_inside: lambda view: answer_inside(view.results),
-    answer_aware: lambda view: answer_aware(view.results),
+    answer_adaptive: lambda view: answer_adaptive(view.results),
     answer_margins: lambda view: [answer_margins(view.results, "label_propagation", RELEASES)],
     answer_pair_profile: lambda view: [answer_pair_profile(view.results)],
     answer_private_columns: answer_private_columns,
     answer_map: tell_map,
-    answer_twins: tell_twins,
+    answer_data_independent: tell_twins,
     answer_verdict: tell_verdict,
 }
 """Every sentence that compares → what it says of an audit."""
@@ -294,7 +294,7 @@ def test_what_does_differ_is_told() -> None:
     view = make_world(different, make_nodes(0.4))
     said = " ".join(text for tell in SENTENCES.values() for text in tell(view))
     for claim in (
-        r"\bdoes best\b", r"\babove the best null attacker", r"\bgive them away most\b",
+        r"\bdoes best\b", r"\babove the best baseline attacker", r"\bgive them away most\b",
         r"brings it to", r"\bare the leak|Withholding the columns alone lowers",
         r" is (higher|lower), ", r"narrows the gap", r"that is (more|less)",
     ):  # fmt: skip

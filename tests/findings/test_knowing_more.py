@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.audit.view import RESULT_COLUMNS
-from core.findings.knowing_more import answer_aware, answer_inside, tabulate_inside
+from core.findings.knowing_more import answer_adaptive, answer_inside, tabulate_inside
 
 RELEASE = "edge_rand:epsilon=2.0"
 
@@ -21,9 +21,9 @@ def make_results(rows):
 
 INSIDE = make_results(
     [
-        (RELEASE, "mechanism_posterior@included", "included_precision", 0.3, 0.02),
+        (RELEASE, "mechanism_posterior@included", "released_precision", 0.3, 0.02),
         (RELEASE, "mechanism_posterior@included", "recovered_at_precision_0.9", 0.1, 0.01),
-        (RELEASE, "plausibility@included+held:3", "included_precision", 0.2, 0.02),
+        (RELEASE, "plausibility@included+held:3", "released_precision", 0.2, 0.02),
         (RELEASE, "plausibility@included+held:3", "recovered_at_precision_0.9", 0.7, 0.05),
     ]
 )
@@ -42,10 +42,10 @@ def test_links_inside_are_told_by_the_best_attacker():
 
 
 def test_knowing_the_defense_is_compared_and_noise_is_called_noise():
-    def answer(unaware, aware, half):
+    def answer(unaware, adaptive, half):
         rows = [(RELEASE, "adamic_adar", "auc", unaware, half)]
-        rows += [(RELEASE, "gae_cosine@aware", "auc", aware, half)]
-        return answer_aware(make_results(rows))
+        rows += [(RELEASE, "gae_cosine@aware", "auc", adaptive, half)]
+        return answer_adaptive(make_results(rows))
 
     (clear,) = answer(0.6, 0.9, 0.02)
     assert "reaches AUC" in clear.replace("Attack AUC", "AUC")
@@ -56,4 +56,4 @@ def test_knowing_the_defense_is_compared_and_noise_is_called_noise():
     assert noise.endswith("no more than the noise of both.")
     (less,) = answer(0.9, 0.6, 0.01)
     assert less.endswith("that is less.")
-    assert answer_aware(make_results([(RELEASE, "adamic_adar", "auc", 0.6, 0.1)])) == []
+    assert answer_adaptive(make_results([(RELEASE, "adamic_adar", "auc", 0.6, 0.1)])) == []

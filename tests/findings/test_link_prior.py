@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.drawing import draw_repeat
+from core.audit.threat_sampling import draw_repeat
 from core.audit.view import NODE_COLUMNS
 from core.findings.link_prior import (
     describe_link_prior,
@@ -34,7 +34,7 @@ def test_the_prior_is_that_of_the_threat_as_it_is_drawn(fields):
 
 
 def test_moving_the_prior_equals_counting_pairs():
-    """Of 40 hidden links and 9,960 others a mark is on 30 and on 498."""
+    """Of 40 withheld links and 9,960 others a mark is on 30 and on 498."""
     hits, alarms, hidden, others = 30, 498, 40, 9_960
     balanced = (hits / hidden) / (hits / hidden + alarms / others)
     assert move_prior(balanced, hidden / 10_000) == pytest.approx(hits / (hits + alarms))

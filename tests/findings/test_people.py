@@ -67,14 +67,14 @@ def test_ties_are_broken_by_the_interval_then_by_the_other_attacks():
 def test_order_equals_a_loop(view):
     people = rank_people(view.nodes, LINK)
     rows = view.nodes[(view.nodes.release == ORIGINAL) & (view.nodes.attack == "common_neighbors")]
-    known = rows[rows.advantage.notna()]  # the only attack on links that is no null attacker
+    known = rows[rows.advantage.notna()]  # the only attack on links that is no baseline attacker
     expected = sorted(known.itertuples(), key=lambda r: (-round(r.advantage, 9), -r.low))
     assert people.node.tolist() == [row.node for row in expected]
     assert np.allclose(people.risk - people.base, people.advantage)
 
 
 def test_a_threat_holds_its_own_rows_and_no_others(view):
-    assert list_secrets(view.nodes) == [LINK]  # class_prior is a null attacker
+    assert list_secrets(view.nodes) == [LINK]  # class_prior is a baseline attacker
     both = pd.concat([view.nodes, make_nodes(("x", "gcn@column:age", 0.9, 0.1, 0.8))])
     assert list_secrets(both) == [LINK, Secret("attribute", "age")]
     assert Secret("attribute", "age").key == "attribute:age"

@@ -113,7 +113,7 @@ def test_a_gathering_is_named_only_beyond_chance():
     assert "Community 1 holds more of them than chance would put there: 30 of 50" in text
     assert "50 there (60 %), 0 % elsewhere" in text
     scattered = np.arange(200) % 7 == 0
-    assert "over the base rate, mostly on hidden links. Community 1" in text
+    assert "over the base rate, mostly on withheld links. Community 1" in text
     text = answer_map(make_people(scattered, communities))
     assert "No community holds more of them than chance" in text
     assert "**29**" in text

@@ -47,10 +47,10 @@ def test_the_original_is_never_recommended():
 
 
 def test_a_data_free_twin_is_never_recommended():
-    twin = "gap:data_free=True"
-    names = (ORIGINAL, twin)
-    verdict = judge(make_audit(make_noise(names, ATTACKS), ATTACKS, (twin,)), PUBLIC)
-    assert verdict.find(twin).decision == "publish"
+    independent = "gap:data_free=True"
+    names = (ORIGINAL, independent)
+    verdict = judge(make_audit(make_noise(names, ATTACKS), ATTACKS, (independent,)), PUBLIC)
+    assert verdict.find(independent).decision == "publish"
     assert verdict.recommended is None
 
 

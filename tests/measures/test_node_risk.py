@@ -93,8 +93,8 @@ def test_only_clearly_wrong_rankings_are_turned():
     """At chance, no more often than a one-sided 2.5 % test allows; an exact AUC of 1/2, never."""
     rng = np.random.default_rng(7)
     truth = np.arange(200) < 100
-    turned = np.mean([node_risk.is_wrong_way(rng.permutation(200), truth) for _ in range(4000)])
-    assert 0.015 < turned < 0.035
+    inverted = np.mean([node_risk.is_wrong_way(rng.permutation(200), truth) for _ in range(4000)])
+    assert 0.015 < inverted < 0.035
     assert not node_risk.is_wrong_way(np.ones(200), truth)
     assert not node_risk.is_wrong_way(np.arange(8)[::-1], np.arange(8) > 3)  # too few to tell
 

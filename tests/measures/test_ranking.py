@@ -99,7 +99,7 @@ def test_roc_passes_through_the_points_of_sklearn(seed):
 
 
 def test_tpr_at_low_fpr_on_known_scores():
-    """30 of 100 hidden links above all 1,000 non-links, the rest below all of them."""
+    """30 of 100 withheld links above all 1,000 non-links, the rest below all of them."""
     scores = np.concatenate([np.full(30, 2000.0), np.full(70, -1.0), np.arange(1000)])
     result = by_metric(measure_link_scores(PairScores(scores), link_threat(100, 1000, 0.002)))
     assert result["tpr_at_fpr_0.01"].value == pytest.approx(0.3)

@@ -23,7 +23,7 @@ def test_separates_hidden_links_from_non_links_of_two_communities():
     graph = GRAPHS["two_communities"](n=80)
     threats = make_threats(graph)
     model = compute_gae(threats.visible, Context(Seed(0)), epochs=60)
-    # The sides are all there is to learn: (1 + share of links − share of non-links inside) / 2.
+    # The sides are all there is to learn: (1 + share of links − share of non-released links) / 2.
     best = 0.72
     assert roc_auc_score(threats.link.truth, model.score(threats.link.pairs)) > best - 0.06
 

@@ -120,16 +120,16 @@ def test_a_small_memory_changes_nothing(backbone):
 
 
 def test_held_out_nodes_are_judged_by_the_trial_that_had_not_seen_them():
-    """A fold whose values are turned round changes what is said of the others, not of itself."""
+    """A fold whose values are inverted changes what is said of the others, not of itself."""
     search = make_search("gcn")
     folds = np.array_split(search._known, 2)
-    turned = make_search("gcn")
-    place = np.searchsorted(turned._known, folds[0])
-    turned._truth = turned._truth.copy()
-    turned._truth[place] = 1 - turned._truth[place]
+    inverted = make_search("gcn")
+    place = np.searchsorted(inverted._known, folds[0])
+    inverted._truth = inverted._truth.copy()
+    inverted._truth[place] = 1 - inverted._truth[place]
     fold_of = np.isin(search._known, folds[1]).astype(int)
     first, second = (
-        one._try_all([Setting(0.0, 0.0)], fold_of, 2, [19]) for one in (search, turned)
+        one._try_all([Setting(0.0, 0.0)], fold_of, 2, [19]) for one in (search, inverted)
     )
     np.testing.assert_array_equal(first[:, :, fold_of == 0], second[:, :, fold_of == 0])
     assert np.abs(first - second)[:, :, fold_of == 1].max() > 1e-3

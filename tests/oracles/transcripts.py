@@ -71,7 +71,9 @@ class _Enough(Exception):
     """The rest of the run draws no more noise on the graph."""
 
 
-def replay(run: Callable[[Graph], Any], graph: Graph, neighbors: list[Graph]) -> list[Transcript]:
+def make_shadow_release(
+    run: Callable[[Graph], Any], graph: Graph, neighbors: list[Graph]
+) -> list[Transcript]:
     """The transcript of `run` on each of `neighbors`, with its loss against the one on `graph`."""
     first = Transcript()
     _play(run, graph, lambda law, args, draw: _note(first, law, args, draw))

@@ -14,7 +14,7 @@ NODE = "34"
 def test_advice_is_offered_for_the_private_attribute(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, node=NODE, threat="attribute")
     box = app.selectbox(key=f"advice-attack-{NODE}")
-    assert box.options == ["Label propagation"]  # no null attackers, no link attacks
+    assert box.options == ["Label propagation"]  # no baseline attackers, no link attacks
     assert app.button(key="advice-start").label == "Look for links to hide"
 
 

@@ -14,7 +14,7 @@ from pages.ui import second_graph_form
 
 @pytest.fixture(scope="module")
 def identity_audit(audited) -> str:
-    """A finished audit of identities: exact knowledge, a matcher, a null attacker."""
+    """A finished audit of identities: exact knowledge, a matcher, a baseline attacker."""
     graph = load_dataset("karate").graph
     spec = AuditSpec.check_spec(
         {
@@ -78,17 +78,17 @@ def test_a_second_graph_is_uploaded_on_the_data_page(open_app, monkeypatch):
     strangers = b"a,b\nanna,ben\nben,cleo\ncleo,dora\n"
     find(app.file_uploader, "second-graph-").set_value(("s.csv", strangers, "text/csv")).run()
     assert "must have people in common" in app.error[0].value
-    assert (held().known_graph, held().seeds_known) == (None, 2)
+    assert (held().auxiliary_graph, held().seeds_known) == (None, 2)
     graph = load_dataset("social").graph
     ends = [f"{graph.node_ids[i]},{graph.node_ids[j]}" for i, j in graph.edges[:400]]
     links = "\n".join(["a,b", *ends]).encode()
     find(app.file_uploader, "second-graph-").set_value(("k.csv", links, "text/csv")).run()
     assert not app.error
-    given = held().known_graph
+    given = held().auxiliary_graph
     assert given is not None
-    never = SimpleNamespace(load_safely=lambda *_: pytest.fail("read again"))
+    never = SimpleNamespace(load_in_sandbox=lambda *_: pytest.fail("read again"))
     monkeypatch.setattr(second_graph_form, "safely", never)
     app.run()
-    assert held().known_graph == given
+    assert held().auxiliary_graph == given
     for folder, _ in app.session_state["uploads"].values():
         folder.cleanup()  # as a session does that ends

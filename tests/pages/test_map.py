@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit.jobs.kind import run_job
+from core.audit.jobs.job import run_job
 from core.audit.jobs.layout import LayoutJobs, LayoutRequest
 from core.audit.states import State
 from core.errors import InputError

@@ -194,10 +194,10 @@ def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp) -> No
     assert "choose some on the Data page" in texts(app)
     assert not app.button(key="run").disabled  # position alone may give people away
     for method in list_methods("identity_attack"):
-        if not method.info.is_null:
+        if not method.info.is_baseline:
             app.checkbox(key=f"attack.{method.info.key}").uncheck()
     app.run()
-    assert app.button(key="run").disabled  # null attackers are a yardstick, no audit
+    assert app.button(key="run").disabled  # baseline attackers are a yardstick, no audit
 
 
 @pytest.mark.parametrize(("page", "asks"), [("attack", True), ("verdict", True), ("risk", False)])

@@ -32,8 +32,8 @@ def test_a_twin_is_the_same_for_any_graph_with_as_many_links(key):
     graph = two_communities(40)
     other = draw_uniform_graph(graph, Context(Seed(5)))
     assert len(np.intersect1d(graph.edge_codes, other.edge_codes)) < graph.num_edges / 2
-    twin = make_method(key, {"data_free": True, "epsilon": 20.0})
-    first, second = (twin.publish(g, Threats(g), Context(Seed(1))) for g in (graph, other))
+    independent = make_method(key, {"data_free": True, "epsilon": 20.0})
+    first, second = (independent.publish(g, Threats(g), Context(Seed(1))) for g in (graph, other))
     np.testing.assert_array_equal(first.graph.edges, second.graph.edges)
     assert "only the number of links" in first.guarantee.note
     real = make_method(key, {"epsilon": 20.0}).publish(graph, Threats(graph), Context(Seed(1)))

@@ -45,7 +45,7 @@ from core.audit.export import describe_audit
 from core.audit.jobs import cells
 from core.audit.spec import AuditSpec
 from core.audit.states import State
-from core.audit.store import connect, database, files, patience
+from core.audit.store import connect, database, files, retry
 from core.audit.store.database import Store, open_store
 from core.errors import AuditError
 from tests.oracles.graphs import two_communities
@@ -304,8 +304,8 @@ def try_days(
     started = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="bad-days-") as name,
-        mock.patch.object(patience, "FIRST_WAIT_S", 0.005),
-        mock.patch.object(patience, "LONGEST_WAIT_S", 0.05),
+        mock.patch.object(retry, "FIRST_WAIT_S", 0.005),
+        mock.patch.object(retry, "LONGEST_WAIT_S", 0.05),
     ):
         folder = Path(name)
         compute(folder / "first")  # imports and compiles

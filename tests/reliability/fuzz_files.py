@@ -33,9 +33,9 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 
+from core.data.reader_process import _set_limits
 from core.data.readers import load_graph
-from core.data.reading import _set_limits
-from core.data.safely import CPU_SECONDS, MEMORY_MB
+from core.data.sandbox import CPU_SECONDS, MEMORY_MB
 from core.data.writers import write_release
 from core.errors import InputError
 from core.graph import Attribute, Graph

@@ -46,7 +46,7 @@ FINISHED += ["--attack", "label_propagation", "--defense", "random_deletion:stre
 FINISHED += ["--defense", "edge_rand:epsilon=6", "--repeats", "3"]
 RUNNING = [*CORE, "--attack", "gps", "--hide-links", "0.1", "--attack", "gae_cosine"]
 RUNNING += ["--repeats", "40"]
-PATIENCE_S = 300
+RETRY_S = 300
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Session:
         if self._cookie:
             origin["Cookie"] = self._cookie
         self._socket = await websocket_connect(
-            HTTPRequest(url, headers=origin, request_timeout=PATIENCE_S), subprotocols=["streamlit"]
+            HTTPRequest(url, headers=origin, request_timeout=RETRY_S), subprotocols=["streamlit"]
         )
         await self.load("", Tally())
 
@@ -84,7 +84,7 @@ class Session:
         started = time.monotonic()
         await self._socket.write_message(message.SerializeToString(), binary=True)
         while True:
-            answer = await asyncio.wait_for(self._socket.read_message(), PATIENCE_S)
+            answer = await asyncio.wait_for(self._socket.read_message(), RETRY_S)
             if answer is None:
                 tally.errors.append(f"{page}: closed")
                 return
@@ -133,7 +133,7 @@ def run_app(home: Path) -> Iterator[tuple[int, psutil.Process]]:
     with (home / "app.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + RETRY_S
         while True:
             try:
                 with urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5):
@@ -229,7 +229,7 @@ def soak(home: Path, count: int) -> None:
         for number in range(1, count + 1):
             service.save_graph(graph)
             audit_id = service.start_audit(AuditSpec.check_spec({**fields, "root_seed": number}))
-            service.wait(audit_id, PATIENCE_S)
+            service.wait(audit_id, RETRY_S)
             view = service.get_view(audit_id)
             failed += view.summary.state != "done" or view.summary.cells_failed > 0
             service.delete_audit(audit_id)

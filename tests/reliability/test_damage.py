@@ -20,10 +20,10 @@ from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.audit.states import State
-from core.audit.store import connect, files, patience
+from core.audit.store import connect, files, retry
 from core.audit.store.database import Store
 from core.audit.store.files import ARRAYS, CHECKSUM, DamagedError
-from core.audit.store.patience import StoreError, keep_trying
+from core.audit.store.retry import StoreError, keep_trying
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
 
@@ -58,8 +58,8 @@ def store(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr(patience, "LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr(retry, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(retry, "LONGEST_WAIT_S", 0.05)
 
 
 def truncate(path):
@@ -178,7 +178,7 @@ def test_waiting_ends_by_a_cancel_and_by_its_limit():
     with pytest.raises(KeyboardInterrupt):
         keep_trying(fail, lambda line: None, cancel)
     with pytest.raises(StoreError, match=r"full; gave up after 0.1 s"):
-        keep_trying(fail, lambda line: None, patience_s=0.1)
+        keep_trying(fail, lambda line: None, retry_s=0.1)
     with pytest.raises(OSError, match="other"):
         keep_trying(lambda: (_ for _ in ()).throw(OSError(errno.EACCES, "other")))
 

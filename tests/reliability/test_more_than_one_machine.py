@@ -24,7 +24,7 @@ from tests.postgres import create_database
 
 ROOT = Path(__file__).parents[2]
 BLOCK = (Path(__file__).with_suffix("").parent / "more_than_one_machine.sh").read_text()
-PATIENCE_S = 540.0
+RETRY_S = 540.0
 AUDIT = """audit --graph karate --attack gae_cosine:epochs=400 --repeats 2 --hide-links 0.1
     --test-links 0 --out"""
 
@@ -90,7 +90,7 @@ class Machines:
 
 
 def wait_for(condition: Callable[[], bool], log: Path) -> None:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + RETRY_S
     while not condition():
         assert time.monotonic() < end, log.read_text()
         time.sleep(0.05)
@@ -148,7 +148,7 @@ def test_lost_workers_scheduler_and_database_lose_nothing(
     scheduler.wait()
     postgres_server.restart()
     machines.start("scheduler", "scheduler2.log", "scheduler at tls://")
-    assert audit.wait(PATIENCE_S) == 0, log.read_text()
+    assert audit.wait(RETRY_S) == 0, log.read_text()
     rows = {row.key: row for row in store.list_jobs()}
     store.close()
     assert {row.state for row in rows.values()} <= {State.DONE, State.SKIPPED}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import core.cli.main as command
-from core.audit.access.people import Person
+from core.audit.access.accounts import Person
 from core.audit.access.team import Team
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec

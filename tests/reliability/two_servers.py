@@ -23,12 +23,12 @@ from pathlib import Path
 from tests.deploy.test_deploy import ask, find_free_port, run_caddy
 from tests.reliability.load import FINISHED, PAGES, Session, Tally, run_app, run_audit
 
-PATIENCE_S = 60.0
+RETRY_S = 60.0
 
 
 def wait_for_proxy(port: int, is_wanted: int) -> None:
     """Until so many servers answer: the proxy looks every five seconds."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + RETRY_S
     while time.monotonic() < end:
         try:
             if len({cookie for _, _, cookie in (ask(port) for _ in range(8))}) == is_wanted:

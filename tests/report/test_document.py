@@ -73,7 +73,7 @@ def test_text_holds_findings_and_sign_off(pdf):
         "In short",
         "Common neighbours",
         "0.84 [0.80, 0.88]",
-        "0.23 [0.17, 0.29] above the best null attacker",
+        "0.23 [0.17, 0.29] above the best baseline attacker",
         "Random deletion",
         "empirical only",
         "needs at least 1,000 non-links, has 40",
@@ -367,8 +367,8 @@ def test_charts_repeat_their_bytes_and_name_no_layout_font(view):
 
 
 def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
-    twin = "gap:data_free=True"
-    names = {RELEASES[1]: "gap", RELEASES[2]: twin}
+    independent = "gap:data_free=True"
+    names = {RELEASES[1]: "gap", RELEASES[2]: independent}
     promise = EDGE.promise(1.0)
     renamed = replace(
         view,
@@ -392,7 +392,7 @@ def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
         "0.22",
         "the data",
     ] in table["rows"]
-    assert "exceeds its data-free twin" in str(parts)
+    assert "exceeds its data-independent baseline" in str(parts)
     assert "twin" not in str(content["sections"][1])
 
 

@@ -184,7 +184,7 @@ def test_the_glossary_has_the_words_of_this_audit(view):
 
     terms = list_terms(view)
     assert terms == sorted(terms, key=str.casefold)
-    assert {"Null attacker", "Advantage", "Hidden link", "Homophily"} <= set(terms)
+    assert {"Baseline attacker", "Advantage", "Withheld link", "Homophily"} <= set(terms)
     assert "ε (epsilon)" not in terms
     no_links = view.spec.model_copy(update={"hide_links": None})
-    assert "Hidden link" not in list_terms(replace(view, spec=no_links))
+    assert "Withheld link" not in list_terms(replace(view, spec=no_links))

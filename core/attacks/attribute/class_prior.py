@@ -1,4 +1,4 @@
-"""Class prior: the null attacker who knows the class shares only."""
+"""Class prior: the baseline attacker who knows the class shares only."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class ClassPrior(AttributeAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="class_prior",
         title="Class prior",
-        summary="Null attacker: guesses from the class shares among the known nodes.",
+        summary="Baseline attacker: guesses from the class shares among the known nodes.",
         source="Bayes decision without evidence",
-        group="null attackers",
-        is_null=True,
+        group="baseline attackers",
+        is_baseline=True,
     )
 
     def infer(

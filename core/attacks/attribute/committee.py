@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 from pydantic import Field, field_validator
 
-from core.attacks.attribute.singles import NULL_ATTACKS, SINGLE_ATTACKS
-from core.attacks.peers import recall_peer
+from core.attacks.attribute.singles import BASELINE_ATTACKS, SINGLE_ATTACKS
+from core.attacks.base_predictions import recall_peer
 from core.context import Context
 from core.graph import MISSING
 from core.methods import AttributeAttack
@@ -26,7 +26,7 @@ from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
 MEMBERS: dict[str, type[AttributeAttack]] = {
-    attack.info.key: attack for attack in (*SINGLE_ATTACKS, *NULL_ATTACKS)
+    attack.info.key: attack for attack in (*SINGLE_ATTACKS, *BASELINE_ATTACKS)
 }
 """The attacks that may take part, by key."""
 

@@ -1,4 +1,4 @@
-"""Feature boosting: the stronger null attacker who has the features and ignores the links."""
+"""Feature boosting: the stronger baseline attacker who has the features and ignores the links."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class FeatureBoosting(AttributeAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="feature_boosting",
         title="Feature boosting",
-        summary="Null attacker: gradient-boosted trees on the features, blind to the links.",
+        summary="Baseline attacker: gradient-boosted trees on the features, blind to the links.",
         source="Friedman, Greedy function approximation, Annals of Statistics 2001, by histograms",
-        group="null attackers",
+        group="baseline attackers",
         cost="seconds",
-        is_null=True,
+        is_baseline=True,
     )
     trees: int = Field(100, ge=1, le=10_000, description="Trees a class at most.")
     rate: float = Field(0.1, gt=0, le=1, description="Learning rate.")

@@ -1,4 +1,4 @@
-"""Feature regression: the null attacker who has the features and ignores the links."""
+"""Feature regression: the baseline attacker who has the features and ignores the links."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class FeatureRegression(AttributeAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="feature_regression",
         title="Feature regression",
-        summary="Null attacker: logistic regression on the features, blind to the links.",
+        summary="Baseline attacker: logistic regression on the features, blind to the links.",
         source="Cox, The regression analysis of binary sequences, 1958",
-        group="null attackers",
-        is_null=True,
+        group="baseline attackers",
+        is_baseline=True,
     )
 
     holds_out = True

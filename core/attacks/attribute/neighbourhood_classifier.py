@@ -20,7 +20,7 @@ from core.threats import AttributeThreat
 
 PENALTIES = (0.01, 0.1, 1.0)
 """Inverse penalties of the linear models that are tried."""
-MOST_ELSEWHERE = 2
+MAX_SHADOW_NODES = 2
 """Rounds at most that the neighbours teach where another graph does."""
 
 
@@ -31,7 +31,7 @@ class NeighbourhoodClassifier(AttributeAttack):
     the links, an embedding of random walks, and how the known values lie up to three steps away.
     All is cross-fitted: a known node's row is made without its own value. What each model says
     of known nodes held out decides how far it is trusted, as in `ensemble`; one that is wrong
-    counts turned round. Further rounds learn from what the pool says of the neighbours: where
+    counts inverted. Further rounds learn from what the pool says of the neighbours: where
     few values are known, most of what the links tell lies there.
     """
 
@@ -142,13 +142,13 @@ class NeighbourhoodClassifier(AttributeAttack):
     ) -> tuple[np.ndarray, np.ndarray]:
         """(n, C) of a graph with observed codes (n,) by another one, and the prior (C,); at: which
         of how many times this is."""
-        from core.models.elsewhere import join_graphs, learn_from_neighbours
         from core.models.evidence import count_shares
+        from core.models.shadow_graph import join_graphs, learn_from_neighbours
 
         classes = private.num_classes
         both = join_graphs(graph, observed, other, private)
         fits = CrossFit(both.observed, draw_folds(both.observed, self.folds, context.rng("folds")))
-        rounds = min(self.rounds, MOST_ELSEWHERE) if fits.parts else 0
+        rounds = min(self.rounds, MAX_SHADOW_NODES) if fits.parts else 0
         runs, steps = len(fits.seen), len(both.blocks) + 1 + rounds
         said: list[np.ndarray] = []
 

@@ -33,7 +33,7 @@ SINGLE_ATTACKS = (
     AiDeepwalk,
 )
 
-NULL_ATTACKS = (
+BASELINE_ATTACKS = (
     ClassPrior,
     FeatureRegression,
     FeatureBoosting,

@@ -24,7 +24,7 @@ IDENTITY_ATTACKS = (
     NarayananShmatikov,
     StructuralAlignment,
     SupervisedMatcher,
-    # null attackers
+    # baseline attackers
     RandomMatch,
     DegreeMatch,
 )

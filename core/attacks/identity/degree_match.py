@@ -1,4 +1,4 @@
-"""Degree match: the null attacker who compares numbers of links only."""
+"""Degree match: the baseline attacker who compares numbers of links only."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class DegreeMatch(IdentityAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="degree_match",
         title="Degree match",
-        summary="Null attacker: takes people for those with about as many links.",
+        summary="Baseline attacker: takes people for those with about as many links.",
         source="Hay et al., Resisting structural re-identification, VLDB 2008, knowledge H_1",
-        group="null attackers",
-        is_null=True,
+        group="baseline attackers",
+        is_baseline=True,
     )
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:

@@ -9,7 +9,7 @@ from pydantic import Field
 from scipy.spatial import cKDTree
 
 from core.algorithms.fingerprints import Depth, compute_joint_fingerprints, count_matches
-from core.algorithms.surroundings import describe_surroundings
+from core.algorithms.neighbourhood_features import compute_neighbourhood_features
 from core.context import Context
 from core.methods import IdentityAttack
 from core.release import Release
@@ -45,8 +45,8 @@ class CountedAttack(FingerprintAttack):
         if self.error == 0:
             return super().find(release, threat, context)
         tolerance = np.log1p(self.error)
-        known = describe_surroundings(threat.original, self.depth)
-        published = describe_surroundings(release.graph, self.depth)
+        known = compute_neighbourhood_features(threat.original, self.depth)
+        published = compute_neighbourhood_features(release.graph, self.depth)
         known = known + context.rng("error").uniform(-tolerance, tolerance, known.shape)
         # A hair wider than the error, which may be hit exactly.
         tolerance += 1e-9

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import NOBODY
-from core.algorithms.surroundings import describe_wider_surroundings, standardize
+from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features, standardize
 from core.algorithms.witnesses import weigh_witnesses
 from core.graph import Graph
 
@@ -29,8 +29,8 @@ class Board:
     def __init__(self, known: Graph, published: Graph, seeds: np.ndarray) -> None:
         self.known, self.published, self.seeds = known, published, seeds
         self.here, self.there = list_neighbors(known), list_neighbors(published)
-        self.shape_here = standardize(describe_wider_surroundings(known))
-        self.shape_there = standardize(describe_wider_surroundings(published))
+        self.shape_here = standardize(compute_wider_neighbourhood_features(known))
+        self.shape_there = standardize(compute_wider_neighbourhood_features(published))
         self.reset()
 
     def reset(self) -> None:

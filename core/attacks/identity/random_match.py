@@ -1,4 +1,4 @@
-"""Random match: the null attacker who points at anybody."""
+"""Random match: the baseline attacker who points at anybody."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class RandomMatch(IdentityAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="random_match",
         title="Random match",
-        summary="Null attacker: points at people of the release at random.",
+        summary="Baseline attacker: points at people of the release at random.",
         source="Uniform guess: one in n is right",
-        group="null attackers",
-        is_null=True,
+        group="baseline attackers",
+        is_baseline=True,
     )
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:

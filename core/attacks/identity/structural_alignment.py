@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from core.algorithms.matching import NOBODY, NUM_CANDIDATES
-from core.algorithms.surroundings import describe_wider_surroundings, standardize
+from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features, standardize
 from core.attacks.identity.percolation import judge, percolate
 from core.context import Context
 from core.methods import IdentityAttack, MethodInfo
@@ -32,8 +32,8 @@ class StructuralAlignment(IdentityAttack):
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         context.progress.update(0, 3, "surroundings")
-        here = describe_wider_surroundings(threat.known)
-        there = describe_wider_surroundings(release.graph)
+        here = compute_wider_neighbourhood_features(threat.known)
+        there = compute_wider_neighbourhood_features(release.graph)
         # Each graph by its own mean and spread: the other may be sparser throughout.
         here, there = standardize(here), standardize(there)
         context.progress.update(1, 3, "nearest")

@@ -36,10 +36,10 @@ LINK_ATTACKS = (
     Node2vecSvc,
     GaeCosine,
     GaeSvc,
-    # links inside
+    # released links
     MechanismPosterior,
     Plausibility,
-    # null attackers
+    # baseline attackers
     DegreeProduct,
     FeatureCosine,
 )

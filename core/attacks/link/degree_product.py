@@ -1,4 +1,4 @@
-"""Degree product: the null attacker who knows the degrees only."""
+"""Degree product: the baseline attacker who knows the degrees only."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class DegreeProduct(LinkAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="degree_product",
         title="Degree product",
-        summary="Null attacker: guesses that well-connected nodes are linked to each other.",
+        summary="Baseline attacker: guesses that well-connected nodes are linked to each other.",
         source="Configuration model: Newman, Networks, 2010, §13.2",
-        group="null attackers",
-        is_null=True,
+        group="baseline attackers",
+        is_baseline=True,
     )
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:

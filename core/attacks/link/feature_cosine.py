@@ -1,4 +1,4 @@
-"""Feature cosine: the null attacker who knows the node features only."""
+"""Feature cosine: the baseline attacker who knows the node features only."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class FeatureCosine(LinkAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="feature_cosine",
         title="Feature cosine",
-        summary="Null attacker: guesses that nodes with like features are linked.",
+        summary="Baseline attacker: guesses that nodes with like features are linked.",
         source="Attribute similarity of PPGSL's Table I used as a score",
-        group="null attackers",
-        is_null=True,
+        group="baseline attackers",
+        is_baseline=True,
     )
 
     def supports(self, release: Release, threat: LinkThreat) -> str | None:

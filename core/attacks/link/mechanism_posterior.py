@@ -43,7 +43,7 @@ class MechanismPosterior(LinkAttack):
         summary="Weighs each link of the release by the noise it came with and by its ends.",
         source="Bayes on Warner's randomised response, JASA 1965; prior: Newman, Networks, 2010, "
         "§13.2, and Karrer and Newman, Phys. Rev. E 83, 2011",
-        group="links inside",
+        group="released links",
     )
     threats: ClassVar[tuple[str, ...]] = ("included",)
     reads_several: ClassVar[bool] = True

@@ -33,7 +33,7 @@ class Ncn(LinkAttack):
     """Logit of networks on the ends' and common neighbours' embeddings and counts by distance.
 
     The links are dealt into `folds`; each fold is learned from on the release without it, as the
-    owner's hidden links are not there either, so that no link stands in its own description.
+    owner's withheld links are not there either, so that no link stands in its own description.
     Beside the embeddings the networks read how many nodes lie at which distances from both ends,
     and the columns of `pair_features`: with nothing but embeddings they hold on too much to a
     graph of this size. The mean over `members`, each with another fold to choose its epoch by.

@@ -1,4 +1,4 @@
-"""Pair classifier: learns from links that it hides itself what a hidden link looks like."""
+"""Pair classifier: learns from links that it hides itself what a withheld link looks like."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from core.algorithms.normalize import normalize_adjacency
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
 from core.attacks.link.katz import compute_katz
-from core.attacks.link.pair_surroundings import (
+from core.attacks.link.pair_neighbourhoods import (
     END_COLUMNS,
     LATENT_COLUMNS,
     PATH_COLUMN,

@@ -38,7 +38,7 @@ class Plausibility(LinkAttack):
         summary="Takes each link out of the release and asks whether the rest speaks for it.",
         source="Kipf and Welling, Variational graph auto-encoders, 2016, and Adamic and Adar, "
         "2003, on the release without the link; Elkan and Noto, KDD 2008",
-        group="links inside",
+        group="released links",
         cost="seconds",
         uses_gpu=True,
         version=3,

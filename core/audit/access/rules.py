@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.audit.access.guard import Guard
+from core.audit.access.permissions import Permissions
 from core.errors import AccessError
 
 Arguments = Mapping[str, Any]
@@ -27,72 +27,74 @@ class Rule:
     narrow  what of the result the person sees
     """
 
-    check: Callable[[Guard, Arguments], object]
+    check: Callable[[Permissions, Arguments], object]
     event: str = ""
     target: str = ""
     fills: tuple[str, ...] = ()
-    narrow: Callable[[Guard, Any], Any] | None = None
+    narrow: Callable[[Permissions, Any], Any] | None = None
 
 
-def _need(role: Any) -> Callable[[Guard, Arguments], object]:
-    return lambda guard, _: guard.need(role)
+def _need(role: Any) -> Callable[[Permissions, Arguments], object]:
+    return lambda permissions, _: permissions.need(role)
 
 
-def _read(name: str) -> Callable[[Guard, Arguments], object]:
-    return lambda guard, arguments: guard.read_audit(arguments[name])
+def _read(name: str) -> Callable[[Permissions, Arguments], object]:
+    return lambda permissions, arguments: permissions.read_audit(arguments[name])
 
 
 def _change(name: str, event: str) -> Rule:
     return Rule(
-        lambda guard, arguments: guard.change_audit(arguments[name], event), event, target=name
+        lambda permissions, arguments: permissions.change_audit(arguments[name], event),
+        event,
+        target=name,
     )
 
 
-def _read_graphs_of_spec(guard: Guard, arguments: Arguments) -> None:
+def _read_graphs_of_spec(permissions: Permissions, arguments: Arguments) -> None:
     spec = arguments["spec"]
-    guard.read_graph(spec.graph_hash)
+    permissions.read_graph(spec.graph_hash)
     identity = getattr(spec, "identity", None)
-    if identity is not None and identity.known_graph is not None:
-        guard.read_graph(identity.known_graph)
-    elsewhere = getattr(spec, "attacker_graph", None)
-    if elsewhere is not None:
-        guard.read_graph(elsewhere)
+    if identity is not None and identity.auxiliary_graph is not None:
+        permissions.read_graph(identity.auxiliary_graph)
+    shadow_graph = getattr(spec, "shadow_graph", None)
+    if shadow_graph is not None:
+        permissions.read_graph(shadow_graph)
 
 
-def _prepare(guard: Guard, arguments: Arguments) -> None:
-    _read_graphs_of_spec(guard, arguments)
+def _prepare(permissions: Permissions, arguments: Arguments) -> None:
+    _read_graphs_of_spec(permissions, arguments)
     if arguments["audit_id"] is not None:
-        guard.change_audit(arguments["audit_id"], "prepare release")
+        permissions.change_audit(arguments["audit_id"], "prepare release")
 
 
-def _decide(guard: Guard, arguments: Arguments) -> None:
+def _decide(permissions: Permissions, arguments: Arguments) -> None:
     """In one's own name; the choice is for whose audit it is and for approvers."""
     decision = arguments["decision"]
-    guard.read_audit(decision.audit_id)
-    if decision.kind != "published" and not guard.person.has("approver"):
-        guard.change_audit(decision.audit_id, "record decision")
-    if not guard.person.is_local and decision.person != guard.person.name:
+    permissions.read_audit(decision.audit_id)
+    if decision.kind != "published" and not permissions.person.has("approver"):
+        permissions.change_audit(decision.audit_id, "record decision")
+    if not permissions.person.is_local and decision.person != permissions.person.name:
         raise AccessError("record decision: only in your own name")
 
 
-def _own_token(guard: Guard, arguments: Arguments) -> None:
-    guard.change_token(arguments["token_id"])
+def _own_token(permissions: Permissions, arguments: Arguments) -> None:
+    permissions.change_token(arguments["token_id"])
 
 
-def _own_subject(guard: Guard, arguments: Arguments) -> None:
+def _own_subject(permissions: Permissions, arguments: Arguments) -> None:
     """One's own; of others, or of all, is for administrators."""
-    guard.need("analyst")
-    if arguments["subject"] != guard.person.subject:
-        guard.need("administrator", "manage tokens")
+    permissions.need("analyst")
+    if arguments["subject"] != permissions.person.subject:
+        permissions.need("administrator", "manage tokens")
 
 
 def _read_job(kind: str, name: str = "key") -> Rule:
-    return Rule(lambda guard, arguments: guard.read_job(kind, arguments[name]))
+    return Rule(lambda permissions, arguments: permissions.read_job(kind, arguments[name]))
 
 
 def _change_job(kind: str, event: str, name: str = "key") -> Rule:
-    def check(guard: Guard, arguments: Arguments) -> None:
-        guard.change_job(kind, arguments[name], event)
+    def check(permissions: Permissions, arguments: Arguments) -> None:
+        permissions.change_job(kind, arguments[name], event)
 
     return Rule(check, event, target=name)
 
@@ -112,10 +114,10 @@ def _list_jobs(kind: str) -> dict[str, Rule]:
 
 SUBJECT = ("person",)
 ANYONE = Rule(_need("analyst"))
-MACHINE = Rule(lambda guard, _: guard.need_machine())
+MACHINE = Rule(lambda permissions, _: permissions.need_machine())
 """Not for people: what the program does for itself."""
 
-READ_GRAPH = Rule(lambda guard, arguments: guard.read_graph(arguments["graph_hash"]))
+READ_GRAPH = Rule(lambda permissions, arguments: permissions.read_graph(arguments["graph_hash"]))
 
 RULES: dict[str, dict[str, Rule]] = {
     "": {
@@ -132,7 +134,9 @@ RULES: dict[str, dict[str, Rule]] = {
         "delete_audit": _change("audit_id", "delete audit"),
         "wait": Rule(_read("audit_id")),
         "find_same_audit": Rule(_need("analyst"), fills=SUBJECT),
-        "list_audits": Rule(_need("analyst"), narrow=lambda guard, found: guard.keep_audits(found)),
+        "list_audits": Rule(
+            _need("analyst"), narrow=lambda permissions, found: permissions.keep_audits(found)
+        ),
         "get_progress": Rule(_read("audit_id")),
         "get_view": Rule(_read("audit_id")),
         "estimate_seconds": Rule(_read_graphs_of_spec),
@@ -141,14 +145,18 @@ RULES: dict[str, dict[str, Rule]] = {
         "get_publish": _read_job("publishing", "publish_id"),
         "cancel_publish": _change_job("publishing", "cancel publishing", "publish_id"),
         "sign_publish": Rule(
-            lambda guard, arguments: guard.sign_run(arguments["publish_id"], "sign release"),
+            lambda permissions, arguments: permissions.sign_run(
+                arguments["publish_id"], "sign release"
+            ),
             "sign release",
             target="publish_id",
             fills=SUBJECT,
         ),
         "record_decision": Rule(_decide, "record decision"),
         "hand_out": Rule(
-            lambda guard, arguments: guard.read_job("publishing", arguments["publish_id"]),
+            lambda permissions, arguments: permissions.read_job(
+                "publishing", arguments["publish_id"]
+            ),
             "hand out release",
             target="publish_id",
         ),
@@ -177,7 +185,9 @@ RULES: dict[str, dict[str, Rule]] = {
         "find_person": ANYONE,
         "find_names": ANYONE,
         "share_audit": Rule(
-            lambda guard, arguments: guard.change_audit(arguments["audit_id"], "share audit"),
+            lambda permissions, arguments: permissions.change_audit(
+                arguments["audit_id"], "share audit"
+            ),
             "share audit",
             target="audit_id",
             fills=("given_by",),
@@ -185,14 +195,16 @@ RULES: dict[str, dict[str, Rule]] = {
         "unshare_audit": _change("audit_id", "unshare audit"),
         "list_grants": Rule(_read("audit_id")),
         "move_audit": Rule(
-            lambda guard, _: guard.need("administrator", "move audit"),
+            lambda permissions, _: permissions.need("administrator", "move audit"),
             "move audit",
             target="audit_id",
         ),
         "make_token": Rule(_own_subject, "make token", target="subject"),
         "list_tokens": Rule(_own_subject),
         "revoke_token": Rule(_own_token, "revoke token", target="token_id"),
-        "list_trail": Rule(lambda guard, _: guard.need("administrator", "read the trail")),
+        "list_trail": Rule(
+            lambda permissions, _: permissions.need("administrator", "read the trail")
+        ),
     },
 }
 """Part of the service ("" itself) → verb → its rule."""

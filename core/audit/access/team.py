@@ -1,6 +1,6 @@
 """The people who share a store: who they are, whom they let read their audits, their tokens.
 
-Like the service, it does what it is told; core.audit.access.desk asks first who may.
+Like the service, it does what it is told; core.audit.access.authorised asks first who may.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from core.audit.access import tokens
-from core.audit.access.people import LOCAL, Person, load_roles
+from core.audit.access.accounts import LOCAL, Person, load_roles
 from core.audit.access.tokens import DAYS, Token
 from core.audit.access.trail import TrailEntry, list_trail, record_event
-from core.audit.store.owner import make_timestamp
+from core.audit.store.liveness import make_timestamp
 from core.audit.store.schema import GrantRow, PersonRow
 from core.errors import InputError
 

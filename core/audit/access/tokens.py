@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from core.audit.store.owner import make_timestamp
+from core.audit.store.liveness import make_timestamp
 from core.audit.store.schema import TokenRow
 from core.errors import InputError
 

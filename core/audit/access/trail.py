@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from core.audit.access.people import Person
-from core.audit.store.owner import make_timestamp
-from core.audit.store.patience import keep_trying
+from core.audit.access.accounts import Person
+from core.audit.store.liveness import make_timestamp
+from core.audit.store.retry import keep_trying
 from core.audit.store.schema import TrailRow
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
 from core.audit.advice import Advice, AdviceRequest, compute_advice
-from core.audit.jobs.kind import Jobs, Workplace, make_key
+from core.audit.jobs.job import JobContext, Jobs, make_key
 from core.audit.jobs.worker import limit_threads
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -66,7 +66,7 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
         return request.attack.make("attribute_attack").info.uses_gpu
 
     @classmethod
-    def compute(cls, request: AdviceRequest, place: Workplace) -> dict[str, Any]:
+    def compute(cls, request: AdviceRequest, place: JobContext) -> dict[str, Any]:
         assert place.audit_id is not None
         limit_threads()
         spec = AuditSpec.model_validate(place.store.find_audit(place.audit_id).spec)

@@ -17,20 +17,20 @@ from core.audit.attacking import attack_release, check_support
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.cell_result import CellResult
 from core.audit.describe import count_changes, pack_release, unpack_release
-from core.audit.drawing import (
-    draw_repeat,
-    list_seen,
-    load_attacker_graph,
-    load_known_graph,
-    prepare_graph,
-)
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
-from core.audit.knowledge import select_attacker, tell_publisher
+from core.audit.knowledge import limit_publisher_knowledge, select_attacker
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
-from core.audit.store.patience import keep_trying
+from core.audit.store.retry import keep_trying
+from core.audit.threat_sampling import (
+    draw_repeat,
+    list_seen,
+    load_auxiliary_graph,
+    load_shadow_graph,
+    prepare_graph,
+)
 from core.context import Context, Peer, SharedWork
 from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
@@ -111,17 +111,17 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
     """Run the method of a cell; raises UnsupportedError where the method declines."""
     threats = load_threats(store.home, spec, cell.repeat)
     if cell.kind == "publish":
-        return _publish(cell, tell_publisher(threats, spec.publisher_knows), context)
+        return _publish(cell, limit_publisher_knowledge(threats, spec.publisher_knows), context)
     release = _load_release(store, cell, threats)
     if cell.kind == "attack":
-        if cell.case.threat != "identity":  # who looks for people is told which columns leave
+        if cell.scenario.threat != "identity":  # who looks for people is told which columns leave
             shown = show_columns(release.graph, list_seen(spec, release.graph))
             release = replace(release, graph=shown)
         measurements, facts, arrays = attack_release(
             cell.make_method(),
-            cell.case,
+            cell.scenario,
             release,
-            select_attacker(spec, cell.case, cell.repeat, threats),
+            select_attacker(spec, cell.scenario, cell.repeat, threats),
             context,
         )
         return Outcome(CellResult(tuple(measurements), facts), arrays)
@@ -200,9 +200,9 @@ def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:
 def _draw(home: str, spec: str, repeat: int) -> Threats:
     checked = AuditSpec.model_validate_json(spec)
     graph = prepare_graph(checked, _load_graph(home, checked.graph_hash))
-    known = load_known_graph(checked, lambda name: _load_graph(home, name))
-    elsewhere = load_attacker_graph(checked, lambda name: _load_graph(home, name))
-    return draw_repeat(checked, graph, repeat, known, elsewhere)
+    known = load_auxiliary_graph(checked, lambda name: _load_graph(home, name))
+    shadow_graph = load_shadow_graph(checked, lambda name: _load_graph(home, name))
+    return draw_repeat(checked, graph, repeat, known, shadow_graph)
 
 
 @lru_cache(maxsize=3)

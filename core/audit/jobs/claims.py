@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
-from core.audit.jobs.kind import Jobs, Workplace
+from core.audit.jobs.job import JobContext, Jobs
 from core.audit.jobs.publish import describe_publishing
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
@@ -77,7 +77,7 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
         return request.release, request.trials
 
     @classmethod
-    def compute(cls, request: ClaimRequest, place: Workplace) -> dict[str, Any]:
+    def compute(cls, request: ClaimRequest, place: JobContext) -> dict[str, Any]:
         check = play_claim(
             request.choice, request.trials, request.root_seed, place.progress, request.num_claims
         )

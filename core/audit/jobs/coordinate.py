@@ -18,8 +18,8 @@ from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.store.owner import HEARTBEAT_S
-from core.audit.store.patience import StoreError, describe_trouble, find_patience
+from core.audit.store.liveness import HEARTBEAT_S
+from core.audit.store.retry import StoreError, describe_trouble, find_retry_limit
 from core.errors import describe_unexpected
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class AuditRun(threading.Thread):
 
     def _connect(self) -> None:
         """A scheduler that was there and is gone is waited for, as the store is."""
-        end = time.monotonic() + (find_patience() if self._was_connected else 0)
+        end = time.monotonic() + (find_retry_limit() if self._was_connected else 0)
         while True:
             try:
                 self._engine.connect()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
-from core.audit.jobs.kind import Jobs, Workplace
+from core.audit.jobs.job import JobContext, Jobs
 from core.audit.layout import Layout, lay_out
 from core.audit.states import State
 from core.audit.store.files import DamagedError
@@ -73,7 +73,7 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
         return request.graph_hash, request.version
 
     @classmethod
-    def compute(cls, request: LayoutRequest, place: Workplace) -> dict[str, Any]:
+    def compute(cls, request: LayoutRequest, place: JobContext) -> dict[str, Any]:
         layout = lay_out(place.load_graph(request.graph_hash), place.progress)
         place.save_arrays({"positions": layout.positions, "communities": layout.communities})
         return {"num_communities": int(layout.communities.max()) + 1}

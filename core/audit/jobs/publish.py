@@ -14,11 +14,10 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
-from core.audit.access.people import LOCAL
+from core.audit.access.accounts import LOCAL
 from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
-from core.audit.drawing import draw_secrets, list_published, prepare_graph
-from core.audit.jobs.kind import Jobs, Workplace
-from core.audit.knowledge import tell_publisher
+from core.audit.jobs.job import JobContext, Jobs
+from core.audit.knowledge import limit_publisher_knowledge
 from core.audit.ledger import describe_totals, enter_release, new_run_id
 from core.audit.provenance import describe_packages
 from core.audit.publishing import PublishSpec
@@ -27,6 +26,7 @@ from core.audit.states import ACTIVE, State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.schema import JobRow, LedgerRow
+from core.audit.threat_sampling import draw_secrets, list_published, prepare_graph
 from core.audit.view import PublishProgress
 from core.context import Context
 from core.data.release_columns import leave_out_people
@@ -106,7 +106,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         return request.make_defense().info.uses_gpu
 
     @classmethod
-    def compute(cls, request: PublishSpec, place: Workplace) -> dict[str, Any]:
+    def compute(cls, request: PublishSpec, place: JobContext) -> dict[str, Any]:
         graph = place.load_graph(request.graph_hash)
         release = publish_release(graph, request, place.progress)
         row = place.store.find_job(place.key)
@@ -211,4 +211,4 @@ def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
     """What the defense is told: the whole graph, and the threats that the owner named."""
     audit = _as_audit(spec)
     threats = draw_secrets(audit, prepare_graph(audit, graph), seed, test_links=0.0)
-    return tell_publisher(threats, spec.publisher_knows)
+    return limit_publisher_knowledge(threats, spec.publisher_knows)

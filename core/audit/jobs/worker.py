@@ -12,7 +12,7 @@ from typing import Any
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.store.owner import make_timestamp
+from core.audit.store.liveness import make_timestamp
 from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
 from core.progress import FlaggedProgress
 

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from core.audit.store.patience import DAMAGE
+from core.audit.store.retry import DAMAGE
 from core.errors import InputError
 
 VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")

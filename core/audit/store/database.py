@@ -20,14 +20,14 @@ import sqlalchemy as sa
 from pydantic import ValidationError
 from sqlalchemy.engine import Connection, Row
 
-from core.audit.access.people import LOCAL
+from core.audit.access.accounts import LOCAL
 from core.audit.cell import Cell
 from core.audit.spec import AuditSpec
 from core.audit.states import ACTIVE, FINAL, KEPT, State
 from core.audit.store import files
 from core.audit.store.connect import open_engine
-from core.audit.store.owner import describe_owner, is_owner_alive, make_timestamp
-from core.audit.store.patience import Tell, keep_trying
+from core.audit.store.liveness import describe_owner, is_owner_alive, make_timestamp
+from core.audit.store.retry import Tell, keep_trying
 from core.audit.store.schema import (
     AuditCellRow,
     AuditRow,

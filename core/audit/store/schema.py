@@ -63,7 +63,7 @@ class HolderRow(Base):
 class AuditRow(Base):
     """An audit as it was asked for, whose it is, and what computes it.
 
-    person     the subject of whoever started it (core.audit.access.people)
+    person     the subject of whoever started it (core.audit.access.accounts)
     owner      host, process id and start time of the coordinating process, as JSON text
     heartbeat  last sign of life of the owner, seconds since 1970
     """

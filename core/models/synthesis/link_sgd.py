@@ -91,8 +91,8 @@ class PrivateSteps:
             self.context.progress.update(number + 1, self.plan.steps, message)
 
     def _turn(self, links: np.ndarray) -> torch.Tensor:
-        turned = np.where(self._rng.random((len(links), 1)) < 0.5, links, links[:, ::-1])
-        return torch.from_numpy(np.ascontiguousarray(turned)).to(self.device)
+        inverted = np.where(self._rng.random((len(links), 1)) < 0.5, links, links[:, ::-1])
+        return torch.from_numpy(np.ascontiguousarray(inverted)).to(self.device)
 
 
 def make_vectors(

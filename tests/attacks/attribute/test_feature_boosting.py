@@ -1,4 +1,4 @@
-"""Trees find what a linear null attacker cannot, and nothing where there is nothing."""
+"""Trees find what a linear baseline attacker cannot, and nothing where there is nothing."""
 
 from __future__ import annotations
 

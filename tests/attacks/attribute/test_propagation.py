@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.algorithms.spreading import normalize_class_mass, sharpen, spread_labels
+from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
 from core.attacks.attribute import attri_infer
 from core.attacks.attribute.attri_infer import COUPLINGS, PULLS, AttriInfer, choose_coupling
 from core.attacks.attribute.ensemble import Ensemble
@@ -88,7 +88,7 @@ def test_differences_of_rounding_rank_nobody():
 
 
 @pytest.fixture(scope="module")
-def turned():
+def inverted():
     """The generated network after a defense that removed four in five of the links between
     people alike: what leaked by likeness now leaks by unlikeness."""
     graph = generate_social(600, seed=3)
@@ -115,8 +115,8 @@ def test_a_push_is_chosen_beyond_the_noise_of_the_known_nodes_only():
     assert choose_coupling(np.zeros((len(COUPLINGS), 0))) == 0
 
 
-def test_signed_couplings_find_heterophily_and_pulls_alone_do_not(turned, monkeypatch):
-    graph, threat = turned
+def test_signed_couplings_find_heterophily_and_pulls_alone_do_not(inverted, monkeypatch):
+    graph, threat = inverted
     signed = AttriInfer().infer(Release(graph), threat, Context(Seed(0)))
     assert signed.facts["coupling"] < 0
     assert measure(AttriInfer(), graph, threat)["auc"] > 0.75
@@ -124,8 +124,8 @@ def test_signed_couplings_find_heterophily_and_pulls_alone_do_not(turned, monkey
     assert measure(AttriInfer(), graph, threat)["auc"] < 0.55
 
 
-def test_signed_weights_find_heterophily_and_weights_above_zero_do_not(turned, monkeypatch):
-    graph, threat = turned
+def test_signed_weights_find_heterophily_and_weights_above_zero_do_not(inverted, monkeypatch):
+    graph, threat = inverted
     attack = Ensemble(members="label_propagation+com_infer", folds=2, evenness=0.01)
     assert measure(attack, graph, threat)["auc"] > 0.7
     free = pooling.minimize
@@ -140,5 +140,5 @@ def test_signed_weights_find_heterophily_and_weights_above_zero_do_not(turned, m
 def test_spread_values_alone_are_blind_to_the_rarer_class():
     graph = make_unequal()
     threat = draw_attribute_threat(graph, "private", 0.1, Seed(1))
-    values = spread_labels(graph, threat.observed, threat.observed_shares)
+    values = propagate_labels(graph, threat.observed, threat.observed_shares)
     assert (values[threat.hidden].argmax(axis=1) == 0).mean() > 0.95

@@ -25,7 +25,7 @@ from core.threats import IdentityThreat
 from tests.oracles.graphs import two_communities
 
 BY_POSITION = [m for m in IDENTITY_ATTACKS if m is not ColumnValues]
-MATCHERS = [m for m in BY_POSITION if m.info.key not in DEPTHS and not m.info.is_null]
+MATCHERS = [m for m in BY_POSITION if m.info.key not in DEPTHS and not m.info.is_baseline]
 
 
 def draw_clustered(n: int = 300, seed: int = 0) -> Graph:

@@ -30,7 +30,7 @@ def test_scores_follow_their_pairs_in_any_order_and_direction(method, name):
     threats = make_threats(GRAPHS[name]())
     release, threat = Release(threats.visible), threats.link
     scores = make_quick(method).score(release, threat, Context(Seed(2))).scores
-    # Pairs shuffled, every other one turned round, and hidden and absent ones exchanged.
+    # Pairs shuffled, every other one inverted, and hidden and absent ones exchanged.
     order = np.random.default_rng(0).permutation(len(threat.pairs))
     moved = threat.pairs[order]
     moved[::2] = moved[::2, ::-1]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.attacks.held import join_releases, merge_releases
+from core.attacks.composition import join_releases, merge_releases
 from core.attacks.link.mechanism_posterior import (
     CERTAIN,
     compute_evidence,
@@ -18,15 +18,15 @@ from core.attacks.link.mechanism_posterior import (
     estimate_degrees,
 )
 from core.context import Context
-from core.data.included import draw_included_threat
+from core.data.released_threat import draw_released_threat
 from core.graph import Graph
-from core.measures.included import measure_included
 from core.measures.ranking import compute_auc
+from core.measures.released_links import measure_released
 from core.registry import make_method
 from core.release import Release
 from core.results import PairScores
 from core.seeding import Seed
-from core.threats import IncludedThreat, Threats
+from core.threats import ReleasedThreat, Threats
 from tests.oracles.graphs import GRAPHS, two_communities
 
 
@@ -46,7 +46,7 @@ def test_the_release_moves_no_odds_by_more_than_the_recipients_epsilon(epsilon, 
     release = publish(graph, key, seed, epsilon=epsilon)
     promise = release.guarantee
     allowed = max(promise.epsilon, promise.epsilon_transcript or 0)
-    threat = draw_included_threat(graph, release.graph, np.random.default_rng(0))
+    threat = draw_released_threat(graph, release.graph, np.random.default_rng(0))
     scores = make_method("mechanism_posterior").score(release, threat, Context(Seed(0))).scores
     prior = compute_prior_logits(release, threat.pairs, Context(Seed(0)))
     gain = np.abs(scores - prior)
@@ -116,13 +116,13 @@ def test_eight_releases_at_epsilon_three_give_the_graph_away():
     rng = np.random.default_rng(0)
     graph = Graph.from_pairs(rng.integers(0, 2000, (4000, 2)), 2000)
     merged = merge_releases([publish(graph, seed=s, epsilon=3.0) for s in range(8)])
-    threat = draw_included_threat(graph, merged.graph, rng)
+    threat = draw_released_threat(graph, merged.graph, rng)
     scores = make_method("mechanism_posterior").score(merged, threat, Context(Seed(0)))
-    found = {m.metric: m.value for m in measure_included(scores, threat)}
+    found = {m.metric: m.value for m in measure_released(scores, threat)}
     assert found["recovered_at_precision_0.99"] > 0.95
     single = publish(graph, epsilon=3.0)
-    one = draw_included_threat(graph, single.graph, rng)
-    alone = measure_included(
+    one = draw_released_threat(graph, single.graph, rng)
+    alone = measure_released(
         make_method("mechanism_posterior").score(single, one, Context(Seed(0))), one
     )
     assert {m.metric: m.value for m in alone}["recovered_at_precision_0.9"] < 0.2
@@ -135,7 +135,7 @@ def test_plausibility_tells_real_links_from_false_ones_of_the_same_release():
     false = pairs[~graph.contains_pairs(pairs)]
     false = false[rng.permutation(len(false))[: graph.num_edges]]
     release = Release(graph.with_edges(np.concatenate([graph.edges, false])))
-    threat = draw_included_threat(graph, release.graph, rng)
+    threat = draw_released_threat(graph, release.graph, rng)
     attack = make_method("plausibility", {"embedding": False})
     scores = attack.score(release, threat, Context(Seed(0))).scores
     inside = threat.released
@@ -150,7 +150,7 @@ def test_a_link_does_not_speak_for_itself():
     attack = make_method("mechanism_posterior")
     scores = []
     for released in (graph, more):
-        threat = draw_included_threat(graph, released, np.random.default_rng(0))
+        threat = draw_released_threat(graph, released, np.random.default_rng(0))
         threat = replace(threat, absent=other, hidden=graph.edges[:0])
         release = publish(graph, epsilon=1.0)
         scores.append(attack.score(replace(release, graph=released), threat, Context(Seed(0))))
@@ -161,7 +161,7 @@ def test_a_link_does_not_speak_for_itself():
 def test_judged_pairs_are_all_links_all_lies_and_others_with_their_weight(name):
     graph = GRAPHS[name]()
     released = publish(graph, epsilon=1.0).graph
-    threat = draw_included_threat(graph, released, np.random.default_rng(0))
+    threat = draw_released_threat(graph, released, np.random.default_rng(0))
     assert {tuple(p) for p in threat.hidden} == {tuple(p) for p in graph.edges}
     assert not graph.contains_pairs(threat.absent).any()
     np.testing.assert_array_equal(threat.released, released.contains_pairs(threat.pairs))
@@ -178,13 +178,13 @@ def test_measures_equal_a_loop_over_every_pair_of_the_graph():
     scores = np.round(rng.normal(size=60) + truth, 1)
     released = rng.random(60) < 0.5
     pairs = np.stack([np.arange(60), np.arange(60) + 60], 1)
-    threat = IncludedThreat(pairs[:20], pairs[20:], 0.1, weights=weights, released=released)
-    found = {m.metric: m for m in measure_included(PairScores(scores), threat)}
+    threat = ReleasedThreat(pairs[:20], pairs[20:], 0.1, weights=weights, released=released)
+    found = {m.metric: m for m in measure_released(PairScores(scores), threat)}
     many = np.repeat(np.arange(60), weights.astype(int))
     all_scores, all_truth = scores[many], truth[many]
-    assert found["included_auc"].value == pytest.approx(compute_auc(all_scores, all_truth)[0])
+    assert found["released_auc"].value == pytest.approx(compute_auc(all_scores, all_truth)[0])
     inside = released[many]
-    assert found["included_precision"].value == pytest.approx(all_truth[inside].mean())
+    assert found["released_precision"].value == pytest.approx(all_truth[inside].mean())
     best = 0.0
     for limit in np.unique(all_scores):
         named = all_scores >= limit
@@ -199,15 +199,15 @@ def test_measures_equal_a_loop_over_every_pair_of_the_graph():
         hits += taken * all_truth[group].mean()
         room -= taken
     expected = hits / (0.1 * inside.sum())
-    assert found["included_precision_top_tenth"].value == pytest.approx(expected)
+    assert found["released_precision_top_tenth"].value == pytest.approx(expected)
     for item in found.values():
         assert item.variance > 0
 
 
 def test_nothing_inside_is_said_so():
-    threat = draw_included_threat(
+    threat = draw_released_threat(
         GRAPHS["star"](), Graph.from_pairs([[0, 1]], 21), np.random.default_rng(0)
     )
     empty = replace(threat, released=np.zeros(len(threat.released), bool))
-    found = {m.metric: m for m in measure_included(PairScores(np.zeros(len(empty.pairs))), empty)}
-    assert "no links" in found["included_precision"].reason
+    found = {m.metric: m for m in measure_released(PairScores(np.zeros(len(empty.pairs))), empty)}
+    assert "no links" in found["released_precision"].reason

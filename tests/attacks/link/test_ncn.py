@@ -52,7 +52,7 @@ def test_the_network_reads_common_neighbours_and_is_symmetric():
     graph = GRAPHS["two_communities"]()
     pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)
     columns = np.random.default_rng(0).normal(size=(len(pairs), 3))
-    batch, turned = (
+    batch, inverted = (
         PairBatch.of_pairs(graph, asked, columns, "cpu", None) for asked in (pairs, pairs[:, ::-1])
     )
     inputs = make_inputs(graph, "cpu", "standard")
@@ -60,7 +60,7 @@ def test_the_network_reads_common_neighbours_and_is_symmetric():
     with torch.no_grad():
         embedded = network.embed(inputs, Block.of_graph(graph, "gcn"))
         sums = batch.common(embedded[0]).numpy()
-        logits, mirrored = network(embedded, batch), network(embedded, turned)
+        logits, mirrored = network(embedded, batch), network(embedded, inverted)
     neighbours = [set(graph.adjacency[[node]].indices) for node in range(graph.num_nodes)]
     for (i, j), found in zip(pairs[::7], sums[::7], strict=True):
         shared = sorted(neighbours[i] & neighbours[j])

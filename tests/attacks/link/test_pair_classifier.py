@@ -17,7 +17,7 @@ from core.attacks.link.pair_features import (
     list_columns,
 )
 from core.attacks.link.pair_judge import LEAST, fit_judge
-from core.attacks.link.pair_surroundings import WIDTH, compute_three_paths, describe_latent
+from core.attacks.link.pair_neighbourhoods import WIDTH, compute_three_paths, describe_latent
 from core.context import Context
 from core.data.splits import draw_threats
 from core.graph import Graph

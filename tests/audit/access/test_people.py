@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.audit.access import tokens
-from core.audit.access.people import LOCAL, Person, RoleBook, load_roles, read_claims
+from core.audit.access.accounts import LOCAL, Person, RoleBook, load_roles, read_claims
 from core.audit.access.team import Team
 from core.audit.store.database import Store
 from core.errors import InputError
@@ -172,8 +172,6 @@ def test_a_graph_stays_while_somebody_holds_it(store, graph, make_spec):
 
 
 def test_the_trail_needs_no_torch():
-    code = (
-        "import sys, core.audit.access.desk, core.audit.access.team; print('torch' in sys.modules)"
-    )
+    code = "import sys, core.audit.access.authorised, core.audit.access.team; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

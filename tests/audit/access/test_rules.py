@@ -7,9 +7,9 @@ from functools import wraps
 
 import pytest
 
-from core.audit.access.desk import Desk, enter
-from core.audit.access.guard import Guard
-from core.audit.access.people import LOCAL, Person
+from core.audit.access.accounts import LOCAL, Person
+from core.audit.access.authorised import AuthorisedService, enter
+from core.audit.access.permissions import Permissions
 from core.audit.access.rules import RULES
 from core.audit.decisions import Decision
 from core.audit.publishing import PublishSpec
@@ -78,7 +78,7 @@ MAY = {
 VERBS = [(part, verb) for part, verbs in MAY.items() for verb in verbs]
 
 
-class Case:
+class Scenario:
     """A service with Ada's audit, shared with Gil, and a publishing run of hers."""
 
     def __init__(self, home, spec, graph) -> None:
@@ -141,10 +141,10 @@ class Case:
 
 
 @pytest.fixture(scope="module")
-def case(tmp_path_factory, graph, make_spec):
-    case = Case(tmp_path_factory.mktemp("home"), make_spec(), graph)
-    yield case
-    case.service.close()
+def scenario(tmp_path_factory, graph, make_spec):
+    scenario = Scenario(tmp_path_factory.mktemp("home"), make_spec(), graph)
+    yield scenario
+    scenario.service.close()
 
 
 class Recorder:
@@ -165,13 +165,15 @@ class Recorder:
         return call
 
 
-def call(case, person, part, verb) -> dict[str, object] | None:
+def call(scenario, person, part, verb) -> dict[str, object] | None:
     """The arguments that the verb ran with; None where the person may not."""
-    target = case.service if part == "" else getattr(case.service, part)
+    target = scenario.service if part == "" else getattr(scenario.service, part)
     recorder = Recorder(target)
-    desk = Desk(case.service, recorder, Guard(case.service._store, person), part)
+    authorised = AuthorisedService(
+        scenario.service, recorder, Permissions(scenario.service._store, person), part
+    )
     try:
-        getattr(desk, verb)(**case.name_arguments(part, verb))
+        getattr(authorised, verb)(**scenario.name_arguments(part, verb))
     except (AccessError, InputError):
         assert recorder.calls == []
         return None
@@ -181,8 +183,10 @@ def call(case, person, part, verb) -> dict[str, object] | None:
 
 
 @pytest.mark.parametrize(("part", "verb"), VERBS)
-def test_who_may(case, part, verb):
-    allowed = {who for who, person in PEOPLE.items() if call(case, person, part, verb) is not None}
+def test_who_may(scenario, part, verb):
+    allowed = {
+        who for who, person in PEOPLE.items() if call(scenario, person, part, verb) is not None
+    }
     assert allowed == MAY[part][verb]
 
 
@@ -194,13 +198,13 @@ def list_verbs(thing: object) -> set[str]:
     }
 
 
-def test_every_verb_has_a_rule_and_a_row_in_this_table(case):
+def test_every_verb_has_a_rule_and_a_row_in_this_table(scenario):
     for part in RULES:
-        target = case.service if part == "" else getattr(case.service, part)
+        target = scenario.service if part == "" else getattr(scenario.service, part)
         verbs = list_verbs(target) - {"request"}
         assert set(RULES[part]) == verbs, part
         assert set(MAY[part]) == verbs, part
-    kinds = {name for name, thing in vars(case.service).items() if not name.startswith("_")}
+    kinds = {name for name, thing in vars(scenario.service).items() if not name.startswith("_")}
     assert kinds == {*RULES} - {""}
 
 
@@ -208,87 +212,93 @@ def test_every_verb_has_a_rule_and_a_row_in_this_table(case):
     ("kind", "may"),
     [("chosen", OWNERS | {"approver"}), ("published", READERS)],
 )
-def test_who_may_decide_in_their_own_name(case, kind, may):
+def test_who_may_decide_in_their_own_name(scenario, kind, may):
     allowed = set()
     for who, person in PEOPLE.items():
         try:
-            enter(case.service, person).record_decision(case.make_decision(person.name, kind))
+            enter(scenario.service, person).record_decision(
+                scenario.make_decision(person.name, kind)
+            )
             allowed.add(who)
         except (AccessError, InputError):
             continue
     assert allowed == may
 
 
-def test_what_has_no_rule_is_not_there(case):
-    desk = enter(case.service, LOCAL)
+def test_what_has_no_rule_is_not_there(scenario):
+    authorised = enter(scenario.service, LOCAL)
     for name in ("_store", "home", "new_verb"):
         with pytest.raises(AttributeError):
-            getattr(desk, name)
+            getattr(authorised, name)
 
 
-def test_nobody_acts_in_anothers_name(case):
+def test_nobody_acts_in_anothers_name(scenario):
     for part, verb in VERBS:
         for name in ("person", "given_by"):
-            if name in case.name_arguments(part, verb) and verb not in ("sign", "start"):
-                given = call(case, PEOPLE["administrator"], part, verb)
+            if name in scenario.name_arguments(part, verb) and verb not in ("sign", "start"):
+                given = call(scenario, PEOPLE["administrator"], part, verb)
                 assert given is None or given[name] == "i max", verb
 
 
 def test_an_approver_sees_an_audit_only_once_a_release_was_prepared(
-    tmp_path, graph, make_spec, case
+    tmp_path, graph, make_spec, scenario
 ):
-    view = run_inline(make_spec(root_seed=3), graph, case.service.home, store=case.service._store)
+    view = run_inline(
+        make_spec(root_seed=3), graph, scenario.service.home, store=scenario.service._store
+    )
     other = view.summary.id
-    case.service._store.move_audit(other, "i ada")
-    desk = enter(case.service, PEOPLE["approver"])
-    assert [audit.id for audit in desk.list_audits()] == [case.audit_id]
+    scenario.service._store.move_audit(other, "i ada")
+    authorised = enter(scenario.service, PEOPLE["approver"])
+    assert [audit.id for audit in authorised.list_audits()] == [scenario.audit_id]
     with pytest.raises(InputError, match="known id"):
-        desk.get_view(other)
-    assert [a.id for a in enter(case.service, PEOPLE["stranger"]).list_audits()] == []
-    assert [a.id for a in enter(case.service, PEOPLE["granted"]).list_audits()] == [case.audit_id]
-    assert len(enter(case.service, LOCAL).list_audits()) == 2
+        authorised.get_view(other)
+    assert [a.id for a in enter(scenario.service, PEOPLE["stranger"]).list_audits()] == []
+    assert [a.id for a in enter(scenario.service, PEOPLE["granted"]).list_audits()] == [
+        scenario.audit_id
+    ]
+    assert len(enter(scenario.service, LOCAL).list_audits()) == 2
 
 
-def test_anothers_audit_reads_like_one_that_does_not_exist(case):
-    desk = enter(case.service, PEOPLE["stranger"])
-    for known, unknown in ((case.audit_id, "0123456789"),):
+def test_anothers_audit_reads_like_one_that_does_not_exist(scenario):
+    authorised = enter(scenario.service, PEOPLE["stranger"])
+    for known, unknown in ((scenario.audit_id, "0123456789"),):
         messages = set()
         for audit_id in (known, unknown):
             with pytest.raises(InputError) as error:
-                desk.get_view(audit_id)
+                authorised.get_view(audit_id)
             messages.add(str(error.value).replace(audit_id, "ID"))
         assert len(messages) == 1
 
 
-def test_a_grant_taken_back_is_gone_at_once(case):
-    owner = enter(case.service, PEOPLE["owner"])
-    stranger = enter(case.service, PEOPLE["stranger"])
-    owner.team.share_audit(case.audit_id, PEOPLE["stranger"].subject)
-    assert stranger.get_view(case.audit_id).summary.id == case.audit_id
+def test_a_grant_taken_back_is_gone_at_once(scenario):
+    owner = enter(scenario.service, PEOPLE["owner"])
+    stranger = enter(scenario.service, PEOPLE["stranger"])
+    owner.team.share_audit(scenario.audit_id, PEOPLE["stranger"].subject)
+    assert stranger.get_view(scenario.audit_id).summary.id == scenario.audit_id
     with pytest.raises(AccessError, match="delete audit: only who started"):
-        stranger.delete_audit(case.audit_id)
-    owner.team.unshare_audit(case.audit_id, PEOPLE["stranger"].subject)
+        stranger.delete_audit(scenario.audit_id)
+    owner.team.unshare_audit(scenario.audit_id, PEOPLE["stranger"].subject)
     with pytest.raises(InputError, match="known id"):
-        stranger.get_view(case.audit_id)
+        stranger.get_view(scenario.audit_id)
 
 
-def test_a_second_graph_of_a_spec_must_be_ones_own_too(case, graph, make_spec):
+def test_a_second_graph_of_a_spec_must_be_ones_own_too(scenario, graph, make_spec):
     mine = graph.with_edges(graph.edges[::2])
-    stranger = enter(case.service, PEOPLE["stranger"])
+    stranger = enter(scenario.service, PEOPLE["stranger"])
     own = stranger.save_graph(mine)
-    fields = {"graph_hash": own, "identity": {"known_graph": graph.content_hash}}
+    fields = {"graph_hash": own, "identity": {"auxiliary_graph": graph.content_hash}}
     with pytest.raises(InputError, match="must be stored"):
         stranger.start_audit(make_spec(**fields))
 
 
-def test_a_job_of_another_kind_is_not_reached_through_a_kind(case):
-    owner = enter(case.service, PEOPLE["owner"])
+def test_a_job_of_another_kind_is_not_reached_through_a_kind(scenario):
+    owner = enter(scenario.service, PEOPLE["owner"])
     with pytest.raises(AuditError, match="known one"):
         owner.claims.cancel("key-publishing")
 
 
 def test_preparing_and_signing_take_two_people(tmp_path, graph, make_spec):
-    from core.audit.jobs.kind import run_job
+    from core.audit.jobs.job import run_job
     from core.audit.jobs.publish import PublishJobs
 
     service = AuditService(tmp_path)
@@ -312,17 +322,17 @@ def test_preparing_and_signing_take_two_people(tmp_path, graph, make_spec):
                 signed_by="local" if who == "local" else "",
             )
             assert run_job(PublishJobs, str(service.home), service._store.url, key) == "done"
-            desk = enter(service, signer)
+            authorised = enter(service, signer)
             if who != "local":
-                assert desk.get_publish(key).release is None
+                assert authorised.get_publish(key).release is None
                 with pytest.raises(InputError, match="done and signed"):
-                    desk.hand_out(key)
+                    authorised.hand_out(key)
                 with pytest.raises(AccessError, match="another person"):
                     enter(service, preparer).sign_publish(key)
                 with pytest.raises(InputError, match="another person"):
                     service.sign_publish(key, preparer.subject)
-                desk.sign_publish(key)
-            run = desk.hand_out(key)
+                authorised.sign_publish(key)
+            run = authorised.hand_out(key)
             assert run.release is not None
             assert (run.prepared_by, run.signed_by) == (who, signer.subject)
         with service._store.read() as connection:

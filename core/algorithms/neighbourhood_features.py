@@ -1,0 +1,100 @@
+"""A person's surroundings as a few numbers, for knowledge that is not exact."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from core.algorithms.fingerprints import Depth, count_links_and_triangles, list_neighbors
+from core.graph import Graph
+
+QUANTILES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+"""Of the neighbours' numbers of links."""
+
+
+def compute_neighbourhood_features(graph: Graph, depth: Depth) -> np.ndarray:
+    """(n, c) float64 log(1 + count): links; triangles; quantiles of the neighbours' links.
+
+    degree: the first; degree_triangles: the first two; neighbor_degrees: links and quantiles;
+    ego and colour_refinement: all seven.
+    """
+    indptr, indices = list_neighbors(graph)
+    degrees = np.diff(indptr)
+    columns = [degrees[:, None]]
+    if depth in ("degree_triangles", "ego", "colour_refinement"):
+        columns.append(count_links_and_triangles(graph)[1][:, None])
+    if depth in ("neighbor_degrees", "ego", "colour_refinement"):
+        spread = np.zeros((graph.num_nodes, len(QUANTILES)))
+        _compute_quantiles(indptr, indices, degrees.astype(np.float64), QUANTILES, spread)
+        columns.append(spread)
+    logs: np.ndarray = np.log1p(np.concatenate(columns, axis=1))
+    return logs
+
+
+def compute_wider_neighbourhood_features(graph: Graph) -> np.ndarray:
+    """(n, 28): all seven numbers, their means over the neighbours and over the neighbours'
+    neighbours, and their spread over the neighbours (ReFeX: Henderson et al., KDD 2011)."""
+    own = compute_neighbourhood_features(graph, "ego")
+    indptr, indices = list_neighbors(graph)
+    near, spread = _average(indptr, indices, own)
+    far, _ = _average(indptr, indices, near)
+    return np.concatenate([own, near, far, spread], axis=1)
+
+
+def standardize(values: np.ndarray) -> np.ndarray:
+    """(n, c) columns of mean 0 and variance 1; constant ones, but for rounding, stay 0."""
+    spread = values.std(axis=0)
+    centred: np.ndarray = (values - values.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
+    return centred
+
+
+def _average(
+    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation over the neighbours; zeros for a node without any."""
+    mean, spread = np.zeros_like(values), np.zeros_like(values)
+    _average_neighbors(indptr, indices, values, mean, spread)
+    return mean, spread
+
+
+@numba.njit(nogil=True, cache=True)
+def _average_neighbors(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    values: np.ndarray,
+    mean: np.ndarray,
+    spread: np.ndarray,
+) -> None:
+    for u in range(len(indptr) - 1):
+        count = indptr[u + 1] - indptr[u]
+        if count == 0:
+            continue
+        for c in range(values.shape[1]):
+            total, squares = 0.0, 0.0
+            for e in range(indptr[u], indptr[u + 1]):
+                value = values[indices[e], c]
+                total += value
+                squares += value * value
+            mean[u, c] = total / count
+            spread[u, c] = np.sqrt(max(squares / count - mean[u, c] ** 2, 0.0))
+
+
+@numba.njit(nogil=True, cache=True)
+def _compute_quantiles(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    values: np.ndarray,
+    quantiles: np.ndarray,
+    result: np.ndarray,
+) -> None:
+    """Linearly interpolated, as NumPy's default; zeros for a node without neighbours."""
+    for u in range(len(indptr) - 1):
+        count = indptr[u + 1] - indptr[u]
+        if count == 0:
+            continue
+        ordered = np.sort(values[indices[indptr[u] : indptr[u + 1]]])
+        for q in range(len(quantiles)):
+            place = quantiles[q] * (count - 1)
+            low = int(place)
+            high = min(low + 1, count - 1)
+            result[u, q] = ordered[low] + (place - low) * (ordered[high] - ordered[low])

@@ -1,0 +1,194 @@
+"""Attacks that know the defense: they replay it, learn what it does to secrets, and use that.
+
+One mode for every attack instead of a list of adapted ones. The attacker plays the publisher on
+the release, with links or values as secrets that he knows, runs the attack on what comes out,
+and fits a small model from what the attack sees to what is true. It then reads the attack on
+the release itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import minimize
+
+from core.attacks.base_predictions import keep_arrays, recall_peer
+from core.attacks.link.pair_judge import fit_judge
+from core.attacks.shadow_release import ShadowRelease, share_shadow_release
+from core.context import Context, Peer
+from core.data.released_threat import draw_released_threat
+from core.errors import UnsupportedError
+from core.methods import AttributeAttack, Defense, LinkAttack
+from core.release import Release
+from core.results import ClassProbabilities, PairScores
+from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
+
+FLOOR = 1e-4
+"""Probabilities below this count as this in logarithms."""
+
+PULL = 1.0
+"""Weight of the wish to leave an attack's probabilities as they are, in units of a case."""
+
+
+def score_links_adaptive(
+    attack: LinkAttack,
+    defense: Defense,
+    release: Release,
+    threat: LinkThreat,
+    threats: Threats,
+    context: Context,
+) -> PairScores:
+    """Log odds that a pair is a withheld link, learned from links hidden from a replay.
+
+    Raises UnsupportedError where the defense or the attack cannot run on the replay.
+    """
+    played = share_shadow_release(defense, release, threats, context)
+    own = LinkThreat(played.hidden, played.absent, threat.prior)
+    reason = attack.supports(played.release, own)
+    if reason:
+        raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
+    columns = attack.describe(played.release, own, context.child("replay"))
+    judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
+    seen = attack.describe(release, threat, context)
+    facts = {
+        **_describe_shadow_release(played),
+        "classifier": judge.name,
+        "held_out_loss": judge.loss,
+    }
+    return PairScores(judge.compute_logits(_add_linked(seen, release, threat)), facts)
+
+
+def score_released_adaptive(
+    attack: LinkAttack,
+    defense: Defense,
+    release: Release,
+    threat: ReleasedThreat,
+    threats: Threats,
+    context: Context,
+) -> PairScores:
+    """Log odds that a pair went into a release, learned from what a replay did to its links.
+
+    In the replay the release plays the graph that is defended. The odds are those of the pairs
+    of a graph, not of the sample that the judge learns from.
+    """
+    played = share_shadow_release(defense, release, threats, context)
+    own = draw_released_threat(played.before, played.release.graph, context.rng("included"))
+    reason = attack.supports(played.release, own)
+    if reason:
+        raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
+    columns = attack.describe(played.release, own, context.child("replay"))
+    judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
+    odds = judge.compute_logits(
+        _add_linked(attack.describe(release, threat, context), release, threat)
+    )
+    others = own.weights[~own.truth & ~own.released]
+    odds[~threat.released] -= np.log(max(float(others.max(initial=1.0)), 1.0))
+    facts = {
+        **_describe_shadow_release(played),
+        "classifier": judge.name,
+        "held_out_loss": judge.loss,
+    }
+    return PairScores(odds, facts)
+
+
+def infer_adaptive(
+    attack: AttributeAttack,
+    defense: Defense,
+    release: Release,
+    threat: AttributeThreat,
+    threats: Threats,
+    context: Context,
+) -> ClassProbabilities:
+    """Probabilities of the attack, corrected by what it got wrong on values that it knew.
+
+    Half of the known values play the secret in a replay; a linear map of the attack's log
+    probabilities is fitted to them, pulled towards leaving them as they are.
+    """
+    played = share_shadow_release(defense, release, replace(threats, attribute=threat), context)
+    own = played.attribute
+    assert own is not None
+    reason = attack.supports(played.release, own)
+    if reason:
+        raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
+    guessed = _share_guess(attack, played.release, own, context).probabilities
+    nodes = np.flatnonzero(own.hidden)
+    correct = fit_correction(guessed[nodes], own.attribute.codes[nodes])
+    found = recall_peer(attack, threat, context) or attack.infer(release, threat, context)
+    facts = {**(found.facts or {}), **_describe_shadow_release(played)}
+    return ClassProbabilities(correct(found.probabilities), facts)
+
+
+def _share_guess(
+    attack: AttributeAttack, release: Release, threat: AttributeThreat, context: Context
+) -> ClassProbabilities:
+    """What an attack says on a replay, run once also where others are made of it."""
+
+    def run(shared: Context) -> ClassProbabilities:
+        peers = {}
+        for member in attack.list_members():
+            if member.supports(release, threat) is None:
+                found = _share_guess(member, release, threat, context)
+                peers[member.info.key] = Peer(shared.seed, keep_arrays(found, threat))
+        return attack.infer(release, threat, replace(shared, peers=peers))
+
+    config = json.dumps(attack.config, sort_keys=True)
+    told = (release.graph.content_hash, threat.attribute.name, threat.observed.tobytes())
+    return context.share(("guess", attack.info.key, config, *told), run)
+
+
+def fit_correction(
+    probabilities: np.ndarray, codes: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """p ↦ softmax(W log p + b), by maximum likelihood with a ridge towards W = I, b = 0.
+
+    probabilities (k, C), codes (k,); vector scaling (Guo et al., On calibration of modern neural
+    networks, ICML 2017) with a full matrix, so that classes that a defense swapped swap back.
+    """
+    logs = _take_logs(probabilities)
+    count = logs.shape[1]
+    start = np.concatenate([np.eye(count), np.zeros((1, count))])
+    truth = np.eye(count)[codes]
+
+    def compute_loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        matrix = flat.reshape(count + 1, count)
+        logits = logs @ matrix[:-1] + matrix[-1]
+        top = logits.max(axis=1, keepdims=True)
+        sums = np.log(np.exp(logits - top).sum(axis=1, keepdims=True)) + top
+        error = np.exp(logits - sums) - truth
+        gradient = np.concatenate([logs.T @ error, error.sum(axis=0)[None]])
+        change = matrix - start
+        loss = -((logits - sums) * truth).sum() + PULL * (change**2).sum()
+        return float(loss), (gradient + 2 * PULL * change).ravel()
+
+    fitted = minimize(compute_loss, start.ravel(), jac=True, method="L-BFGS-B").x
+    matrix = fitted.reshape(count + 1, count)
+
+    def correct(values: np.ndarray) -> np.ndarray:
+        logits = _take_logs(values) @ matrix[:-1] + matrix[-1]
+        chances: np.ndarray = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        return chances
+
+    return correct
+
+
+def _take_logs(probabilities: np.ndarray) -> np.ndarray:
+    """Log probabilities, each row with mean 0: only their differences count."""
+    logs: np.ndarray = np.log(np.maximum(probabilities, FLOOR))
+    logs -= logs.mean(axis=1, keepdims=True)
+    return logs
+
+
+def _add_linked(columns: np.ndarray, release: Release, threat: LinkThreat) -> np.ndarray:
+    """What the attack makes of each pair, and the weight of its link in the release, or 0."""
+    i, j = threat.pairs.T
+    weights = np.asarray(release.graph.adjacency[i, j], dtype=np.float64).ravel()
+    return np.column_stack([columns, weights])
+
+
+def _describe_shadow_release(played: ShadowRelease) -> dict[str, float | str]:
+    facts: dict[str, float | str] = {"replayed_links": float(played.before.num_edges)}
+    return {**facts, "replay": played.note} if played.note else facts

@@ -1,0 +1,93 @@
+"""The service as one person reaches it: every verb is checked, what is done goes on the trail."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, cast
+
+from core.audit.access.accounts import LOCAL, Person
+from core.audit.access.permissions import Permissions
+from core.audit.access.rules import RULES, Rule
+from core.errors import AuditError
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
+
+
+def enter(service: AuditService, person: Person) -> AuditService:
+    """The service for this person: its verbs, and those of its parts, that they may use.
+
+    Raises InputError for what they may not know of and AccessError for what they may not do.
+    """
+    return cast(
+        "AuditService", AuthorisedService(service, service, Permissions(service._store, person), "")
+    )
+
+
+def find_person(service: AuditService) -> Person:
+    """Who stands before this service; the bare one belongs to the program, the local user."""
+    authorised: Any = service
+    return authorised.person if isinstance(authorised, AuthorisedService) else LOCAL
+
+
+def may_change(service: AuditService, audit_id: str) -> bool:
+    """Whether who stands here may resume, cancel, delete, share and publish this audit."""
+    authorised: Any = service
+    if not isinstance(authorised, AuthorisedService):
+        return True
+    try:
+        authorised.permissions.change_audit(audit_id, "")
+    except AuditError:
+        return False
+    return True
+
+
+class AuthorisedService:
+    """Stands before the service or one part of it; what has no rule is not there."""
+
+    def __init__(
+        self, service: AuditService, part: Any, permissions: Permissions, name: str
+    ) -> None:
+        self._service, self._part, self.permissions, self._name = service, part, permissions, name
+
+    @property
+    def person(self) -> Person:
+        """Who stands here."""
+        return self.permissions.person
+
+    def __getattr__(self, name: str) -> Any:
+        if self._name == "" and name in RULES and name:
+            return AuthorisedService(
+                self._service, getattr(self._part, name), self.permissions, name
+            )
+        rule = RULES[self._name].get(name)
+        if rule is None:
+            raise AttributeError(name)
+        return self._check(getattr(self._part, name), rule)
+
+    def _check(self, verb: Callable[..., Any], rule: Rule) -> Callable[..., Any]:
+        permissions, team = self.permissions, self._service.team
+
+        @wraps(verb)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = inspect.signature(verb).bind(*args, **kwargs)
+            given.apply_defaults()
+            arguments = given.arguments
+            for name in rule.fills:
+                arguments[name] = permissions.person.subject
+            target = str(arguments[rule.target]) if rule.target else ""
+            try:
+                rule.check(permissions, arguments)
+            except AuditError as error:
+                event = rule.event or verb.__name__.replace("_", " ")
+                team.record(permissions.person, f"refused: {event}", target, str(error))
+                raise
+            result = verb(*given.args, **given.kwargs)
+            if rule.event:
+                made = result if isinstance(result, str) and not rule.target else target
+                team.record(permissions.person, rule.event, made)
+            return result if rule.narrow is None else rule.narrow(permissions, result)
+
+        return call

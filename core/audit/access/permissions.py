@@ -1,0 +1,154 @@
+"""May this person? Asked of the store each time, so that what is taken back is gone at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from core.audit.access.accounts import Person, Role
+from core.audit.access.tokens import list_tokens
+from core.audit.store.schema import AuditRow, GrantRow, HolderRow, JobRow
+from core.errors import AccessError, InputError
+
+if TYPE_CHECKING:
+    from core.audit.store.database import Store
+
+PUBLISHING = "publishing"
+
+
+class Permissions:
+    """The rights of one person in one store.
+
+    An audit is read by whose it is, by whom it was shared with, by approvers once a release of it
+    was prepared, and by administrators; changed by whose it is and by administrators. What a
+    person may not read does not exist for them: the error is that of an unknown id.
+    """
+
+    def __init__(self, store: Store, person: Person) -> None:
+        self._store, self.person = store, person
+
+    def need(self, role: Role, what: str = "") -> None:
+        """AccessError for a lesser role."""
+        if self.person.has(role):
+            return
+        if self.person.role == "none":
+            raise AccessError("no role was given to you; ask an administrator for one")
+        raise AccessError(f"{what or 'this'} is for people with the role {role} only")
+
+    def need_machine(self) -> None:
+        """AccessError for everybody who signed in."""
+        if not self.person.is_local:
+            raise AccessError("this is for the program itself")
+
+    # -- audits -----------------------------------------------------------------------------
+
+    def read_audit(self, audit_id: str) -> None:
+        """InputError, as for an id that is not known, where the person may not read it."""
+        self.need("analyst")
+        if not self._sees_all and not self._exists(self._readable(AuditRow.id == audit_id)):
+            raise InputError("audit", "must be a known id", audit_id, "choose one of the history")
+
+    def change_audit(self, audit_id: str, what: str) -> None:
+        """AccessError for who may read it only."""
+        self.read_audit(audit_id)
+        mine = (AuditRow.id == audit_id) & (AuditRow.person == self.person.subject)
+        if not self._sees_all and not self._exists(sa.select(AuditRow.id).where(mine)):
+            raise AccessError(f"{what}: only who started this audit may do that")
+
+    def keep_audits(self, audits: list[Any]) -> list[Any]:
+        """Of summaries those that the person may read."""
+        if self._sees_all:
+            return audits
+        with self._store.read() as connection:
+            readable = set(connection.scalars(self._readable(sa.true())))
+        return [audit for audit in audits if audit.id in readable]
+
+    # -- graphs -----------------------------------------------------------------------------
+
+    def read_graph(self, graph_hash: str) -> None:
+        """InputError, as for one that is not stored, where the person may not read it."""
+        self.need("analyst")
+        if self._sees_all:
+            return
+        held = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == self.person.subject)
+        if not self._exists(sa.select(HolderRow.person).where(held)) and not self._exists(
+            self._readable(AuditRow.graph_hash == graph_hash)
+        ):
+            raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
+
+    # -- jobs -------------------------------------------------------------------------------
+
+    def read_job(self, kind: str, key: str) -> None:
+        """A job is read with its audit; one that has none by who prepared it, and approvers."""
+        if self._sees_all:
+            return
+        row = self._find_job(kind, key)
+        if row.audit_id is not None:
+            self.read_audit(row.audit_id)
+        elif not self._is_mine(row) and not self.person.has("approver"):
+            raise self._unknown_job(kind, key)
+
+    def change_job(self, kind: str, key: str, what: str) -> None:
+        """As its audit."""
+        self.read_job(kind, key)
+        if self._sees_all:
+            return
+        row = self._find_job(kind, key)
+        if row.audit_id is not None:
+            self.change_audit(row.audit_id, what)
+        elif not self._is_mine(row):
+            raise AccessError(f"{what}: only who asked for it may do that")
+
+    def sign_run(self, key: str, what: str) -> None:
+        """An approver signs what another prepared; the local user does both."""
+        self.read_job(PUBLISHING, key)
+        self.need("approver", what)
+        row = self._store.find_job(key)
+        if row is not None and row.person == self.person.subject and not self.person.is_local:
+            raise AccessError(f"{what}: another person than who prepared it must do that")
+
+    def _find_job(self, kind: str, key: str) -> Any:
+        self.need("analyst")
+        row = self._store.find_job(key)
+        if row is None or row.kind != kind:
+            raise self._unknown_job(kind, key)
+        return row
+
+    def _is_mine(self, row: Any) -> bool:
+        return bool(row.person == self.person.subject)
+
+    @staticmethod
+    def _unknown_job(kind: str, key: str) -> InputError:
+        return InputError(f"{kind} job", "must be a known one", key, "start it again")
+
+    # -- tokens -----------------------------------------------------------------------------
+
+    def change_token(self, token_id: str) -> None:
+        """One's own; everybody's for administrators."""
+        self.need("analyst")
+        mine = {token.id for token in list_tokens(self._store, self.person.subject)}
+        if not self._sees_all and token_id not in mine:
+            raise InputError("token", "must be one that is stored", token_id)
+
+    # -- inside -----------------------------------------------------------------------------
+
+    @property
+    def _sees_all(self) -> bool:
+        return self.person.has("administrator")
+
+    def _readable(self, condition: Any) -> Any:
+        """Ids of the audits that meet a condition and may be read."""
+        subject = self.person.subject
+        granted = sa.select(GrantRow.audit_id).where(GrantRow.person == subject)
+        allowed = (AuditRow.person == subject) | AuditRow.id.in_(granted)
+        if self.person.has("approver"):
+            prepared = sa.select(JobRow.audit_id).where(
+                JobRow.kind == PUBLISHING, JobRow.audit_id.is_not(None)
+            )
+            allowed |= AuditRow.id.in_(prepared)
+        return sa.select(AuditRow.id).where(condition, allowed)
+
+    def _exists(self, query: Any) -> bool:
+        with self._store.read() as connection:
+            return connection.execute(query.limit(1)).first() is not None

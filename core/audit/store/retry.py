@@ -1,0 +1,92 @@
+"""Waiting for a database or a disk that cannot be used just now."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from core.errors import AuditError
+
+T = TypeVar("T")
+Tell = Callable[[str], object]
+
+log = logging.getLogger(__name__)
+
+RETRY_S = 600.0
+"""How long an audit waits before it ends as interrupted; AUDIT_PATIENCE_S overrides."""
+
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 10.0
+
+DAMAGE = ("malformed", "not a database")
+"""Words of SQLite on a file that is none of its own."""
+
+_SQLITE = ("locked", "busy", "full", "I/O", "unable to open", "readonly")
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+
+
+class StoreError(AuditError):
+    """The database or the disk could not be used for too long."""
+
+
+def keep_trying(
+    action: Callable[[], T],
+    tell: Tell = log.warning,
+    check: Callable[[], None] = lambda: None,
+    retry_s: float | None = None,
+) -> T:
+    """What `action` returns, once a full disk or a lost or locked database lets it.
+
+    action      undone as a whole where it fails: a transaction, a file that is put in place
+    tell        called with one line for each new cause
+    check       raises where waiting is in vain, such as after a cancel
+    patience_s  then StoreError; find_patience() by default
+    """
+    limit = find_retry_limit() if retry_s is None else retry_s
+    started, wait, told = time.monotonic(), FIRST_WAIT_S, ""
+    while True:
+        try:
+            return action()
+        except (sa.exc.DBAPIError, OSError) as error:
+            trouble = describe_trouble(error)
+            if trouble is None:
+                if any(word in str(error) for word in DAMAGE):
+                    reason = "the database is damaged; python -m core doctor says what is left"
+                    raise StoreError(f"{reason}: {getattr(error, 'orig', error)}") from error
+                raise
+            if time.monotonic() - started >= limit:
+                raise StoreError(f"{trouble}; gave up after {limit:g} s") from error
+            if trouble != told:
+                told = trouble
+                tell(f"paused: {trouble}; trying again")
+        check()
+        time.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT_S)
+
+
+def find_retry_limit() -> float:
+    """AUDIT_PATIENCE_S, else PATIENCE_S."""
+    try:
+        return float(os.environ["AUDIT_PATIENCE_S"])
+    except (KeyError, ValueError):
+        return RETRY_S
+
+
+def describe_trouble(error: BaseException) -> str | None:
+    """One line on a cause that may pass; None for all others."""
+    if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError) or (
+        isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
+    ):
+        text = (str(error.orig).strip().splitlines() or ["no connection"])[0]
+        if isinstance(error.orig, sqlite3.Error) and not any(word in text for word in _SQLITE):
+            return None
+        return f"the database: {text}"
+    if isinstance(error, OSError) and error.errno in _DISK:
+        return f"the disk: {error.strerror}"
+    return None

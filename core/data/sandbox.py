@@ -1,0 +1,147 @@
+"""Reading what others made in a process of its own, under limits: no file takes the caller down.
+
+The child (`python -m core.data.reader_process`) reads under AUDIT_READ_MB of memory (2048) and
+AUDIT_READ_SECONDS of CPU time (60) and leaves arrays without pickle in a private folder; what it
+raises comes back as one line. It inherits neither the caller's memory nor its environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import core
+from core.data.assembly import RawGraph
+from core.data.loaded import LoadedGraph, LoadReport
+from core.data.packing import unpack_graph, unpack_texts
+from core.data.temporary import make_folder
+from core.data.text_input import check_file
+from core.errors import FormatError, InputError, ResourceError, UnsupportedError
+
+MEMORY_MB, CPU_SECONDS = 2048, 60
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "SYSTEMROOT", "TMPDIR")
+_ERRORS = {e.__name__: e for e in (InputError, FormatError, ResourceError, UnsupportedError)}
+
+
+def load_in_sandbox(path: str | Path, **options: Any) -> LoadedGraph:
+    """`readers.load_graph` in a child process, with the same arguments and the same errors.
+
+    ResourceError where reading takes more memory or time than allowed.
+    """
+    arrays, answer = _read("graph", path, options)
+    return LoadedGraph(unpack_graph(arrays), LoadReport(**answer["report"]))
+
+
+def preview_in_sandbox(path: str | Path, rows: int = 8, is_nodes: bool = False) -> pd.DataFrame:
+    """`readers.read_preview` in a child process; every cell is a text."""
+    arrays, _ = _read("preview", path, {"rows": rows, "is_nodes": is_nodes})
+    columns = unpack_texts(arrays["columns"])
+    cells = [unpack_texts(arrays[f"column_{i}"]) for i in range(len(columns))]
+    frame = pd.DataFrame(dict(enumerate(cells)), dtype=object)
+    frame.columns = pd.Index(columns, dtype=object)
+    return frame
+
+
+def load_pairs_in_sandbox(path: str | Path) -> RawGraph:
+    """`edge_list.load_edge_list` in a child process: pairs and ids only."""
+    arrays, _ = _read("pairs", path, {})
+    return RawGraph(arrays["pairs"], unpack_texts(arrays["node_ids"]))
+
+
+def find_markers_in_sandbox(path: str | Path) -> dict[str, list[str]]:
+    """`columns.guess_unknown_markers` of a node table, read in a child process."""
+    _, answer = _read("markers", path, {})
+    return dict(answer["markers"])
+
+
+def find_limits() -> tuple[int, int]:
+    """(memory in MB, CPU seconds) that reading may take; InputError for a setting that is none."""
+    found = []
+    for name, usual in (("AUDIT_READ_MB", MEMORY_MB), ("AUDIT_READ_SECONDS", CPU_SECONDS)):
+        text = os.environ.get(name) or str(usual)
+        if not text.isdecimal() or not 0 < int(text) < 1 << 31:
+            raise InputError(name, "must be a whole number above 0", text, f"usual: {usual}")
+        found.append(int(text))
+    return found[0], found[1]
+
+
+def _read(
+    verb: str, path: str | Path, options: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """What the child left: arrays and a JSON answer."""
+    path = check_file(path).absolute()
+    memory, seconds = find_limits()
+    with make_folder("read") as folder:
+        request = {
+            "verb": verb,
+            "path": str(path),
+            "options": {k: _plain(v) for k, v in options.items()},
+            "folder": folder,
+            "memory_mb": memory,
+            "seconds": seconds,
+        }
+        environment = {k: os.environ[k] for k in _PASSED_ON if k in os.environ}
+        environment |= {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2", "PYTHONUTF8": "1"}
+        try:
+            child = subprocess.run(
+                [sys.executable, "-m", "core.data.reader_process"],
+                input=json.dumps(request).encode(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                cwd=Path(core.__path__[0]).parent,
+                env=environment,
+                timeout=60 + 10 * seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise _took_too_long(path, seconds) from None
+        try:
+            answer = json.loads((Path(folder) / "answer.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            answer = None
+        if answer is None:
+            if child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+                raise _took_too_long(path, seconds)
+            if child.returncode and b"No module named" in child.stderr:
+                raise RuntimeError(child.stderr.decode("utf-8", "replace")[-2000:])
+            raise ResourceError(
+                f"file '{path.name}'",
+                f"must be read within {memory} MB",
+                remedy="load a part of it, or set AUDIT_READ_MB",
+            )
+        if "error" in answer:
+            kind, *fields = answer["error"]
+            raise _ERRORS.get(kind, InputError)(*fields)
+        return _load_arrays(Path(folder) / "arrays.npz"), answer
+
+
+def _load_arrays(path: Path) -> dict[str, np.ndarray]:
+    if not path.exists():
+        return {}
+    with np.load(path, allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value.absolute())
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
+
+
+def _took_too_long(path: Path, seconds: int) -> ResourceError:
+    return ResourceError(
+        f"file '{path.name}'",
+        f"must be read within {seconds} CPU seconds",
+        remedy="load a part of it, or set AUDIT_READ_SECONDS",
+    )

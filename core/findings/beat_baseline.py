@@ -1,0 +1,157 @@
+"""Does an attack beat the baseline attackers? Low false alarms first, the whole ranking last.
+
+Two attacks of equal AUC can differ tenfold in what they find while hardly ever accusing wrongly
+(Carlini et al., IEEE S&P 2022), so that no sentence rests on AUC alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import pandas as pd
+
+from core.audit.scenarios import Scenario, Threat
+from core.findings.differences import estimate_difference, is_clear
+from core.findings.inverted_scores import (
+    explain_inverted,
+    invert_scores,
+    name_strength,
+    say_strength,
+)
+from core.findings.labels import attack_threat, method_title, metric_title
+from core.findings.numbers import format_estimate, format_interval
+from core.findings.tables import attack_rows, main_metric
+from core.release import ORIGINAL
+
+LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
+"""Judged before the headline metric, the most careful attacker first."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The best real attack against the best baseline attacker by one metric; rows of `turn_round`.
+
+    null    None where no baseline attacker was run
+    second  the next real attack; None where there is one alone
+    """
+
+    metric: str
+    best: pd.Series
+    baseline: pd.Series | None
+    second: pd.Series | None = None
+
+    @property
+    def gap(self) -> float:
+        """How far the best attack is above the baseline; NaN without one."""
+        return (
+            float("nan") if self.baseline is None else float(self.best.value - self.baseline.value)
+        )
+
+    @property
+    def beats(self) -> bool:
+        """Whether the attack is above the baseline by more than the noise of both."""
+        return self.baseline is not None and self.gap > 0 and is_clear(self.best, self.baseline)
+
+
+def compare_with_baseline(
+    results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
+) -> list[Comparison]:
+    """One comparison a metric that was computed: low false alarms first, the headline last.
+
+    Of several secrets, or of attackers who have more of the other columns, each is compared with
+    the baseline attackers of its own kind, and the one furthest ahead of them is taken.
+    """
+    found = []
+    headline = main_metric(results, threat)
+    for metric in dict.fromkeys((*LOW_METRICS, headline)):
+        if metric is None:
+            continue
+        rows = attack_rows(results, metric, threat)
+        rows = invert_scores(rows[rows.release == release])
+        key_inputs = rows.method.map(_find_stake)
+        own = [_compare(metric, part) for _, part in rows.groupby(key_inputs, sort=False)]
+        known = [comparison for comparison in own if comparison is not None]
+        if known:
+            found.append(max(known, key=_rank))
+    return found
+
+
+def _compare(metric: str, rows: pd.DataFrame) -> Comparison | None:
+    real, baselines = rows[~rows.is_baseline], rows[rows.is_baseline]
+    if real.empty:
+        return None
+    baseline = None if baselines.empty else baselines.loc[baselines.value.idxmax()]
+    first = real.value.idxmax()
+    rest = real.drop(index=first)
+    second = None if rest.empty else rest.loc[rest.value.idxmax()]
+    return Comparison(metric, real.loc[first], baseline, second)
+
+
+def _rank(found: Comparison) -> tuple[bool, float]:
+    """Those with a baseline attacker first, by how far they are ahead of it."""
+    return found.baseline is not None, float(
+        found.best.value if found.baseline is None else found.gap
+    )
+
+
+@lru_cache(maxsize=1024)
+def _find_stake(method: str) -> tuple[str, str]:
+    """The private column that an attack is after, and what it has of the others."""
+    if attack_threat(method) is None:
+        return "", ""
+    scenario = Scenario.parse(method)
+    return scenario.target, scenario.knowledge if scenario.knowledge.startswith("joint:") else ""
+
+
+def describe_comparisons(found: list[Comparison], aim: str) -> str:
+    """The clearest leak first: at the fewest false alarms where the baseline is beaten, then the
+    headline metric; "did not beat" only where no metric says otherwise."""
+    headline = found[-1]
+    clear = next((c for c in found if c.beats), None)
+    if headline.baseline is None:
+        return f"{_start(headline, aim)}. No baseline attacker was run to compare it with."
+    if clear is None:
+        first = f"{_start(headline, aim)}{_explain_gap(headline)}"
+        others = [metric_title(c.metric) for c in found[:-1]]
+        return f"{first}{_deny(others)}" if others else first
+    if clear is headline:
+        return f"{_start(headline, aim)}{_explain_gap(headline)}"
+    text = f"{_start(clear, aim)}{_explain_gap(clear)}"
+    who = method_title(headline.best.method)
+    return f"{text} By the whole ranking, {who} {_value(headline)}{_explain_gap(headline)}"
+
+
+def _start(found: Comparison, aim: str) -> str:
+    who, rank = f"**{method_title(found.best.method)}**", "comes first"
+    if found.second is not None and not is_clear(found.best, found.second):
+        rank += f", not clearly before {method_title(found.second.method)}"
+    elif found.beats or (found.baseline is None and found.second is not None):
+        rank = "does best"
+    return f"To {aim}, {who} {rank}: it {_value(found)}"
+
+
+def _value(found: Comparison) -> str:
+    row = found.best
+    if row.is_inverted:
+        return f"reaches {explain_inverted(row)}"
+    return say_strength(found.metric, format_interval(row.value, row.low, row.high))
+
+
+def _explain_gap(found: Comparison) -> str:
+    baseline = found.baseline
+    if baseline is None:
+        return "."
+    strength = name_strength(baseline.value, baseline.low, baseline.high, baseline.is_inverted)
+    other = f"the best baseline attacker, {method_title(baseline.method)} ({strength})"
+    if found.gap <= 0:
+        return f". By that it **did not beat** {other}."
+    if found.beats:
+        gap = format_estimate(estimate_difference(baseline, found.best))
+        return f", {gap} above {other}."
+    return f", above {other} by no more than the noise of both."
+
+
+def _deny(metrics: list[str]) -> str:
+    names = " nor by ".join(f"“{name}”" for name in metrics)
+    return f" Nor is it clearly above by {names}."

@@ -1,0 +1,101 @@
+"""Is a synthesis any better than its data-independent baseline: what came from the data, what did not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from core.findings.labels import is_higher_useful, metric_title, release_title
+from core.findings.numbers import format_interval, format_number
+from core.findings.tables import list_metrics, select_results
+from core.results import RELEASE
+
+MAX_MEASURES = 4
+
+
+COLUMNS = ["release", "metric", "value", "twin", "gain", "verdict"]
+
+
+def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, str]) -> pd.DataFrame:
+    """One row for each synthesis and measure of usefulness, the headline measures first.
+
+    pairs  release → its data-independent baseline
+    value, twin: texts with intervals; gain: in the useful direction; verdict: "from the data"
+    where the intervals lie apart in its favour, "none" where they do not, "unsure" without them.
+    """
+    rows = []
+    for metric in list_metrics(results, "release")[:MAX_MEASURES]:
+        found = {
+            row.release: row for row in select_results(results, metric, method=RELEASE).itertuples()
+        }
+        sign = 1.0 if is_higher_useful(metric) else -1.0
+        for release, independent in pairs.items():
+            if release in found and independent in found:
+                mine, other = found[release], found[independent]
+                rows.append(
+                    (
+                        release,
+                        metric,
+                        format_interval(mine.value, mine.low, mine.high),
+                        format_interval(other.value, other.low, other.high),
+                        sign * (mine.value - other.value),
+                        _judge(mine, other, sign),
+                    )
+                )
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    order = {release: index for index, release in enumerate(pairs)}
+    return table.sort_values("release", key=lambda r: r.map(order), kind="stable").reset_index(
+        drop=True
+    )
+
+
+def show_data_independent_table(table: pd.DataFrame) -> pd.DataFrame:
+    """The same for reading: titles and words."""
+    words = {"from the data": "the data", "none": "nothing clear", "unsure": "too few repeats"}
+    return pd.DataFrame(
+        {
+            "Release": table.release.map(release_title),
+            "Measure": table.metric.map(metric_title),
+            "Release's": table.value,
+            "Its twin's": table.independent,
+            "Gain over the twin": [format_number(gain) for gain in table.gain],
+            "Owed to": table.verdict.map(words),
+        }
+    )
+
+
+def answer_data_independent(table: pd.DataFrame) -> list[str]:
+    """A sentence for each synthesis: does it do anything that no data would not do as well."""
+    sentences = []
+    for release, rows in table.groupby("release", sort=False):
+        title = release_title(str(release))
+        better = rows[rows.verdict == "from the data"]
+        if len(better):
+            names = ", ".join(
+                f"{metric_title(row.metric)} by {format_number(row.gain)}"
+                for row in better.itertuples()
+            )
+            sentences.append(
+                f"**{title}** exceeds its data-independent baseline in {names}: that came from the data."
+            )
+        elif (rows.verdict == "unsure").all():
+            sentences.append(
+                f"**{title}** has too few repeats to be told from its data-independent baseline."
+            )
+        else:
+            sentences.append(
+                f"**{title}** is not clearly better than its data-independent baseline in any of "
+                f"{len(rows)} measures: what it seems to keep owes the data nothing but the number "
+                "of links."
+            )
+    return sentences
+
+
+def _judge(mine: Any, other: Any, sign: float) -> str:
+    ends = (mine.low, mine.high, other.low, other.high)
+    if any(end is None or end != end for end in ends):
+        return "unsure"
+    is_apart = mine.low > other.high if sign > 0 else mine.high < other.low
+    return "from the data" if is_apart else "none"

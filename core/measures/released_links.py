@@ -1,0 +1,131 @@
+"""What an attacker knows of the released links a release: which are real, which real ones went in.
+
+Pairs come from `core.data.released_threat` with the number of pairs of the graph that each stands for;
+all rates count with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.graph import pair_codes
+from core.measures.intervals import share_variance
+from core.measures.node_risk import NodeRisk, calibrate
+from core.measures.ranking import FPR_GRID, Roc
+from core.results import Measurement, PairScores
+from core.threats import ReleasedThreat
+
+PRECISIONS = (0.9, 0.99)
+LOW_RATE = 0.001
+
+
+def measure_released(scores: PairScores, threat: ReleasedThreat) -> list[Measurement]:
+    """released_auc, released_precision, released_precision_top_tenth,
+    recovered_at_precision_0.9 and _0.99, released_tpr_at_fpr_0.001.
+
+    auc, tpr   over all pairs of the graph: its links against the others
+    precision  share of real links among those of the release; among the tenth of them that the
+               attacker believes most
+    recovered  largest share of the real links that the attacker can name so that nine in ten
+               (99 in 100) of the pairs that it names are links
+    """
+    truth, n = threat.truth, len(threat.truth)
+    if not truth.any() or truth.all():
+        names = ["released_auc", "released_precision", "released_precision_top_tenth"]
+        names += [f"recovered_at_precision_{p:g}" for p in PRECISIONS]
+        names.append(f"released_tpr_at_fpr_{LOW_RATE:g}")
+        return [Measurement(name, None, n=n, reason="needs cases of both kinds") for name in names]
+    result = [
+        _measure_auc(scores.scores, threat),
+        _measure_precision("released_precision", scores.scores, threat, 1.0),
+        _measure_precision("released_precision_top_tenth", scores.scores, threat, 0.1),
+    ]
+    result += [_measure_recovered(scores.scores, threat, p) for p in PRECISIONS]
+    tpr = float(compute_weighted_roc(scores.scores, truth, threat.weights).at(LOW_RATE))
+    links = int(truth.sum())
+    result.append(
+        Measurement(f"released_tpr_at_fpr_{LOW_RATE:g}", tpr, share_variance(tpr * links, links), n)
+    )
+    return result
+
+
+def compute_released_roc(scores: PairScores, threat: ReleasedThreat) -> Roc:
+    """ROC over all pairs of the graph at FPR_GRID; NaN where there is nothing to tell apart."""
+    if threat.truth.all() or not threat.truth.any():
+        return Roc(FPR_GRID, np.full(len(FPR_GRID), np.nan))
+    roc = compute_weighted_roc(scores.scores, threat.truth, threat.weights)
+    return Roc(FPR_GRID, roc.at(FPR_GRID))
+
+
+def compute_released_risk(scores: PairScores, threat: ReleasedThreat, num_nodes: int) -> NodeRisk:
+    """Per node with a link: mean calibrated P(link | score) over its links.
+
+    At the density of the graph that was defended, which is the base: what anybody would guess
+    of a pair without the release.
+    """
+    truth, pairs = threat.truth, threat.pairs
+    codes = pair_codes(pairs, num_nodes)
+    chances = calibrate(scores.scores, truth, codes, False, threat.weights)
+    ends = threat.targets.ravel()
+    count = np.bincount(ends, minlength=num_nodes)
+    total = np.bincount(ends, np.repeat(chances[truth], 2), minlength=num_nodes)
+    nodes = np.flatnonzero(count)
+    return NodeRisk(nodes, total[nodes] / count[nodes], np.full(len(nodes), threat.prior))
+
+
+def compute_weighted_roc(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> Roc:
+    """The ROC curve of cases that count with their (k,) weights, both sides not empty."""
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+    true, false = (np.cumsum((weights * side)[order])[ends] for side in (truth, ~truth))
+    return Roc(np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]]))
+
+
+def _measure_auc(scores: np.ndarray, threat: ReleasedThreat) -> Measurement:
+    """Weighted AUC, ties count half; the variance is that of the links (DeLong's component)."""
+    truth, weights = threat.truth, threat.weights
+    values, side = scores[~truth], weights[~truth]
+    order = np.argsort(values, kind="stable")
+    below = np.concatenate([[0.0], np.cumsum(side[order])])
+    left = below[np.searchsorted(values[order], scores[truth], "left")]
+    right = below[np.searchsorted(values[order], scores[truth], "right")]
+    beaten = (left + right) / 2 / below[-1]
+    auc, links = float(beaten.mean()), len(beaten)
+    variance = float(beaten.var(ddof=1)) / links if links > 1 else 0.0
+    return Measurement(
+        "released_auc", auc, variance or share_variance(auc * links, links), len(scores)
+    )
+
+
+def _measure_precision(
+    metric: str, scores: np.ndarray, threat: ReleasedThreat, share: float
+) -> Measurement:
+    """Share of real links among the likeliest `share` of the release's links."""
+    inside = np.flatnonzero(threat.released)
+    if not len(inside):
+        return Measurement(metric, None, reason="the release has no links")
+    ranked = inside[np.argsort(-scores[inside], kind="stable")]
+    weights, truth = threat.weights[ranked], threat.truth[ranked]
+    limit = share * weights.sum()
+    # links of one score are drawn by lot: each counts as its group does
+    _, groups = np.unique(-scores[ranked], return_inverse=True)
+    mean = np.bincount(groups, weights * truth) / np.bincount(groups, weights)
+    taken = np.clip(limit - (np.cumsum(weights) - weights), 0.0, weights)
+    value = float((taken * mean[groups]).sum() / taken.sum())
+    count = max(round(float(taken.sum())), 1)
+    return Measurement(metric, value, share_variance(value * count, count), count)
+
+
+def _measure_recovered(scores: np.ndarray, threat: ReleasedThreat, precision: float) -> Measurement:
+    order = np.argsort(-scores, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
+    true, false = (
+        np.cumsum((threat.weights * side)[order])[ends] for side in (threat.truth, ~threat.truth)
+    )
+    enough = true >= precision * (true + false)
+    value = float(true[enough].max(initial=0.0) / true[-1])
+    links = int(threat.truth.sum())
+    return Measurement(
+        f"recovered_at_precision_{precision:g}", value, share_variance(value * links, links), links
+    )

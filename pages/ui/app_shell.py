@@ -1,0 +1,45 @@
+"""The frame around every page: the list of pages, the rail, the session. Run by `app.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from core.errors import AccessError
+from pages.ui import login, memory, page, session, sidebar, sign_in, theme
+
+PAGES = Path(__file__).parents[1]
+
+st.set_page_config(
+    page_title="Graph privacy audit", page_icon=PAGES.parent / "assets" / "icon.png", layout="wide"
+)
+memory.exempt_modules()
+theme.apply_style()
+login.let_in()
+session.restore_session()
+
+icons = sidebar.find_icons()
+work = [
+    st.Page(PAGES / "verdict.py", title="Verdict", icon=icons["verdict"]),
+    st.Page(PAGES / "data.py", title="Data", icon=icons["data"], default=True),
+    st.Page(PAGES / "attack.py", title="Attack", icon=icons["attack"]),
+    st.Page(PAGES / "defend.py", title="Defend", icon=icons["defend"]),
+    st.Page(PAGES / "risk.py", title="Risk", icon=icons["risk"]),
+    st.Page(PAGES / "map.py", title="Map", icon=icons["map"]),
+    st.Page(PAGES / "homophily.py", title="Homophily", icon=icons["homophily"]),
+    st.Page(PAGES / "tradeoff.py", title="Trade-off", icon=icons["tradeoff"]),
+    st.Page(PAGES / "report.py", title="Report", icon=icons["report"]),
+]
+history = [st.Page(PAGES / "audits.py", title="Audits", icon=":material/history:")]
+if sign_in.has_sign_in():
+    history.append(st.Page(PAGES / "people.py", title="People", icon=":material/group:"))
+chosen = st.navigation({"Audit a graph": work, "History": history}, expanded=True)
+
+with st.sidebar:
+    sidebar.show_sidebar()
+    login.show_person()
+try:
+    chosen.run()
+except AccessError as error:
+    page.show_error(error)

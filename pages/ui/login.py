@@ -1,0 +1,108 @@
+"""The way in: sign in, be told where no role was given, see who one is, sign out."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.access.accounts import Person
+from core.audit.access.authorised import find_person, may_change
+from core.errors import AuditError
+from pages.ui import service, sign_in
+from pages.ui.text import escape
+
+
+def let_in() -> None:
+    """Ends the page for whoever has not signed in or has no role; nothing for the local user."""
+    if not sign_in.has_sign_in():
+        return
+    if not sign_in.is_signed_in():
+        _ask_to_sign_in()
+        st.stop()
+    person = find_person(service.open_service())
+    if person.role == "none":
+        _refuse(person)
+        st.stop()
+    if st.session_state.get("welcomed") != person.subject:
+        bare = service.start_service()
+        bare.team.welcome(person, sign_in.read_groups(bare.home))
+        st.session_state["welcomed"] = person.subject
+
+
+def show_person() -> None:
+    """Who is signed in, and the way out; nothing for the local user."""
+    person = find_person(service.open_service())
+    if person.is_local:
+        return
+    with st.container(key="rail-person", gap="xxsmall"):
+        st.caption(f"Signed in as **{escape(person.name, 40)}**, {person.role}")
+        st.button("Sign out", key="sign-out", icon=":material/logout:", on_click=st.logout)
+
+
+def name_person(subject: str) -> str:
+    """Somebody's name as Markdown, "you" for who uses the page."""
+    authorised = service.open_service()
+    if subject == find_person(authorised).subject:
+        return "you"
+    return escape(authorised.team.find_names().get(subject, "somebody who left"), 60)
+
+
+def find_names() -> dict[str, str]:
+    """Subject → name; empty for the local user, who is alone."""
+    authorised = service.open_service()
+    return {} if find_person(authorised).is_local else authorised.team.find_names()
+
+
+def show_sharing(audit_id: str) -> None:
+    """With whom an audit is shared, and with whom else it could be."""
+    authorised = service.open_service()
+    if find_person(authorised).is_local:
+        return
+    names, granted = find_names(), authorised.team.list_grants(audit_id)
+    me = find_person(authorised).subject
+    others = [p.subject for p in authorised.team.list_people() if p.subject != me]
+    chosen = st.multiselect(
+        "Shared with",
+        [*others, *(subject for subject in granted if subject not in others)],
+        granted,
+        format_func=lambda subject: names.get(subject, "somebody who left"),
+        key=f"share-{audit_id}",
+        placeholder="nobody",
+        help="They can read the audit and its graph, not change or publish it.",
+    )
+    for subject in chosen:
+        if subject not in granted:
+            authorised.team.share_audit(audit_id, subject)
+    for subject in granted:
+        if subject not in chosen:
+            authorised.team.unshare_audit(audit_id, subject)
+
+
+def check_change(audit_id: str, owner: str, what: str) -> bool:
+    """Whether who uses the page may change an audit; says in a line who may where not."""
+    if may_change(service.open_service(), audit_id):
+        return True
+    st.caption(f":material/lock: This audit was started by {name_person(owner)}: {what}.")
+    return False
+
+
+def _ask_to_sign_in() -> None:
+    st.title("Graph privacy audit", anchor=False)
+    st.markdown("Graphs of people are audited here. Sign in to see yours.")
+    st.button("Sign in", key="sign-in", type="primary", icon=":material/login:", on_click=st.login)
+
+
+def _refuse(person: Person) -> None:
+    st.title("Graph privacy audit", anchor=False)
+    try:
+        from core.audit.access.accounts import load_roles
+
+        load_roles(service.start_service().home)
+    except AuditError as error:
+        st.error(escape(error, 300), icon=":material/error:")
+    st.warning(
+        "You are signed in, but no role was given to you here. Ask an administrator for one, and "
+        "tell them this line.",
+        icon=":material/lock:",
+    )
+    st.code(person.subject or "no subject", language=None)
+    st.button("Sign out", key="sign-out", icon=":material/logout:", on_click=st.logout)

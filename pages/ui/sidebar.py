@@ -1,0 +1,146 @@
+"""The left rail: marks on the pages, the open graph, the device, the running job."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from core.audit.states import State
+from core.audit.view import AuditProgress, RunningCell
+from core.errors import AuditError
+from core.figures import releases
+from core.findings.labels import method_title, release_title
+from core.findings.numbers import format_duration
+from core.words import count_noun
+from pages.ui import cache, job, service, session
+from pages.ui.text import escape
+from pages.ui.theme import current_theme
+
+TODO = ":material/radio_button_unchecked:"
+DONE = ":material/check_circle:"
+RUNNING = ":material/progress_activity:"
+ATTENTION = ":material/error:"
+
+RESULT_PAGES = ("verdict", "risk", "homophily", "tradeoff", "report")
+REDRAW_S = 5.0
+"""Drawing all charts anew for every finished part would take the processor from the audit."""
+SHORT_S, SLOW_POLL_S, SLOW_REDRAW_S = 30.0, 2.0, 20.0
+
+
+def find_icons() -> dict[str, str]:
+    """Page → mark: done, running, needs attention, or still to do."""
+    marks = dict.fromkeys(("attack", "defend", *RESULT_PAGES), TODO)
+    marks["data"] = ATTENTION if session.current_threats().is_empty else DONE
+    marks["map"] = _find_map_icon()
+    audit_id = session.current_audit()
+    if audit_id is None:
+        return marks
+    view = cache.load_view(audit_id)
+    state = view.summary.state
+    if state.is_active:
+        mark = RUNNING
+    elif state is not State.DONE or view.summary.cells_failed:
+        mark = ATTENTION
+    else:
+        mark = DONE
+    marks["attack"] = mark
+    if view.spec.defenses:
+        marks["defend"] = mark
+    if not view.results.empty:
+        marks.update(dict.fromkeys(RESULT_PAGES, mark))
+        if not view.spec.defenses and mark == DONE:
+            marks["tradeoff"] = TODO
+    return marks
+
+
+def _find_map_icon() -> str:
+    run = service.open_service().layouts.find(st.session_state["graph"])
+    if run is None:
+        return TODO
+    return RUNNING if run.is_active else DONE if run.state is State.DONE else ATTENTION
+
+
+def show_sidebar() -> None:
+    graph = session.current_graph()
+    with st.container(key="rail-graph", gap="xxsmall"):
+        st.markdown(f"**{escape(graph.name, 28)}**")
+        st.caption(
+            f"{count_noun(graph.num_nodes, 'node')}, {count_noun(graph.num_edges, 'link')}  \n"
+            f"Computes on {escape(service.open_service().find_device_title())}"
+        )
+    audit_id = find_job()
+    if audit_id is not None:
+        progress = service.open_service().get_progress(audit_id)
+        st.fragment(_show_job, run_every=_choose_pace(progress.seconds)[0])(audit_id)
+
+
+def _choose_pace(seconds: float) -> tuple[float, float]:
+    """How often a running audit is asked, and its page drawn again: a short one is followed
+    closely, a long one leaves the processor to the audit."""
+    return (job.POLL_S, REDRAW_S) if seconds < SHORT_S else (SLOW_POLL_S, SLOW_REDRAW_S)
+
+
+def find_job() -> str | None:
+    """The running audit: the open one, else the newest that this session started."""
+    for audit_id in (session.current_audit(), st.session_state.get("job")):
+        if audit_id is not None:
+            try:
+                if service.open_service().get_progress(audit_id).is_active:
+                    return audit_id
+            except AuditError:  # deleted meanwhile
+                continue
+    return None
+
+
+def _show_job(audit_id: str) -> None:
+    """The audit's progress; the page is drawn again when parts of it have finished."""
+    progress = service.open_service().get_progress(audit_id)
+    now, clock = (audit_id, progress.state, progress.cells_done), time.monotonic()
+    seen, drawn = st.session_state.setdefault("seen", (now, clock))
+    pause = _choose_pace(progress.seconds)[1]
+    if not progress.is_active or (seen != now and clock - drawn >= pause):
+        st.session_state["seen"] = (now, clock)
+        st.rerun(scope="app")
+    text = f"{progress.cells_done} of {progress.cells_total} parts are done"
+    if progress.seconds_left is not None:
+        text += f", about {format_duration(progress.seconds_left)} left"
+    job.draw_job(progress.fraction, text, "Cancel the audit", "cancel", lambda: _cancel(audit_id))
+    for line in describe_running(progress):
+        st.caption(line)
+
+
+def _cancel(audit_id: str) -> None:
+    service.open_service().cancel_audit(audit_id)
+    st.toast("Cancelling: what is finished stays.")
+
+
+def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
+    """What is being computed now, a line each."""
+    lines = [f"{name_running(cell)}: {cell.fraction:.0%}" for cell in progress.running[:limit]]
+    return lines or ([escape(progress.note, 80)] if progress.note else [])
+
+
+def name_running(cell: RunningCell) -> str:
+    """ "GPS on original"."""
+    what = {
+        "publish": f"Making {release_title(cell.release)}",
+        "attack": f"{method_title(cell.method)} on {release_title(cell.release).lower()}",
+    }.get(cell.kind, f"Measuring {release_title(cell.release).lower()}")
+    return escape(what, 70)
+
+
+def show_live_curves(audit_id: str) -> None:
+    """Training curves of what is being computed now; redrawn while the audit runs."""
+    st.fragment(_show_live_curves, run_every=4 * job.POLL_S)(audit_id)
+
+
+def _show_live_curves(audit_id: str) -> None:
+    progress = service.open_service().get_progress(audit_id)
+    training = [cell for cell in progress.running if cell.curves]
+    for number, cell in enumerate(training[:2]):
+        st.caption(f"Training now: {name_running(cell)}, repeat {cell.seed + 1}")
+        chart = releases.training_curves(cell.curves, current_theme())
+        st.plotly_chart(
+            chart.figure, key=f"live-{number}", theme=None, config={"displayModeBar": False}
+        )

@@ -1,0 +1,177 @@
+"""Attacks that know the defense: what they learn from a replay, and what they must not see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from core.attacks import adaptive
+from core.attacks.adaptive import fit_correction, infer_adaptive, score_links_adaptive
+from core.attacks.shadow_release import MAX_SHADOW_LINKS, make_shadow_release
+from core.context import Context, SharedWork
+from core.errors import UnsupportedError
+from core.graph import Graph
+from core.measures.ranking import compute_auc
+from core.methods import Defense, MethodInfo
+from core.registry import make_method
+from core.release import Release
+from core.seeding import Seed
+from core.threats import LinkThreat
+from tests.oracles.graphs import make_threats, two_communities
+
+
+class Overdone(Defense):
+    """Deletes every path of two links between the ends of a secret: it leaks by inversion."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="overdone", title="Overdone", summary="For tests.", source="none", group="empirical"
+    )
+
+    def supports(self, graph, threats):
+        return None if threats.link is not None else "needs sensitive links"
+
+    def publish(self, graph, threats, context):
+        near, doomed = graph.adjacency != 0, []
+        for i, j in threats.link.hidden:
+            shared = near[[i]].multiply(near[[j]]).nonzero()[-1]
+            doomed += [(i, z) for z in shared] + [(j, z) for z in shared]
+        pairs = np.array(doomed, np.int64).reshape(-1, 2)
+        return Release(graph.without_edges(pairs), "overdone", self.config)
+
+
+class Swapped(Defense):
+    """Moves the features of the two private classes to each other: the attack inverts."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="swapped", title="Swapped", summary="For tests.", source="none", group="empirical"
+    )
+
+    def publish(self, graph, threats, context):
+        secret = np.flatnonzero(threats.attribute.hidden)
+        features = np.array(graph.features)
+        features[secret] = 1 - features[secret]  # the classes lie at 0 and 1
+        return Release(replace(graph, features=features), "swapped", self.config)
+
+
+def make_audit(n=120, seed=4, share=0.1):
+    graph = two_communities(n, seed=seed)
+    rng = np.random.default_rng(seed)
+    count = round(share * graph.num_edges)
+    hidden = graph.edges[rng.permutation(graph.num_edges)[:count]]
+    i, j = np.triu_indices(n, 1)
+    absent = np.stack([i, j], 1)
+    absent = absent[~graph.contains_pairs(absent)]
+    link = LinkThreat(hidden, absent[rng.permutation(len(absent))[:count]], 0.1)
+    return replace(make_threats(graph), visible=graph.without_edges(hidden), link=link)
+
+
+def test_an_attack_that_knows_the_defense_reads_what_was_overdone():
+    threats = make_audit()
+    release = Overdone().publish(threats.visible, threats, Context(Seed(0)))
+    attack = make_method("common_neighbors")
+    blind = attack.score(release, threats.link, Context(Seed(0))).scores
+    found = score_links_adaptive(
+        attack, Overdone(), release, threats.link, threats, Context(Seed(0))
+    )
+    auc = compute_auc(blind, threats.link.truth)[0]
+    assert auc < 0.4
+    assert compute_auc(found.scores, threats.link.truth)[0] > max(auc + 0.2, 0.55)
+    assert found.facts["replayed_links"] < release.graph.num_edges
+
+
+def test_a_replay_reads_nothing_that_is_hidden_from_the_attacker():
+    """Other secrets in the threats, same replay: withheld links and hidden values do not enter."""
+    threats = make_audit(60)
+    release = Release(threats.visible)
+    values = threats.attribute.attribute
+    codes = np.where(threats.attribute.hidden, 1 - values.codes, values.codes)
+    other = replace(
+        threats,
+        link=LinkThreat(threats.link.absent, threats.link.hidden, 0.5),
+        attribute=replace(threats.attribute, attribute=replace(values, codes=codes)),
+        visible=threats.visible.without_edges(threats.visible.edges[:10]),
+    )
+    plays = [
+        make_shadow_release(make_method("edge_rand"), release, t, Context(Seed(1)))
+        for t in (threats, other)
+    ]
+    np.testing.assert_array_equal(plays[0].hidden, plays[1].hidden)
+    np.testing.assert_array_equal(plays[0].release.graph.edges, plays[1].release.graph.edges)
+    for play in plays:
+        own = play.attribute
+        assert (own.attribute.codes[threats.attribute.hidden] == -1).all()
+        assert not (own.known & own.hidden).any()
+        assert (own.known | own.hidden).sum() == threats.attribute.known.sum()
+
+
+def test_own_secrets_are_links_of_the_release_and_withheld_from_the_replay():
+    threats = make_audit(60)
+    played = make_shadow_release(Overdone(), Release(threats.visible), threats, Context(Seed(1)))
+    assert threats.visible.contains_pairs(played.hidden).all()
+    assert not played.before.contains_pairs(played.hidden).any()
+    assert not threats.visible.contains_pairs(played.absent).any()
+    assert played.truth.sum() == len(played.hidden) > 0
+
+
+def test_one_replay_serves_all_attacks_on_a_release(monkeypatch):
+    threats, calls = make_audit(60), []
+    release, publish = Release(threats.visible), Overdone.publish
+    monkeypatch.setattr(Overdone, "publish", lambda *args: calls.append(1) or publish(*args))
+    shared = SharedWork(limit=20)
+    for key in ("common_neighbors", "adamic_adar", "degree_product"):
+        context = Context(Seed(0).child(key), shared_seed=Seed(0), shared=shared)
+        attack = make_method(key)
+        score_links_adaptive(attack, Overdone(), release, threats.link, threats, context)
+    assert len(calls) == 1
+
+
+def test_a_large_release_is_replayed_in_part_and_says_so():
+    rng = np.random.default_rng(0)
+    graph = Graph.from_pairs(rng.integers(0, 12_000, (40_000, 2)), 12_000)
+    threats = replace(make_audit(60), visible=graph, attribute=None, utility=None)
+    costly = make_method("random_rewiring")
+    kind = type(
+        "Costly",
+        (type(costly),),
+        {"info": replace(costly.info, cost="minutes"), "__module__": __name__},
+    )
+    played = make_shadow_release(kind(), Release(graph), threats, Context(Seed(0)))
+    links = played.before.num_edges + len(played.hidden)
+    assert MAX_SHADOW_LINKS / 4 < links <= MAX_SHADOW_LINKS * 1.1
+    assert "sample" in played.note
+    assert f"{links:,}" in played.note
+    assert not make_shadow_release(costly, Release(graph), threats, Context(Seed(0))).note
+
+
+def test_a_defense_that_declines_its_own_release_is_unsupported():
+    threats = make_audit(60)
+    release = Release(threats.visible)
+    without = replace(threats, link=None)
+    with pytest.raises(UnsupportedError, match="replayed"):
+        make_shadow_release(Overdone(), release, without, Context(Seed(0)))
+
+
+def test_swapped_classes_are_swapped_back():
+    threats = make_audit(120)
+    known = np.arange(120) % 2 == 0
+    attribute = replace(threats.attribute, known=known, hidden=~known)
+    threats = replace(threats, attribute=attribute)
+    release = Swapped().publish(threats.visible, threats, Context(Seed(0)))
+    attack, truth = make_method("feature_regression"), attribute.attribute.codes[~known]
+    blind = attack.infer(release, attribute, Context(Seed(0))).probabilities[~known]
+    found = infer_adaptive(attack, Swapped(), release, attribute, threats, Context(Seed(0)))
+    assert (blind.argmax(1) == truth).mean() < 0.35
+    assert (found.probabilities[~known].argmax(1) == truth).mean() > 0.65
+
+
+def test_the_correction_leaves_alone_what_it_has_no_reason_to_change():
+    rng = np.random.default_rng(0)
+    values = rng.dirichlet(np.ones(3), 50)
+    few = fit_correction(values[:0], np.zeros(0, np.int64))
+    np.testing.assert_allclose(few(values), np.maximum(values, adaptive.FLOOR), atol=1e-3)
+    truth = np.array([rng.choice(3, p=row) for row in np.repeat(values, 200, axis=0)])
+    fitted = fit_correction(np.repeat(values, 200, axis=0), truth)
+    np.testing.assert_allclose(fitted(values), values, atol=0.05)

@@ -1,0 +1,212 @@
+"""Attackers who do and who do not know the defense, beside what the release is good for.
+
+    python -m tests.benchmarks.adaptive_attacks cora [--graph NAME|FILE] [--nodes FILE --id COLUMN]
+        [--label COLUMN] [--unknown VALUE] [--splits 5] [--only TEXT …] [--out FILE]
+
+10 % of the links are sensitive and hidden, another 10 % are held back for testing; each split
+draws both anew. Per release: the strongest of the attackers who do not know the defense, and of
+the same attackers who replay it on the release, each by AUC with the TPR at 1 % false alarms of
+that attacker; link prediction, F1 and CPU seconds. Means over the splits, with the standard
+deviation of the AUC. Rows are printed as they come and kept in --out (JSON lines).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from core.attacks.adaptive import score_links_adaptive
+from core.cli.arguments import load_input
+from core.context import Context, SharedWork
+from core.data.splits import draw_threats
+from core.errors import AuditError
+from core.graph import Graph
+from core.measures.ranking import compute_auc, compute_roc
+from core.measures.utility import measure_utility
+from core.registry import make_method, parse_method
+from core.release import Release
+from core.results import PairScores
+from core.seeding import Seed
+from core.threats import Threats
+
+ATTACKS = (
+    "ncn",
+    "pair_classifier",
+    "feature_neighbourhood",
+    "feature_cosine",
+    "gae_cosine",
+    "adamic_adar",
+    "personalized_pagerank",
+)
+ALPHAS = (0.04, 0.025, 0.02, 0.015, 0.0125)
+DEFAULT = 0.015
+COMMITTEE_ALPHAS = (0.04, 0.06, 0.025)
+"""Those of PPGSL against a committee, features withheld; the same α removes more links there."""
+OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("edge_rand", {"epsilon": 6.0}),
+    ("blink", {"epsilon": 6.0}),
+    ("lap_graph", {"epsilon": 6.0}),
+    ("dice", {"strength": 0.2}),
+    ("ppne", {"strength": 0.2}),
+    ("rw_lp", {"strength": 0.6}),
+    ("random_rewiring", {"strength": 0.4}),
+)
+
+
+def list_releases() -> Iterator[tuple[str, dict[str, Any]]]:
+    """(defense, settings), what a cut run must have first: PPGSL's default α, other defenses."""
+    yield "original", {}
+    for alpha in sorted(ALPHAS, key=lambda value: value != DEFAULT):
+        for withheld in (False, True):
+            yield "ppgsl", {"alpha": alpha, **({"withhold_features": True} if withheld else {})}
+        if alpha == DEFAULT:
+            yield from OTHERS
+            for price in COMMITTEE_ALPHAS:
+                yield "ppgsl", {"alpha": price, "withhold_features": True, "committee": True}
+
+
+def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], split: int) -> dict:
+    """One row: AUC and TPR of every attack, unaware and aware, utilities and CPU seconds."""
+    seed, link = Seed(split).child(key, json.dumps(config)), threats.link
+    assert link is not None
+    started = time.process_time()
+    release, defense = Release(graph), None
+    if key != "original":
+        defense: Any = make_method(key, config, "defense")
+        release = defense.publish(graph, threats, Context(seed.child("defense")))
+    row: dict[str, Any] = {"seconds": time.process_time() - started}
+    shared = SharedWork(limit=30)
+    truth = link.truth
+
+    def keep(name: str, scores: PairScores) -> None:
+        row[name] = [
+            compute_auc(scores.scores, truth)[0],
+            float(compute_roc(scores.scores, truth).at(0.01)),
+        ]
+
+    for name in ATTACKS:
+        attack: Any = parse_method(name, "link_attack")
+        if attack.supports(release, link) is not None:
+            continue
+        context = Context(seed.child(name), shared_seed=seed, shared=shared)
+        keep(name, attack.score(release, link, context))
+        if defense is not None:
+            found = score_links_adaptive(attack, defense, release, link, threats, context)
+            keep(f"{name}@aware", found)
+            row["replay"] = (found.facts or {}).get("replay", "")
+    row["all_seconds"] = time.process_time() - started
+    for item in measure_utility(release, threats, Context(seed, shared=shared))[0]:
+        if item.value is not None:
+            row[item.metric] = item.value
+    return row
+
+
+def find_worst(row: dict[str, Any], is_aware: bool) -> tuple[str, float, float]:
+    """The strongest attack of a row, its AUC and its TPR at 1 % FPR."""
+    found = [
+        (name.partition("@")[0], *value)
+        for name, value in row.items()
+        if isinstance(value, list) and name.endswith("@aware") == is_aware
+    ]
+    return max(found, key=lambda item: item[1]) if found else ("-", float("nan"), float("nan"))
+
+
+def describe_row(row: dict[str, Any]) -> str:
+    """One line with all that the table averages, so that a run that is cut still tells it."""
+    said = []
+    for is_aware, word in ((False, "unaware"), (True, "aware")):
+        attack, auc, tpr = find_worst(row, is_aware)
+        said.append(f"{word} {auc:.3f} / {tpr:.2f} ({attack})")
+    for metric, word in (("link_prediction_auc", "LP"), ("node_classification_f1", "F1")):
+        said.append(f"{word} {row.get(metric, float('nan')):.3f}")
+    return ", ".join(said) + f", CPU {row['all_seconds']:.0f} s"
+
+
+def print_table(rows: dict[str, list[dict]]) -> None:
+    print(
+        f"{'release':38}{'unaware':>9}{'sd':>7}{'TPR':>7}{'aware':>9}{'sd':>7}{'TPR':>7}"
+        f"{'LP':>8}{'F1':>8}{'CPU s':>8}  splits, strongest unaware, aware"
+    )
+    for name, items in rows.items():
+        cells, names = "", []
+        for is_aware in (False, True):
+            worst = [find_worst(row, is_aware) for row in items]
+            aucs = [auc for _, auc, _ in worst]
+            spread = np.std(aucs, ddof=len(aucs) > 1)
+            cells += f"{np.mean(aucs):9.3f}{spread:7.3f}{np.mean([t for *_, t in worst]):7.2f}"
+            names.append("/".join(sorted({attack for attack, *_ in worst})))
+        utility = [
+            np.mean([row.get(metric, np.nan) for row in items])
+            for metric in ("link_prediction_auc", "node_classification_f1", "seconds")
+        ]
+        print(
+            f"{name:38}{cells}{utility[0]:8.3f}{utility[1]:8.3f}{utility[2]:8.1f}  "
+            f"{len(items)} {', '.join(names)}"
+        )
+    for note in {row["replay"] for items in rows.values() for row in items if row.get("replay")}:
+        print("note:", note)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", nargs="?", default="cora", help="graph of the catalogue, or file")
+    parser.add_argument("--graph", help="the same")
+    parser.add_argument("--nodes", type=Path)
+    parser.add_argument("--id")
+    parser.add_argument("--private")
+    parser.add_argument("--label", "--utility", dest="utility")
+    parser.add_argument("--unknown", action="append", default=[])
+    parser.add_argument("--ignore", action="append", default=[])
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--only", nargs="*", default=[], help="releases whose name is, or starts")
+    parser.add_argument("--out", type=Path, help="JSON lines of finished rows")
+    options = parser.parse_args()
+    options.graph = options.graph or options.name
+    torch.set_num_threads(1)
+    try:
+        graph = load_input(options, lambda text: print(text, file=sys.stderr)).graph
+    except AuditError as error:
+        sys.exit(f"error: {error}")
+    label = options.utility or next(
+        (name for name in ("label", *graph.attributes) if name in graph.attributes), None
+    )
+    known: dict[tuple[str, int], dict] = {}
+    if options.out and options.out.exists():
+        for line in options.out.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            known[entry["release"], entry["split"]] = entry["row"]
+    rows: dict[str, list[dict]] = {}
+    for split in range(options.splits):
+        threats = draw_threats(
+            graph, Seed(split), private=options.private, utility=label, hide_links=0.1
+        )
+        for key, config in list_releases():
+            name = ", ".join([key, *(f"{k}={v:g}" for k, v in config.items())])
+            if options.only and not any(name.startswith(text) for text in options.only):
+                continue
+            row = known.get((name, split))
+            if row is None:
+                try:
+                    row = measure(threats.visible, threats, key, config, split)
+                except AuditError as error:
+                    print(f"{name}: {error}", file=sys.stderr)
+                    continue
+                if options.out:
+                    with options.out.open("a", encoding="utf-8") as file:
+                        entry = {"release": name, "split": split, "row": row}
+                        file.write(json.dumps(entry) + "\n")
+            rows.setdefault(name, []).append(row)
+            print(f"split {split}: {name}: {describe_row(row)}", flush=True)
+    print_table(rows)
+
+
+if __name__ == "__main__":
+    main()
