@@ -14,7 +14,7 @@ SETTING = "data_free"
 
 
 def find_data_independent(choice: MethodChoice) -> MethodChoice | None:
-    """The data-independent baseline of a synthesis; None for other defenses and for a twin itself."""
+    """The data-independent baseline of a synthesis; None for other defenses."""
     config = choice.make("defense").config
     if config.get(SETTING) is not False:
         return None

@@ -140,8 +140,8 @@ class AuditSpec(BaseModel):
     )
     evaluation: Evaluation = Field(
         "uniform",
-        description="Non-links that attacks on links must tell from withheld links: any, such whose "
-        "ends have as many links, or, both sides alike, at distance two.",
+        description="Non-links that attacks on links must tell from withheld links: any, such "
+        "whose ends have as many links, or, both sides alike, at distance two.",
     )
     utility_train: float = Field(
         0.3, gt=0, lt=1, description="Share of the nodes with a known utility label."

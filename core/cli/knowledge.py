@@ -87,7 +87,7 @@ def read_knowledge(
 ) -> None:
     """Fill in the spec's fields; attacks on released links join the others.
 
-    named: the attacks of the command; one on released links is an error where they are not attacked.
+    named: the attacks of the command; one on released links is an error where none are attacked.
     """
     if options.evaluation is not None:
         fields["evaluation"] = options.evaluation

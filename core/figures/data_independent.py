@@ -1,4 +1,4 @@
-"""Is a synthesis any better than its data-independent baseline: what came from the data, what did not."""
+"""Is a synthesis better than its data-independent baseline: what came from the data."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def tradeoff(
     if not admissible.all():
         note += " Hollow: above the accepted risk."
     if has_data_independent:
-        note += " Dashes join a synthesis to its data-independent baseline: that far the data made it differ."
+        note += " Dashes join a synthesis to its data-independent baseline."
     if table.is_inverted.any():
         note += f" {MARK} clearly below one half: counted inverted, as far above it."
     return Chart(figure, table, note)

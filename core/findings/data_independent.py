@@ -1,4 +1,4 @@
-"""Is a synthesis any better than its data-independent baseline: what came from the data, what did not."""
+"""Is a synthesis better than its data-independent baseline: what came from the data."""
 
 from __future__ import annotations
 
@@ -77,9 +77,7 @@ def answer_data_independent(table: pd.DataFrame) -> list[str]:
                 f"{metric_title(row.metric)} by {format_number(row.gain)}"
                 for row in better.itertuples()
             )
-            sentences.append(
-                f"**{title}** exceeds its data-independent baseline in {names}: that came from the data."
-            )
+            sentences.append(f"**{title}** exceeds its data-independent baseline in {names}.")
         elif (rows.verdict == "unsure").all():
             sentences.append(
                 f"**{title}** has too few repeats to be told from its data-independent baseline."

@@ -128,8 +128,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         elif len(done) and int(done.seeds.max()) < policy.repeats:
             repeats = int(done.seeds.max())
             found.append(
-                f"{method_title(scenario.id)} ran on {repeats} split{'s' * (repeats > 1)}; the policy "
-                f"asks for {policy.repeats}"
+                f"{method_title(scenario.id)} ran on {repeats} split{'s' * (repeats > 1)}; the "
+                f"policy asks for {policy.repeats}"
             )
     planned = {scenario.method.partition(":")[0] for scenario in scenarios}
     for threat in sorted(asked - {"release"}):

@@ -53,7 +53,7 @@ class Secret:
 
 
 def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
-    """The secrets that an attack which is no baseline attacker was run against, threat by threat."""
+    """The secrets that an attack beyond the baselines was run against, threat by threat."""
     rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
     found = {find_secret(attack) for attack in rows.attack.unique() if not is_baseline(attack)}
     order = list(THREAT_TITLES)

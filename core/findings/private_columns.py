@@ -54,8 +54,8 @@ def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
             baseline = baselines.loc[baselines.value.idxmax()]
             other = view.estimate(release, baseline.method, "close_share")
             text += (
-                f"; the best baseline attacker, {method_title(baseline.method)}, comes that close for "
-                f"{format_estimate(other)} and takes away "
+                f"; the best baseline attacker, {method_title(baseline.method)}, comes that close "
+                f"for {format_estimate(other)} and takes away "
                 f"{format_interval(baseline.value, baseline.low, baseline.high)}"
             )
         yield text + "."

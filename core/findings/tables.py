@@ -95,8 +95,8 @@ def compute_worst_attacks(
 ) -> pd.DataFrame:
     """One row a release: the strongest attack, baseline attackers included.
 
-    A defense is only as good as its worst case, and a baseline attacker may be it. An attack that is
-    clearly wrong counts inverted (`is_turned`, core.findings.inverted_scores).
+    A defense is only as good as its worst case, and a baseline attacker may be it. An attack that
+    is clearly wrong counts inverted (`is_turned`, core.findings.inverted_scores).
     """
     rows = invert_scores(attack_rows(results, metric, threat))
     worst = rows.loc[rows.groupby("release", sort=False).value.idxmax()]

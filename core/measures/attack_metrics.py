@@ -201,9 +201,9 @@ def list_link_metrics() -> list[MetricInfo]:
             (
                 f"precision_at_{count}",
                 f"Right among the first {count} named",
-                f"Share of withheld links among the {count} unlinked pairs of all that the attacker "
-                "would name first. A guesser's share is that of withheld links among all such "
-                "pairs, next to nothing.",
+                f"Share of withheld links among the {count} unlinked pairs of all that the "
+                "attacker would name first. A guesser's share is that of withheld links among all "
+                "such pairs, next to nothing.",
                 None,
             )
             for count in (50, 100, 500)

@@ -1,7 +1,7 @@
 """What an attacker knows of the released links a release: which are real, which real ones went in.
 
-Pairs come from `core.data.released_threat` with the number of pairs of the graph that each stands for;
-all rates count with it.
+Pairs come from `core.data.released_threat` with the number of pairs of the graph that each stands
+for; all rates count with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the data-independent baseline of a synthesis is told, and a graph for methods that need one."""
+"""What a data-independent baseline is told, and a graph for methods that need one."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ ALWAYS = {
     "learned from it.",
     "Attacker, attack": "A program that tries to learn what must not be learned, from the release "
     "and from what it is assumed to know already.",
-    "Baseline attacker": "An attacker that looks at next to nothing. A real attack that does not beat "
-    "it has found nothing in the links.",
+    "Baseline attacker": "An attacker that looks at next to nothing. A real attack that does not "
+    "beat it has found nothing in the links.",
     "Base rate": "How often somebody who knows nothing of a person is right about them.",
     "Advantage": "What an attacker gains over the base rate for one person; 0 is nothing.",
     "Exposed": "A person on whom the attacker's advantage is above 0.2.",

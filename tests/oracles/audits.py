@@ -27,7 +27,7 @@ Scores = Mapping[tuple[str, str, str], float]
 
 
 def list_attack_keys(*costs: str) -> list[str]:
-    """Every attack on withheld links and on a private column, of these costs where any are named."""
+    """Attacks on withheld links and on a private column, of these costs where any are named."""
     kinds = ("link_attack", "attribute_attack")
     methods = [m for kind in kinds for m in list_methods(kind)]  # type: ignore[arg-type]
     methods = [m for m in methods if getattr(m, "threats", ("link",)) != ("included",)]

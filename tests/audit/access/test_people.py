@@ -172,6 +172,7 @@ def test_a_graph_stays_while_somebody_holds_it(store, graph, make_spec):
 
 
 def test_the_trail_needs_no_torch():
-    code = "import sys, core.audit.access.authorised, core.audit.access.team; print('torch' in sys.modules)"
+    names = "core.audit.access.authorised, core.audit.access.team"
+    code = f"import sys, {names}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
