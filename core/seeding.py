@@ -7,13 +7,12 @@ a repeat never shifts the numbers that another one draws.
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-
-from core.stream_cipher import StreamCipher
 
 if TYPE_CHECKING:
     import torch
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 class Seed:
     """A root seed and a path of names; `child` goes one step down, `rng` and `torch` draw.
 
-    is_secret  a publishing run's: 256 bits of the operating system, drawn from by a cipher
+    is_secret  a publishing run's: 256 bits from the operating system, expanded by ChaCha20
     """
 
     root: int
@@ -44,12 +43,17 @@ class Seed:
         return int.from_bytes(self._digest()[:8], "big")
 
     def rng(self, *names: object) -> np.random.Generator:
-        """A NumPy generator of this purpose."""
+        """A NumPy generator of this purpose.
+
+        That of a secret seed reads the ChaCha20 key stream (RFC 8439) of a key of this purpose:
+        whoever sees part of a release's noise cannot compute the rest of it.
+        """
+        seed = self.child(*names)
         if not self.is_secret:
-            return np.random.default_rng(self.child(*names).to_int())
-        # Publishing runs: who sees a release must not be able to compute the rest of its stream.
-        cipher: Any = StreamCipher(self.child(*names)._digest())
-        return np.random.Generator(cipher)
+            return np.random.default_rng(seed.to_int())
+        from randomgen import ChaCha
+
+        return np.random.Generator(ChaCha(key=int.from_bytes(seed._derive_key(), "little")))
 
     def torch(self, *names: object, device: str = "cpu") -> torch.Generator:
         """A torch generator of this purpose on `device`.
@@ -65,3 +69,9 @@ class Seed:
     def _digest(self) -> bytes:
         text = "\x1f".join((str(self.root), *self.path))
         return hashlib.sha256(text.encode()).digest()
+
+    def _derive_key(self) -> bytes:
+        """256 bits: keyed BLAKE2 (RFC 7693) of the path under the secret root."""
+        path = json.dumps(self.path).encode()
+        root = self.root.to_bytes(32, "little")
+        return hashlib.blake2b(path, digest_size=32, key=root).digest()

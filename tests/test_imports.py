@@ -19,7 +19,6 @@ BASE = (
     "release",
     "results",
     "seeding",
-    "stream_cipher",
     "threats",
     "words",
 )
