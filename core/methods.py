@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from core.context import Context
 from core.graph import Graph
-from core.release import Release
+from core.release import EMPIRICAL, Guarantee, Release
 from core.results import AnonymitySets, ClassProbabilities, Matches, PairScores
 from core.threats import AttributeThreat, IdentityThreat, LinkThreat, Threats
 
@@ -180,3 +180,9 @@ class Defense(Method):
     @abstractmethod
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         """A release of `graph` (= `threats.visible`); never mutates it."""
+
+    def build_release(
+        self, graph: Graph, guarantee: Guarantee = EMPIRICAL, **parts: Any
+    ) -> Release:
+        """`graph` as this defense with its settings releases it; `parts` as in `Release`."""
+        return Release(graph, self.info.key, self.config, guarantee, **parts)

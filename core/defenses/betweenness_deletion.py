@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.ranked_deletion import make_ranked_release
+from core.defenses.ranked_deletion import RankedDeletion
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
-from core.release import Release
-from core.threats import Threats
+from core.methods import MethodInfo
 
 
-class BetweennessDeletion(Defense):
+class BetweennessDeletion(RankedDeletion):
     """Removes links in descending order of their betweenness in the original graph."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -25,13 +24,6 @@ class BetweennessDeletion(Defense):
         group="empirical",
         cost="seconds",
     )
-    strength: float = Field(
-        0.3,
-        ge=0,
-        le=1,
-        title="Share of links removed",
-        description="0 publishes all links, 1 none.",
-    )
     sources: int = Field(
         2000,
         ge=1,
@@ -40,10 +32,9 @@ class BetweennessDeletion(Defense):
         description="Shortest paths start at so many nodes; exact for graphs up to this size.",
     )
 
-    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+    def _score_links(self, graph: Graph, context: Context) -> np.ndarray:
         from core.algorithms.betweenness import compute_edge_betweenness
 
         count = min(self.sources, graph.num_nodes)
         sources = context.rng("sources").choice(graph.num_nodes, count, replace=False)
-        scores = compute_edge_betweenness(graph, sources, context.progress)
-        return make_ranked_release(self, graph, scores, self.strength, context)
+        return compute_edge_betweenness(graph, sources, context.progress)

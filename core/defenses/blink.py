@@ -11,8 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.privacy.beta_model import fit_beta_model
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
@@ -29,7 +30,7 @@ _BINS = 4096
 _TILE_PAIRS = 1 << 20
 
 
-class Blink(Defense):
+class Blink(LinkLocalDefense):
     """Server's estimate of the graph from ε-link-LDP reports (Zhu, Tan and Xiao, CCS 2023).
 
     A pair with c received ones has posterior log-odds β_i + β_j + 2ε_a(c − 1), where σ(β_i+β_j)
@@ -49,14 +50,6 @@ class Blink(Defense):
             "Blink publishes an estimate that hides much of what was reported: at small budgets "
             "even half the noise goes unnoticed here. The promise covers the reports themselves."
         ),
-    )
-    is_reported_twice: ClassVar[bool] = True
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
     variant: Literal["hard", "soft", "hybrid"] = Field(
         "hard",
@@ -93,7 +86,7 @@ class Blink(Defense):
             published, facts = self._weigh_pairs(graph, beta, reports, bits, context)
         accountant = f"basic composition, {1 - delta:.0%} rows + {delta:.0%} degrees"
         guarantee = account.make_guarantee(accountant)
-        return Release(published, self.info.key, self.config, guarantee, facts=facts)
+        return self.build_release(published, guarantee, facts=facts)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         return None if graph.num_nodes >= 4 else "Blink needs at least four nodes."

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from core.algorithms.pairs import sample_non_links
 from core.context import Context
+from core.defenses.link_changes import change_links
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.release import Release
@@ -48,17 +49,8 @@ class Dice(Defense):
         exposed = np.flatnonzero(is_sensitive[graph.edges].any(axis=1))
         count = min(round(self.strength * graph.num_edges), len(exposed))
         drop = rng.choice(exposed, count, replace=False)
-        keep = np.ones(graph.num_edges, bool)
-        keep[drop] = False
         added = _sample_among(graph, np.flatnonzero(~is_sensitive), count, rng)
-        weights = None
-        if graph.weights is not None:
-            weights = np.concatenate([graph.weights[keep], graph.weights[drop[: len(added)]]])
-        return Release(
-            graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
-            self.info.key,
-            self.config,
-        )
+        return self.build_release(change_links(graph, drop, added))
 
 
 def _sample_among(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -79,13 +80,8 @@ class Dpr(Defense):
         vectors, facts = train_vectors(data, plan, noise, context)
         published = graph.with_edges(draw_links(vectors, wanted, context.child("links")))
         facts = {"layers": float(plan.num_layers), "steps": float(plan.steps), **facts}
-        return Release(
-            published,
-            self.info.key,
-            self.config,
-            EMPIRICAL if account is None else self.make_guarantee(account, plan),
-            facts=facts,
-        )
+        guarantee = EMPIRICAL if account is None else self.make_guarantee(account, plan)
+        return self.build_release(published, guarantee, facts=facts)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         return None if graph.num_nodes >= 2 else "A synthetic graph needs at least two nodes."
@@ -94,17 +90,7 @@ class Dpr(Defense):
         """Sizes and noise of the training run that these settings ask for."""
         from core.models.synthesis.deep_pagerank import Plan
 
-        names = (
-            "epochs",
-            "batch",
-            "walks",
-            "walk_length",
-            "damping",
-            "sensitivity",
-            "scale",
-            "dimensions",
-            "hidden",
-        )
+        names = {field.name for field in fields(Plan)} & type(self).model_fields.keys()
         return Plan(num_nodes, **{name: getattr(self, name) for name in names})
 
     def open_account(self, context: Context) -> Account | None:

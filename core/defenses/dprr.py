@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import draw_noisy_rows, merge_reports
@@ -18,7 +19,7 @@ from core.release import Release
 from core.threats import Threats
 
 
-class DegreePreservingRR(Defense):
+class DegreePreservingRR(LinkLocalDefense):
     """Each node keeps a one of its noisy row with probability d̃/(d̃(2π−1) + (n−1)(1−π)).
 
     π = e^ε₂/(1+e^ε₂) with the row's budget ε₂, d̃ its noisy degree.
@@ -30,14 +31,6 @@ class DegreePreservingRR(Defense):
         summary="Noisy lists, thinned by each node so that its number of links stays right.",
         source="Hidano and Murakami, Degree-preserving randomized response, 2022",
         group="link-local DP",
-    )
-    is_reported_twice: ClassVar[bool] = True
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
     delta: float = Field(
         0.1,
@@ -58,4 +51,4 @@ class DegreePreservingRR(Defense):
         check_release_fits("DPRR", float(degrees.sum()), context, "raise epsilon")
         ones = draw_noisy_rows(graph, (1.0 - flip) * thin, flip * thin, context.rng("rows"))
         guarantee = account.make_guarantee("basic composition, rows + degrees")
-        return Release(merge_reports(graph, ones), self.info.key, self.config, guarantee)
+        return self.build_release(merge_reports(graph, ones), guarantee)

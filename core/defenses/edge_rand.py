@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import EDGE
 from core.privacy.mechanisms import check_release_fits, draw_flips
@@ -17,7 +17,7 @@ from core.release import Release
 from core.threats import Threats
 
 
-class EdgeRand(Defense):
+class EdgeRand(EdgePrivateDefense):
     """Flips each pair independently with probability 1/(1+e^ε).
 
     The draw does not look at the threats: a withheld pair is as likely to appear by chance as
@@ -31,13 +31,6 @@ class EdgeRand(Defense):
         source="Mülle, Clifton and Böhm, EDBT Workshops 2015; Wu et al., LinkTeller, S&P 2022",
         group="edge DP",
     )
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Smaller is more private; small values turn the release into noise.",
-    )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         account = Account(EDGE, self.epsilon, context)
@@ -45,9 +38,5 @@ class EdgeRand(Defense):
         expected = graph.num_edges * (1 - flip) + (graph.num_pairs - graph.num_edges) * flip
         check_release_fits("EdgeRand", expected, context, "raise epsilon or use a smaller graph")
         kept, added = draw_flips(graph, flip, context.rng("flips"))
-        return Release(
-            graph.with_edges(np.concatenate([graph.edges[kept], added])),
-            self.info.key,
-            self.config,
-            account.make_guarantee(),
-        )
+        published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
+        return self.build_release(published, account.make_guarantee())

@@ -70,7 +70,7 @@ class EdgeSynthesis(Defense):
         links, accountant = self._synthesize(data, wanted, account, context)
         note = describe_data_use(self.data_free, self.num_links is not None)
         guarantee = account.make_guarantee(accountant, note)
-        return Release(graph.with_edges(links), self.info.key, self.config, guarantee)
+        return self.build_release(graph.with_edges(links), guarantee)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         return None if graph.num_nodes >= 3 else "A synthetic graph needs at least three nodes."

@@ -138,13 +138,8 @@ class GpsSampling(Defense):
             "least_share_kept_among_states": min(kept),
             "most_share_kept_among_states": max(kept),
         }
-        return Release(
-            release,
-            self.info.key,
-            self.config,
-            curves=trace.curves,
-            facts=facts,
-            link_scores=choice.probabilities,
+        return self.build_release(
+            release, curves=trace.curves, facts=facts, link_scores=choice.probabilities
         )
 
     def _search(

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from core.algorithms.degree_groups import compute_group_degrees
 from core.context import Context
+from core.defenses.link_changes import change_links, draw_donors
 from core.errors import UnsupportedError
-from core.graph import Graph
+from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
 from core.release import Release
 from core.threats import Threats
@@ -117,17 +118,10 @@ class Links:
         graph = self.graph
         added = np.array(sorted(self.added), np.int64).reshape(-1, 2)
         removed = np.array(sorted(self.removed), np.int64).reshape(-1, 2)
-        keep = ~np.isin(graph.edge_codes, removed[:, 0] * graph.num_nodes + removed[:, 1])
-        weights = None
-        if graph.weights is not None:
-            drawn = graph.weights[rng.integers(0, max(graph.num_edges, 1), len(added))]
-            weights = np.concatenate([graph.weights[keep], drawn])
-        return Release(
-            graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
-            defense.info.key,
-            defense.config,
-            facts={"links_removed": float(len(removed)), "links_added": float(len(added))},
-        )
+        drop = np.flatnonzero(np.isin(graph.edge_codes, pair_codes(removed, graph.num_nodes)))
+        changed = change_links(graph, drop, added, draw_donors(graph, len(added), rng))
+        facts = {"links_removed": float(len(removed)), "links_added": float(len(added))}
+        return defense.build_release(changed, facts=facts)
 
 
 def _satisfy(links: Links, lacking: np.ndarray, rng: np.random.Generator, context: Context) -> bool:

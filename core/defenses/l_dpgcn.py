@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.laplace_sums import draw_top_sums, draw_total_degree
@@ -18,7 +19,7 @@ from core.release import Release
 from core.threats import Threats
 
 
-class LocalDpGcn(Defense):
+class LocalDpGcn(LinkLocalDefense):
     """Every node sends its noisy degree and its list with Laplace noise on each entry.
 
     The server keeps as many pairs as the noisy degrees say, half their sum: those with the
@@ -34,14 +35,6 @@ class LocalDpGcn(Defense):
         source="Wu et al., LinkTeller, IEEE S&P 2022 (DpGCN); local form of Blink §5.1",
         group="link-local DP",
         version=2,
-    )
-    is_reported_twice: ClassVar[bool] = True
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Budget of one entry of a node's list; the link itself spends 2ε.",
     )
     count_share: float = Field(
         0.05,
@@ -60,4 +53,4 @@ class LocalDpGcn(Defense):
         scale = account.spend(account.share_left, what="entries")
         pairs = draw_top_sums(graph, wanted, scale, context.rng("rows"))
         guarantee = account.make_guarantee("basic composition, lists + degrees")
-        return Release(graph.with_edges(pairs), self.info.key, self.config, guarantee)
+        return self.build_release(graph.with_edges(pairs), guarantee)

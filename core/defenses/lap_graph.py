@@ -9,8 +9,9 @@ from pydantic import Field
 
 from core.algorithms.pairs import sample_non_links
 from core.context import Context
+from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import EDGE
 from core.privacy.mechanisms import check_release_fits
@@ -19,7 +20,7 @@ from core.release import Release
 from core.threats import Threats
 
 
-class LapGraph(Defense):
+class LapGraph(EdgePrivateDefense):
     """Spends `count_share` of ε on the number of links, the rest on the pairs.
 
     Like EdgeRand it does not look at the threats, and publishes no weights.
@@ -31,13 +32,6 @@ class LapGraph(Defense):
         summary="Adds Laplace noise to every pair and publishes as many top pairs as links.",
         source="Wu et al., LinkTeller, IEEE S&P 2022, §V (LapGraph)",
         group="edge DP",
-    )
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Smaller is more private; small values turn the release into noise.",
     )
     count_share: float = Field(
         0.01,
@@ -58,9 +52,5 @@ class LapGraph(Defense):
             graph.num_edges, graph.num_pairs, wanted, scale, context.rng("pairs")
         )
         added = sample_non_links(graph, num_added, context.rng("positions"))
-        return Release(
-            graph.with_edges(np.concatenate([graph.edges[kept], added])),
-            self.info.key,
-            self.config,
-            account.make_guarantee(),
-        )
+        published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
+        return self.build_release(published, account.make_guarantee())

@@ -9,8 +9,9 @@ from pydantic import Field
 from scipy import sparse
 
 from core.context import Context
+from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
 from core.privacy.guarantees import LINK_TWICE, describe_data_use
@@ -19,7 +20,7 @@ from core.release import Release
 from core.threats import Threats
 
 
-class LdpGen(Defense):
+class LdpGen(LinkLocalDefense):
     """Two rounds of noisy degree vectors, clustering in between, Chung–Lu synthesis at the end.
 
     Round one: random groups, Laplace(2/ε) on each node's links to each group; k-means on those
@@ -35,14 +36,6 @@ class LdpGen(Defense):
         source="Qin et al., Generating synthetic decentralized social graphs, CCS 2017",
         group="link-local DP",
         cost="seconds",
-    )
-    is_reported_twice: ClassVar[bool] = True
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
     groups: int = Field(
         10,
@@ -72,7 +65,7 @@ class LdpGen(Defense):
         context.progress.update(3, 3, "drawing links")
         note = describe_data_use(self.data_free, False)
         guarantee = account.make_guarantee("basic composition of two rounds", note)
-        return Release(published, self.info.key, self.config, guarantee)
+        return self.build_release(published, guarantee)
 
     def _report(
         self, graph: Graph, groups: np.ndarray, count: int, account: Account, purpose: str

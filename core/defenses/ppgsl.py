@@ -11,7 +11,7 @@ from pydantic import Field
 
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.context import Context
-from core.defenses.candidates import sample_candidates
+from core.defenses.link_changes import sample_candidates
 from core.errors import UnsupportedError
 from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
@@ -163,14 +163,8 @@ class Ppgsl(Defense):
             release = graph.with_edges(pairs[keep], weights[keep] * top)
         is_link = np.isin(pair_codes(pairs, graph.num_nodes), graph.edge_codes)
         facts = {"distortion": 2.0 * float(((weights - start) ** 2).sum())}
-        return Release(
-            release,
-            self.info.key,
-            self.config,
-            curves=curves,
-            facts=facts,
-            link_scores=weights[is_link].astype(np.float64),
-        )
+        scores = weights[is_link].astype(np.float64)
+        return self.build_release(release, curves=curves, facts=facts, link_scores=scores)
 
     def _make_pairs(
         self, graph: Graph, threats: Threats, top: float, context: Context

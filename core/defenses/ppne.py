@@ -10,7 +10,7 @@ from scipy import sparse
 
 from core.algorithms.neighborhood_changes import compute_effect, make_changes, make_room
 from core.context import Context
-from core.defenses.candidates import sample_candidates
+from core.defenses.link_changes import sample_candidates
 from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
 from core.release import Release
@@ -73,7 +73,7 @@ class Ppne(Defense):
             ]
             state.change(np.array(picked).reshape(count, -1, 2))
             context.progress.update(start + count, budget, "choosing changes")
-        return Release(state.to_graph(), self.info.key, self.config)
+        return self.build_release(state.to_graph())
 
 
 def _find_exposed(graph: Graph, hidden: np.ndarray) -> np.ndarray:

@@ -11,8 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph, pair_codes
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
 from core.privacy.guarantees import EDGE, describe_data_use
@@ -26,7 +27,7 @@ ROUNDS = 12
 """Rounds in which drawn links that coincide are drawn again."""
 
 
-class PrivGraph(Defense):
+class PrivGraph(EdgePrivateDefense):
     """A synthetic graph from three noisy views of the private one, a third of ε each.
 
     1. Random groups of nodes; noisy counts of the links between them; Louvain on the groups.
@@ -49,13 +50,6 @@ class PrivGraph(Defense):
         source="Yuan et al., PrivGraph, USENIX Security 2023",
         group="edge DP",
         cost="seconds",
-    )
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Spent in equal parts on communities, their adjustment, and the counts.",
     )
     group_size: int = Field(
         20,
@@ -94,14 +88,9 @@ class PrivGraph(Defense):
         total = float(inner.sum() + counts.sum())
         check_release_fits("PrivGraph", total, context, "raise epsilon or use a smaller graph")
         edges = _draw_links(community, noisy, inner, cells, counts, context)
-        release = graph.with_edges(edges)
-        return Release(
-            release,
-            self.info.key,
-            self.config,
-            account.make_guarantee(note=describe_data_use(self.data_free, False)),
-            facts={"communities": float(len(sizes))},
-        )
+        guarantee = account.make_guarantee(note=describe_data_use(self.data_free, False))
+        facts = {"communities": float(len(sizes))}
+        return self.build_release(graph.with_edges(edges), guarantee, facts=facts)
 
     def _guess_communities(self, graph: Graph, scale: float, context: Context) -> np.ndarray:
         """(n,) community of each node, from noisy counts between random groups."""

@@ -28,9 +28,4 @@ class Pseudonyms(Defense):
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        return Release(
-            graph,
-            self.info.key,
-            self.config,
-            facts={"links_removed": 0.0, "links_added": 0.0},
-        )
+        return self.build_release(graph, facts={"links_removed": 0.0, "links_added": 0.0})

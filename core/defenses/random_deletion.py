@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.link_changes import change_links
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.release import Release
@@ -35,11 +35,4 @@ class RandomDeletion(Defense):
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         removed = round(self.strength * graph.num_edges)
         drop = context.rng("links").choice(graph.num_edges, removed, replace=False)
-        keep = np.ones(graph.num_edges, bool)
-        keep[drop] = False
-        weights = None if graph.weights is None else graph.weights[keep]
-        return Release(
-            graph.with_edges(graph.edges[keep], weights),
-            self.info.key,
-            self.config,
-        )
+        return self.build_release(change_links(graph, drop))

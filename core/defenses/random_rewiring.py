@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.candidates import sample_candidates
+from core.defenses.link_changes import change_links, sample_candidates
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.release import Release
@@ -40,14 +39,5 @@ class RandomRewiring(Defense):
         rng = context.rng("links")
         count = round(self.strength * graph.num_edges)
         drop = rng.choice(graph.num_edges, count, replace=False)
-        keep = np.ones(graph.num_edges, bool)
-        keep[drop] = False
         added = sample_candidates(graph, threats, count, rng)
-        weights = None
-        if graph.weights is not None:
-            weights = np.concatenate([graph.weights[keep], graph.weights[drop[: len(added)]]])
-        return Release(
-            graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
-            self.info.key,
-            self.config,
-        )
+        return self.build_release(change_links(graph, drop, added))

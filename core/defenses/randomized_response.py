@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import draw_noisy_rows, merge_reports
@@ -18,7 +18,7 @@ from core.release import Release
 from core.threats import Threats
 
 
-class RandomizedResponse(Defense):
+class RandomizedResponse(LinkLocalDefense):
     """Publishes what the server receives; the weight of a pair is the share of its two ends
     that reported a link."""
 
@@ -28,14 +28,6 @@ class RandomizedResponse(Defense):
         summary="Every node flips each bit of its own list; both ends report each link.",
         source="Warner, JASA 1965; baseline RR of Blink (Zhu et al., CCS 2023, §5.1)",
         group="link-local DP",
-    )
-    is_reported_twice: ClassVar[bool] = True
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
@@ -48,4 +40,4 @@ class RandomizedResponse(Defense):
             graph, (1.0 - flip) * everywhere, flip * everywhere, context.rng("rows")
         )
         published = merge_reports(graph, ones)
-        return Release(published, self.info.key, self.config, account.make_guarantee())
+        return self.build_release(published, account.make_guarantee())

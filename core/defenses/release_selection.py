@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.context import Context
+from core.defenses.link_changes import change_links
 from core.graph import Graph
 from core.methods import AttributeAttack
 from core.release import Release
@@ -100,9 +101,8 @@ def choose_better(one: Choice, other: Choice, target: float) -> Choice:
 
 def draw_links(graph: Graph, probabilities: np.ndarray, rng: np.random.Generator) -> Graph:
     """One Bernoulli draw a link (GPS Eq. 12); weights of kept links stay."""
-    keep = rng.random(graph.num_edges) < probabilities
-    weights = None if graph.weights is None else graph.weights[keep]
-    return graph.with_edges(graph.edges[keep], weights)
+    drop = np.flatnonzero(rng.random(graph.num_edges) >= probabilities)
+    return change_links(graph, drop)
 
 
 def draw_attackers(threat: AttributeThreat, context: Context) -> list[AttributeThreat]:

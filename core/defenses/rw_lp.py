@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.link_changes import change_links
 from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
 from core.release import Release
@@ -51,11 +52,9 @@ class RwLp(Defense):
         rng = context.rng("walks")
         count = round(self.strength * graph.num_edges)
         chosen = rng.permutation(graph.num_edges)[:count]
-        keep = np.ones(graph.num_edges, bool)
-        keep[chosen] = False
         flipped = rng.random(count) < 0.5
         starts = np.where(flipped[:, None], graph.edges[chosen, ::-1], graph.edges[chosen])
-        taken = graph.edges[keep]
+        taken = np.delete(graph.edges, chosen, axis=0)
         if threats.link is not None:
             taken = np.concatenate([taken, threats.link.hidden])
         used = pair_codes(taken, graph.num_nodes)
@@ -74,14 +73,7 @@ class RwLp(Defense):
             used = np.concatenate([used, codes[good]])
         found = ends >= 0
         added = np.stack([starts[found, 0], ends[found]], axis=1)
-        weights = None
-        if graph.weights is not None:
-            weights = np.concatenate([graph.weights[keep], graph.weights[chosen[found]]])
-        return Release(
-            graph.with_edges(np.concatenate([graph.edges[keep], added]), weights),
-            self.info.key,
-            self.config,
-        )
+        return self.build_release(change_links(graph, chosen, added, chosen[found]))
 
     def _walk(self, graph: Graph, nodes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Where walks of `walk_length` − 1 uniform steps from `nodes` end."""

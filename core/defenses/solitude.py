@@ -9,16 +9,17 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import LinkLocalDefense
 from core.defenses.randomized_response import RandomizedResponse
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.release import Release
 from core.threats import Threats
 
 HIDDEN, STEP = 16, 0.01
 
 
-class Solitude(Defense):
+class Solitude(LinkLocalDefense):
     """Minimises L(Â|θ) + λ₁‖Â − Ã‖_F + λ₂‖Â‖₁ over Â and a GCN θ in turn (Blink Eq. 10).
 
     Ã is what the server receives by randomised response; Â lives on its support, in [0, 1]. The
@@ -35,14 +36,6 @@ class Solitude(Defense):
         group="link-local DP",
         cost="seconds",
         uses_gpu=True,
-    )
-    is_reported_twice: ClassVar[bool] = True
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Budget of one bit of a node's list; the link itself spends 2ε.",
     )
     closeness: float = Field(
         0.01,
@@ -73,7 +66,7 @@ class Solitude(Defense):
         published = replace(received, edges=received.edges[keep], weights=weights[keep])
         accountant = "randomised response; the rest post-processes it"
         guarantee = replace(reported.guarantee, accountant=accountant)
-        return Release(published, self.info.key, self.config, guarantee)
+        return self.build_release(published, guarantee)
 
     def _learn_weights(self, received: Graph, threats: Threats, context: Context) -> np.ndarray:
         """(m̃,) learned weights of the received links."""

@@ -43,4 +43,4 @@ class SymRR(Defense):
         )
         kept, added = draw_flips(graph, flip, context.rng("flips"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
-        return Release(published, self.info.key, self.config, account.make_guarantee())
+        return self.build_release(published, account.make_guarantee())

@@ -14,7 +14,7 @@ from core.algorithms.fingerprints import (
 )
 from core.algorithms.kernels import count_marked_between
 from core.context import Context
-from core.defenses.candidates import sample_candidates
+from core.defenses.link_changes import change_links, draw_donors, sample_candidates
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.release import Release
@@ -69,7 +69,8 @@ class UniquenessAware(Defense):
             is_unique = _find_unique(current)
             added = _choose_additions(current, threats, is_unique, num_added, rng)
             current = _take_away(current, is_unique, count - num_added, rng)
-            current = _add(current, added, rng)
+            donors = draw_donors(current, len(added), rng)
+            current = change_links(current, donors[:0], added, donors)
             unique = _find_unique(current).sum()
             if unique < fewest:
                 best, fewest = current, unique
@@ -78,7 +79,7 @@ class UniquenessAware(Defense):
             "links_removed": float(graph.num_edges - kept),
             "links_added": float(best.num_edges - kept),
         }
-        return Release(best, self.info.key, self.config, facts=facts)
+        return self.build_release(best, facts=facts)
 
 
 def _find_unique(graph: Graph) -> np.ndarray:
@@ -91,10 +92,7 @@ def _take_away(graph: Graph, is_unique: np.ndarray, count: int, rng: np.random.G
     felt = is_unique[graph.edges].sum(axis=1)
     felt = felt + count_marked_between(*list_neighbors(graph), graph.edges, is_unique)
     order = np.lexsort((rng.random(graph.num_edges), -felt))
-    keep = np.ones(graph.num_edges, bool)
-    keep[order[:count]] = False
-    weights = None if graph.weights is None else graph.weights[keep]
-    return graph.with_edges(graph.edges[keep], weights)
+    return change_links(graph, order[:count])
 
 
 def _choose_additions(
@@ -118,11 +116,3 @@ def _choose_additions(
     order = np.lexsort((rng.random(len(drawn)), -is_unique[drawn].sum(axis=1)))
     chosen: np.ndarray = drawn[order[:count]]
     return chosen
-
-
-def _add(graph: Graph, added: np.ndarray, rng: np.random.Generator) -> Graph:
-    weights = None
-    if graph.weights is not None:
-        drawn = graph.weights[rng.integers(0, max(graph.num_edges, 1), len(added))]
-        weights = np.concatenate([graph.weights, drawn])
-    return graph.with_edges(np.concatenate([graph.edges, added]), weights)

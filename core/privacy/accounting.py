@@ -46,23 +46,9 @@ def calibrate_gaussian(epsilon: float, delta: float, steps: int = 1) -> float:
     return one * math.sqrt(steps)
 
 
-def compute_tight_epsilon(noise_multiplier: float, steps: int, delta: float) -> float:
-    """Exact total ε of Gaussian steps."""
-    return compute_gaussian_epsilon(math.sqrt(steps) / noise_multiplier, delta)
-
-
 def compute_naive_epsilon(noise_multiplier: float, steps: int, delta: float) -> float:
     """Total ε if each step is (ε₀, δ/T)-DP and the ε₀ are added up (PrivDPR, Theorem 5.1)."""
     return steps * compute_gaussian_epsilon(1.0 / noise_multiplier, delta / steps)
-
-
-def compute_advanced_epsilon(noise_multiplier: float, steps: int, delta: float) -> float:
-    """Total ε by advanced composition, half of δ for the steps and half for the theorem.
-
-    √(2T ln(1/δ′)) ε₀ + T ε₀ (e^ε₀ − 1) (Dwork and Roth, 2014, Theorem 3.20).
-    """
-    one = compute_gaussian_epsilon(1.0 / noise_multiplier, delta / 2 / steps)
-    return math.sqrt(2 * steps * math.log(2 / delta)) * one + steps * one * math.expm1(one)
 
 
 @lru_cache(maxsize=256)

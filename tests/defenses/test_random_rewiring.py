@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.candidates import sample_candidates
+from core.defenses.link_changes import sample_candidates
 from core.defenses.random_rewiring import RandomRewiring
 from core.seeding import Seed
 from core.threats import Threats
