@@ -67,9 +67,8 @@ class Dpr(Defense):
     damping: float = Field(0.85, gt=0, lt=1, description="Damping factor γ of PageRank.")
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        from core.models.synthesis.deep_pagerank import train_vectors
+        from core.models.synthesis.deep_pagerank import NoNoise, train_vectors
         from core.models.synthesis.drawing import draw_links
-        from core.models.synthesis.noise import NoNoise
 
         data = graph.with_edges(np.empty((0, 2), np.int64)) if self.data_free else graph
         account = self.open_account(context)

@@ -12,8 +12,7 @@ from core.context import Context
 from core.defenses.edge_synthesis import EdgeSynthesis
 from core.graph import Graph
 from core.methods import MethodInfo
-from core.privacy.budget import Account
-from core.privacy.gaussian import GaussianNoise
+from core.privacy.budget import Account, GaussianNoise
 
 
 class Gap(EdgeSynthesis):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -15,11 +17,60 @@ from core.release import Release
 from core.threats import Threats
 
 if TYPE_CHECKING:
-    from core.models.flips.perturbation import Flipper
+    from core.models.flips.perturbation import Flipper, Surrogates
     from core.models.flips.unnoticed import PageRankEffect
 
 
-class NetFense(Defense):
+class FlipDefense(Defense):
+    """Flips links or features around one target after the other."""
+
+    targets: int = Field(
+        0,
+        ge=0,
+        title="Nodes protected",
+        description="How many, drawn at random; 0 protects all: those whose value is hidden, or "
+        "everybody where the publisher knows the whole column.",
+    )
+    budget: int = Field(
+        10,
+        ge=1,
+        le=1000,
+        title="Flips per node",
+        description="At most; NetFense uses 10, and 20 for a single node.",
+    )
+
+    def flip_around_targets(
+        self,
+        graph: Graph,
+        threats: Threats,
+        surrogates: Surrogates,
+        flip_once: Callable[[Flipper, int], bool],
+        context: Context,
+        **what: bool,
+    ) -> Release:
+        """The release after up to `budget` flips at each target, until `flip_once` makes none.
+
+        what  structure and features, as `Flipper` takes them
+        """
+        from core.models.flips.perturbation import Flipper, draw_targets, find_withheld
+
+        assert threats.attribute is not None
+        flipper = Flipper(graph, surrogates, find_withheld(graph, threats), **what)
+        targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
+        for index, v in enumerate(targets.tolist()):
+            for step in range(self.budget):
+                done = index + step / self.budget
+                context.progress.update(done, len(targets), "flipping links")
+                if not flip_once(flipper, v):
+                    break
+        facts = {
+            "features_flipped": float(len(flipper.state.flipped_features)),
+            "nodes_protected": float(len(targets)),
+        }
+        return self.build_release(flipper.to_graph(), facts=facts)
+
+
+class NetFense(FlipDefense):
     """Per target, greedy flips that lower gap^{a_d} / p^{a_m} (Eq. 7).
 
     gap is the distance between the two largest private-class probabilities, which generalises
@@ -39,20 +90,6 @@ class NetFense(Defense):
         source="Hsieh and Li, NetFense, TKDE 2021, Eq. 3-7, Algorithm 1",
         group="empirical",
         cost="minutes",
-    )
-    targets: int = Field(
-        0,
-        ge=0,
-        title="Nodes protected",
-        description="How many, drawn at random; 0 protects all: those whose value is hidden, or "
-        "everybody where the publisher knows the whole column.",
-    )
-    budget: int = Field(
-        10,
-        ge=1,
-        le=1000,
-        title="Flips per node",
-        description="At most; the paper uses 10, and 20 for a single node.",
     )
     what: Literal["structure", "features", "both"] = Field(
         "structure",
@@ -115,36 +152,21 @@ class NetFense(Defense):
         reason = self.supports(graph, threats)
         if reason:
             raise UnsupportedError("NetFense", reason)
-        from core.models.flips.perturbation import (
-            Flipper,
-            draw_targets,
-            find_withheld,
-            fit_gcn_surrogates,
-            fit_surrogates,
-        )
+        from core.models.flips.perturbation import fit_surrogates
         from core.models.flips.unnoticed import PageRankEffect
 
-        assert threats.attribute is not None
-        surrogates = (
-            fit_gcn_surrogates(graph, threats, self.members, context)
-            if self.classifier == "gcn" and self.choice == "loss"
-            else fit_surrogates(graph, threats, context)
-        )
-        flipper = Flipper(
+        uses_gcns = self.classifier == "gcn" and self.choice == "loss"
+        surrogates = fit_surrogates(graph, threats, context, self.members if uses_gcns else 0)
+        ranks, rng = PageRankEffect(self.restart), context.rng("flips")
+        return self.flip_around_targets(
             graph,
+            threats,
             surrogates,
-            find_withheld(graph, threats),
+            partial(self.flip_once, ranks=ranks, rng=rng),
+            context,
             structure=self.what != "features",
             features=self.what != "structure",
         )
-        targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
-        ranks, rng = PageRankEffect(self.restart), context.rng("flips")
-        for index, v in enumerate(targets.tolist()):
-            for step in range(self.budget):
-                context.progress.update(index + step / self.budget, len(targets), "flipping links")
-                if not self.flip_once(flipper, v, ranks, rng):
-                    break
-        return make_flipped_release(self, graph, flipper, len(targets))
 
     def flip_once(
         self, flipper: Flipper, v: int, ranks: PageRankEffect, rng: np.random.Generator
@@ -190,15 +212,3 @@ def check_flips(graph: Graph, threats: Threats, with_features: bool) -> str | No
         if not has_binary_features(graph):
             return "flips features between 0 and 1; this graph's features are not binary"
     return None
-
-
-def make_flipped_release(
-    defense: Defense, graph: Graph, flipper: Flipper, num_targets: int
-) -> Release:
-    """The release after the flips, with how many of them were made."""
-    released = flipper.to_graph()
-    facts = {
-        "features_flipped": float(len(flipper.state.flipped_features)),
-        "nodes_protected": float(num_targets),
-    }
-    return Release(released, defense.info.key, defense.config, facts=facts)

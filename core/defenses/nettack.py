@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from core.context import Context
-from core.defenses.netfense import check_flips, make_flipped_release
+from core.defenses.netfense import FlipDefense, check_flips
 from core.errors import UnsupportedError
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import MethodInfo
 from core.release import Release
 from core.threats import Threats
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from core.models.flips.perturbation import Flipper
 
 
-class Nettack(Defense):
+class Nettack(FlipDefense):
     """Per target, greedy flips that lower the score of its predicted private class.
 
     It drives the margin below zero, where inverting the classifier's answer finds the truth:
@@ -34,13 +33,6 @@ class Nettack(Defense):
         group="empirical",
         cost="minutes",
     )
-    targets: int = Field(
-        0,
-        ge=0,
-        title="Nodes protected",
-        description="How many of the hidden nodes, drawn at random; 0 protects all of them.",
-    )
-    budget: int = Field(10, ge=1, le=1000, title="Flips per node", description="At most.")
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         return check_flips(graph, threats, with_features=False)
@@ -49,23 +41,10 @@ class Nettack(Defense):
         reason = self.supports(graph, threats)
         if reason:
             raise UnsupportedError("Nettack", reason)
-        from core.models.flips.perturbation import (
-            Flipper,
-            draw_targets,
-            find_withheld,
-            fit_surrogates,
-        )
+        from core.models.flips.perturbation import fit_surrogates
 
-        assert threats.attribute is not None
         surrogates = fit_surrogates(graph, threats, context)
-        flipper = Flipper(graph, surrogates, find_withheld(graph, threats))
-        targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
-        for index, v in enumerate(targets.tolist()):
-            for step in range(self.budget):
-                context.progress.update(index + step / self.budget, len(targets), "flipping links")
-                if not self.flip_once(flipper, v):
-                    break
-        return make_flipped_release(self, graph, flipper, len(targets))
+        return self.flip_around_targets(graph, threats, surrogates, self.flip_once, context)
 
     def flip_once(self, flipper: Flipper, v: int) -> bool:
         """One flip at v; False where none is allowed or none helps."""

@@ -10,6 +10,26 @@ from scipy import sparse
 
 from core.algorithms.attention import SLOPE, attend, attend_backward
 
+Links = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+"""Target, source and weight of each link, (links,) each."""
+
+
+def attend_by_torch(
+    values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor, links: Links
+) -> torch.Tensor:
+    """(t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K) by torch's own calls:
+    on a GPU, and where the links' weights need a gradient."""
+    target, source, weight = links
+    logits = torch.nn.functional.leaky_relu(to_source[source] + to_target[target], SLOPE)
+    shape = to_target.shape
+    peak = logits.detach().new_full(shape, -torch.inf)
+    peak = peak.scatter_reduce(0, target[:, None].expand_as(logits), logits.detach(), "amax")
+    strength = torch.exp(logits - peak[target]) * weight[:, None]
+    total = strength.new_zeros(shape).index_add(0, target, strength)
+    share = strength / total.clamp_min(1e-12)[target]
+    mixed = values.new_zeros(shape[0], *values.shape[1:])
+    return mixed.index_add(0, target, share[:, :, None] * values[source])
+
 
 class Attention:
     """Softmax over each target's links of leaky(source + target), weighted by the links."""
@@ -21,8 +41,10 @@ class Attention:
         self._indices = matrix.indices.astype(np.int64)
         self._weights = matrix.data.astype(np.float32)
         targets = np.repeat(np.arange(self.num_targets), np.diff(matrix.indptr))
-        self._links = tuple(
-            torch.from_numpy(part).to(device) for part in (targets, self._indices, self._weights)
+        self.links: Links = (
+            torch.from_numpy(targets).to(device),
+            torch.from_numpy(self._indices).to(device),
+            torch.from_numpy(self._weights).to(device),
         )
 
     def __call__(
@@ -30,25 +52,9 @@ class Attention:
     ) -> torch.Tensor:
         """(t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K)."""
         if values.device.type != "cpu":
-            return self.attend_by_torch(values, to_source, to_target)
+            return attend_by_torch(values, to_source, to_target, self.links)
         mixed: torch.Tensor = _Attend.apply(self, values, to_source, to_target)  # type: ignore[no-untyped-call]
         return mixed
-
-    def attend_by_torch(
-        self, values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor
-    ) -> torch.Tensor:
-        """The same by torch's own calls, for a GPU."""
-        target, source, weight = self._links
-        logits = to_source[source] + to_target[target]
-        logits = torch.nn.functional.leaky_relu(logits, SLOPE)
-        shape = (self.num_targets, logits.shape[1])
-        peak = logits.detach().new_full(shape, -torch.inf)
-        peak = peak.scatter_reduce(0, target[:, None].expand_as(logits), logits.detach(), "amax")
-        strength = torch.exp(logits - peak[target]) * weight[:, None]
-        total = strength.new_zeros(shape).index_add(0, target, strength)
-        share = strength / total.clamp_min(1e-12)[target]
-        mixed = values.new_zeros(self.num_targets, *values.shape[1:])
-        return mixed.index_add(0, target, share[:, :, None] * values[source])
 
     def forward(self, values: Any, to_source: Any, to_target: Any) -> tuple[Any, Any]:
         """mixed (t, K, w) and shares (links, K), as arrays."""

@@ -3,6 +3,13 @@
 Layers take what they aggregate over as a `Block`, so that the same layer serves a whole graph
 and a batch of ego networks. Weights are applied before the aggregation where the two commute:
 features may then be sparse, and the aggregation works on the narrow side.
+
+PyG's layers serve neither blocks with their own targets nor link weights that need a gradient,
+and draw their weights from torch's global generator. On one core, forward and backward, 64
+columns, 2,708 and 100,000 nodes with 4 and 10 links each, PyG 2.8 on a CSR adjacency takes 1.1
+and 1.4 times as long for GCN, 1.3 and 1.5 for GIN, 1.2 and 0.8 for GraphSAGE, 0.9 and 0.7 for
+attention, which knows no link weights there; on an edge list 2.2 and 5.1, 1.5 and 3.2, 1.4 and
+2.1, 0.7 and 0.8.
 """
 
 from __future__ import annotations
@@ -19,6 +26,7 @@ from scipy import sparse
 
 from core.algorithms.normalize import Norm, normalize_adjacency
 from core.graph import Graph
+from core.models.attention import Links, attend_by_torch
 from core.models.propagation import Propagation
 from core.models.tuning import scale_features
 from core.seeding import Seed
@@ -57,7 +65,7 @@ class Block:
         self.num_targets = matrix.shape[0]
         self.aggregate: Aggregate = Propagation(matrix, is_symmetric, device)
         self._own = None if own is None else torch.from_numpy(own).to(device)
-        self.links: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
+        self.links: Links | None = None
         if with_links:
             target = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             self.links = (
@@ -240,22 +248,11 @@ class GatLayer(torch.nn.Module):
 
     def forward(self, x: Inputs, block: Block) -> torch.Tensor:
         assert block.links is not None, "a GAT layer needs a block with links"
-        target, source, weight = block.links
         h = self.linear(x).unflatten(1, (self.heads, -1))
         to_source = (h * self.attention[0]).sum(-1)
         to_target = block.own((h * self.attention[1]).sum(-1))
-        logits = torch.nn.functional.leaky_relu(to_source[source] + to_target[target], 0.2)
-        index = target[:, None].expand_as(logits)
-        shape = (block.num_targets, self.heads)
-        peak = logits.detach().new_full(shape, -math.inf)
-        peak = peak.scatter_reduce(0, index, logits.detach(), "amax")
-        strength = torch.exp(logits - peak[target]) * weight[:, None]
-        total = strength.new_zeros(shape).index_add(0, target, strength)
-        share = strength / total.clamp_min(1e-12)[target]
-        mixed = h.new_zeros(block.num_targets, *h.shape[1:])
-        mixed = mixed.index_add(0, target, share[:, :, None] * h[source])
-        out: torch.Tensor = mixed.flatten(1) + self.bias
-        return out
+        mixed = attend_by_torch(h, to_source, to_target, block.links)
+        return mixed.flatten(1) + self.bias
 
 
 class MlpLayer(torch.nn.Module):
@@ -314,16 +311,3 @@ class Gcn(Encoder):
 
     def __init__(self, sizes: Sequence[int], seed: Seed, dropout: float = 0.0) -> None:
         super().__init__("gcn", sizes, seed, dropout)
-
-
-__all__ = [
-    "Backbone",
-    "Block",
-    "Dropout",
-    "Encoder",
-    "Gcn",
-    "Inputs",
-    "Linear",
-    "make_inputs",
-    "num_columns",
-]

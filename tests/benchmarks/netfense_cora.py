@@ -33,7 +33,7 @@ from core.defenses.netfense import NetFense
 from core.defenses.nettack import Nettack
 from core.graph import Graph
 from core.models.encoders import Block, Gcn, make_inputs, num_columns
-from core.models.flips.perturbation import Flipper, fit_gcn_surrogates, fit_surrogates
+from core.models.flips.perturbation import Flipper, fit_surrogates
 from core.models.flips.unnoticed import PageRankEffect
 from core.models.training import train
 from core.seeding import Seed
@@ -134,7 +134,7 @@ def run_split(
     margins = np.array([compute_margin(clean[1][v], codes[v]) for v in range(len(codes))])
     targets = choose_targets(margins, free, count, seed.rng("targets"))
     linear = fit_surrogates(visible, threats, Context(seed))
-    gcns = fit_gcn_surrogates(visible, threats, NetFense().members, Context(seed))
+    gcns = fit_surrogates(visible, threats, Context(seed), NetFense().members)
     rows: dict[str, list] = {name: [] for name in ["clean", *methods]}
     flips, seconds = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
     for v in targets.tolist():

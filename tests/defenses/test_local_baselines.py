@@ -11,7 +11,7 @@ from core.defenses.dprr import DegreePreservingRR
 from core.defenses.l_dpgcn import LocalDpGcn
 from core.defenses.randomized_response import RandomizedResponse
 from core.defenses.sym_rr import SymRR
-from core.privacy.laplace_sums import (
+from core.privacy.top_pairs import (
     compute_laplace_sum_tail,
     draw_laplace_sums,
     find_laplace_sum_cut,

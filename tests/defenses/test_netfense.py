@@ -15,7 +15,6 @@ from core.models.flips.flipped_gcn import FlippedGcn
 from core.models.flips.perturbation import (
     Flipper,
     compute_gap,
-    fit_gcn_surrogates,
     fit_surrogates,
 )
 from core.models.flips.selection import FlippedGraph
@@ -132,7 +131,7 @@ def draw_case(seed=3):
 
 def compute_private_gaps(threats, releases):
     """Mean gap of the hidden nodes by the classifier that was trained before the flips."""
-    surrogates = fit_gcn_surrogates(threats.visible, threats, 2, Context(Seed(0)))
+    surrogates = fit_surrogates(threats.visible, threats, Context(Seed(0)), 2)
     gaps = []
     for graph in releases:
         state = FlippedGcn(graph, graph.features, surrogates.weights)
@@ -165,7 +164,7 @@ def test_a_tolerance_trades_the_gap_for_the_label(classifier):
             ),
         ),
     )
-    surrogates = fit_gcn_surrogates(threats.visible, threats, 2, Context(Seed(0)))
+    surrogates = fit_surrogates(threats.visible, threats, Context(Seed(0)), 2)
     rows = np.arange(threats.visible.num_nodes)
     start = FlippedGcn(threats.visible, threats.visible.features, surrogates.weights)
     predicted = surrogates.split(start.compute_all_scores())[1].argmax(axis=1)

@@ -10,6 +10,7 @@ import torch
 
 from core.context import Context
 from core.models.synthesis.deep_pagerank import (
+    NoNoise,
     Plan,
     RankNetwork,
     compute_num_layers,
@@ -17,8 +18,7 @@ from core.models.synthesis.deep_pagerank import (
     compute_pair_losses,
     train_vectors,
 )
-from core.models.synthesis.noise import NoNoise
-from core.privacy.gaussian import GaussianNoise
+from core.privacy.budget import GaussianNoise
 from core.seeding import Seed
 from tests.oracles.graphs import star, two_communities
 

@@ -7,7 +7,7 @@ import torch
 from scipy import sparse
 from torch.nn.functional import conv1d, max_pool1d
 
-from core.models.dgcnn import CHANNELS, TOTAL, Dgcnn
+from core.models.seal import CHANNELS, TOTAL, Dgcnn
 from core.seeding import Seed
 
 

@@ -9,7 +9,7 @@ import torch
 from core.context import Context
 from core.models.encoders import Block, Gcn
 from core.models.flips.flipped_gcn import FlippedGcn, GcnWeights, _read, fit_gcns
-from core.models.flips.perturbation import fit_gcn_surrogates
+from core.models.flips.perturbation import fit_surrogates
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
 
@@ -77,7 +77,7 @@ def test_weights_read_from_a_network_give_its_logits():
 
 def test_members_side_by_side_answer_as_each_alone():
     threats = make_threats(GRAPHS["two_communities"]())
-    surrogates = fit_gcn_surrogates(threats.visible, threats, 2, Context(Seed(0)))
+    surrogates = fit_surrogates(threats.visible, threats, Context(Seed(0)), 2)
     state = surrogates.open_graph(threats.visible)
     private, label = surrogates.split(state.compute_all_scores())
     weights = fit_gcns(

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from core.context import Context
+from core.models.synthesis.deep_pagerank import NoNoise
 from core.models.synthesis.link_sgd import (
     CLIP,
     LinkSgd,
@@ -16,8 +17,7 @@ from core.models.synthesis.link_sgd import (
     train_gan,
     train_vae,
 )
-from core.models.synthesis.noise import NoNoise
-from core.privacy.gaussian import GaussianNoise
+from core.privacy.budget import GaussianNoise
 from core.seeding import Seed
 from tests.oracles.graphs import two_communities
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy import sparse
 from torch.nn.functional import cross_entropy
 
 from core.context import Context
-from core.models.attention import Attention
+from core.models.attention import Attention, attend_by_torch
 from core.models.encoders import Block, Encoder, make_inputs, num_columns
 from core.models.stacked import EncoderFamily, Stack, make_field
 from core.models.stacked_search import TEMPERATURES, StackedSearch, measure_looks
@@ -87,7 +88,7 @@ def test_attention_and_its_derivatives_equal_those_of_torch():
     made.append(torch.from_numpy(rng.normal(size=(7, 6)).astype(np.float32)))
     weights = torch.from_numpy(rng.normal(size=(7, 6, 4)).astype(np.float32))
     found = []
-    for attend in (attention, attention.attend_by_torch):
+    for attend in (attention, partial(attend_by_torch, links=attention.links)):
         inputs = [part.clone().requires_grad_() for part in made]
         mixed = attend(*inputs)
         (mixed * weights).sum().backward()

@@ -22,12 +22,11 @@ from scipy import stats
 
 from core.graph import Graph
 from core.models.synthesis.link_sgd import CLIP, PrivateSteps
-from core.privacy.gaussian import GaussianNoise
-from core.privacy.laplace_sums import draw_top_sums, draw_total_degree
+from core.privacy.budget import GaussianNoise
 from core.privacy.link_local import draw_link_reports, draw_noisy_rows
 from core.privacy.mechanisms import add_discrete_laplace, add_laplace, draw_flips
 from core.privacy.tables import add_noise_to_counts, draw_choices
-from core.privacy.top_pairs import draw_top_pairs
+from core.privacy.top_pairs import draw_top_pairs, draw_top_sums, draw_total_degree
 
 SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.privacy.budget.add_laplace": add_laplace,

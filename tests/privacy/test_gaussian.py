@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from core.context import Context
-from core.privacy.gaussian import GaussianNoise
+from core.privacy.budget import GaussianNoise
 from core.seeding import Seed
 
 RUNS = [Context(Seed(3)), Context(Seed.from_entropy(), is_publishing=True)]

@@ -85,7 +85,7 @@ def name_all(
     given  (C,) class shares from elsewhere; None: those of the known people, with one
            pseudo-count a class and the error of so small a sample
     """
-    from core.models.naming import name_blocks
+    from core.models.blocks import name_blocks
 
     known = observed != MISSING
     counts = np.bincount(observed[known], minlength=num_classes) + 1.0

@@ -1,4 +1,4 @@
-"""Greedy flips around single nodes against a linear classifier of the private attribute."""
+"""Greedy flips around single nodes against classifiers of the private attribute."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import softmax
 
 from core.context import Context
 from core.graph import Graph
@@ -24,37 +25,17 @@ Loss = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Surrogates:
-    """W (d, k) of the private attribute's classifier and, behind it, the label's.
+    """Classifiers of the private attribute and, behind them, of the label.
 
-    num_private   number of the private attribute's columns
-    """
-
-    features: np.ndarray | sparse.csr_array
-    weights: np.ndarray
-    num_private: int
-
-    def split(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities (r, C) of the private attribute and (r, L) of the label, L may be 0."""
-        parts = scores[:, : self.num_private], scores[:, self.num_private :]
-        return _softmax(parts[0]), _softmax(parts[1])
-
-    def open_graph(self, graph: Graph) -> FlippedGraph:
-        """The graph in a form whose scores follow flips quickly."""
-        return FlippedGraph(graph, self.features, self.weights)
-
-
-@dataclass(frozen=True, eq=False)
-class GcnSurrogates:
-    """Several GCNs of the private attribute and, behind them, of the label.
-
+    weights       W (d, k) of linear ones, or those of several GCNs of either kind
     num_classes   C of the private attribute and L of the label, 0 where the audit has none
-    num_members   GCNs for each of the two
+    num_members   classifiers of each kind
     """
 
     features: np.ndarray | sparse.csr_array
-    weights: GcnWeights
+    weights: np.ndarray | GcnWeights
     num_classes: tuple[int, int]
-    num_members: int
+    num_members: int = 1
 
     @property
     def num_private(self) -> int:
@@ -68,11 +49,15 @@ class GcnSurrogates:
 
     def open_graph(self, graph: Graph) -> FlippedGraph:
         """The graph in a form whose scores follow flips quickly."""
-        return FlippedGcn(graph, self.features, self.weights)
+        if isinstance(self.weights, GcnWeights):
+            return FlippedGcn(graph, self.features, self.weights)
+        return FlippedGraph(graph, self.features, self.weights)
 
     def _average(self, scores: np.ndarray, which: int) -> np.ndarray:
         shape = (len(scores), self.num_members, self.num_classes[which])
-        return np.asarray(_softmax(scores.reshape(shape)).mean(axis=1))
+        if not shape[2]:
+            return scores
+        return np.asarray(softmax(scores.reshape(shape), axis=2).mean(axis=1))
 
 
 def has_binary_features(graph: Graph) -> bool:
@@ -83,50 +68,27 @@ def has_binary_features(graph: Graph) -> bool:
     return bool(np.isin(values, (0.0, 1.0)).all())
 
 
-def fit_surrogates(graph: Graph, threats: Threats, context: Context) -> Surrogates:
-    """Both linear classifiers, trained on the known nodes of `graph`. The label's is left out
-    where the audit has none."""
+def fit_surrogates(
+    graph: Graph, threats: Threats, context: Context, num_gcns: int = 0
+) -> Surrogates:
+    """Trained on the known nodes of `graph`: a linear classifier of each kind, or `num_gcns`
+    GCNs. The label's are left out where the audit has none."""
     assert threats.attribute is not None
     features = _prepare_features(graph)
-
-    def fit(threat: AttributeThreat, name: str) -> np.ndarray:
-        return fit_linear_gcn(
-            graph,
-            features,
-            threat.observed,
-            threat.num_classes,
-            context.child(name),
-            f"training the {name} classifier",
-        )
-
-    columns = [fit(threats.attribute, "private")]
-    if threats.utility is not None and threats.utility.known.any():
-        columns.append(fit(threats.utility, "label"))
-    return Surrogates(features, np.concatenate(columns, axis=1), threats.attribute.num_classes)
-
-
-def fit_gcn_surrogates(
-    graph: Graph, threats: Threats, num_members: int, context: Context
-) -> GcnSurrogates:
-    """As `fit_surrogates`, with the nonlinearity and `num_members` of each."""
-    assert threats.attribute is not None
-    features = _prepare_features(graph)
-    parts, sizes = [], [threats.attribute.num_classes, 0]
     chosen = [("private", threats.attribute)]
     if threats.utility is not None and threats.utility.known.any():
         chosen.append(("label", threats.utility))
-        sizes[1] = threats.utility.num_classes
+    sizes = [threat.num_classes for _, threat in chosen] + [0]
+    parts: list[Any] = []
     for name, threat in chosen:
-        parts += fit_gcns(
-            graph,
-            features,
-            threat.observed,
-            threat.num_classes,
-            num_members,
-            context.child(name),
-            f"training the {name} classifier",
-        )
-    return GcnSurrogates(features, GcnWeights.join(parts), (sizes[0], sizes[1]), num_members)
+        task = graph, features, threat.observed, threat.num_classes
+        inner, message = context.child(name), f"training the {name} classifier"
+        if num_gcns:
+            parts += fit_gcns(*task, num_gcns, inner, message)
+        else:
+            parts.append(fit_linear_gcn(*task, inner, message))
+    weights = GcnWeights.join(parts) if num_gcns else np.concatenate(parts, axis=1)
+    return Surrogates(features, weights, (sizes[0], sizes[1]), max(num_gcns, 1))
 
 
 def _prepare_features(graph: Graph) -> np.ndarray | sparse.csr_array:
@@ -147,7 +109,7 @@ class Flipper:
     def __init__(
         self,
         graph: Graph,
-        surrogates: Surrogates | GcnSurrogates,
+        surrogates: Surrogates,
         withheld: np.ndarray,
         structure: bool = True,
         features: bool = False,
@@ -255,11 +217,3 @@ def compute_gap(probabilities: np.ndarray) -> np.ndarray:
         return np.ones(len(probabilities))
     two = np.partition(probabilities, -2, axis=1)[:, -2:]
     return two[:, 1] - two[:, 0]
-
-
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    """Over the last axis, which may be empty."""
-    if not scores.shape[-1]:
-        return scores
-    values = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(values / values.sum(axis=-1, keepdims=True))

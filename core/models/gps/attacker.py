@@ -33,8 +33,8 @@ from core.models.encoders import (
 from core.models.gps.ego import (
     build_ego_batch,
     compute_ego_costs,
-    compute_role_features,
     split_centers,
+    standardize_role_features,
 )
 from core.models.training import train
 from core.seeding import Seed
@@ -187,9 +187,7 @@ class GpsAttacker:
         if settings.branches != "role":
             self.block = Block.of_graph(graph, settings.backbone, self.device)
         if settings.branches != "proximity":
-            role = compute_role_features(graph)
-            spread = role.std(axis=0)
-            role = (role - role.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+            role = standardize_role_features(graph)
             self.role_features = torch.from_numpy(role).to(self.device)
             self.costs = self._compute_costs()
             self.parts = list(split_centers(known, self.costs, context.memory_budget // 2))

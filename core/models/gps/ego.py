@@ -95,6 +95,14 @@ def split_centers(centers: np.ndarray, costs: np.ndarray, budget: int) -> Iterat
         yield centers[start:]
 
 
+def standardize_role_features(graph: Graph) -> np.ndarray:
+    """(n, 2) float32: the role features with mean 0 and deviation 1; constant ones 0."""
+    role = compute_role_features(graph)
+    spread = role.std(axis=0)
+    standardized: np.ndarray = (role - role.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return standardized
+
+
 def compute_role_features(graph: Graph) -> np.ndarray:
     """(n, 2) float32: degree, and mean Jaccard overlap of N(i) with N(j) over neighbours j."""
     adjacency = graph.adjacency

@@ -15,7 +15,7 @@ from core.algorithms.ghratio import choose_tolerance, compute_ghratios
 from core.graph import MISSING, Graph
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import GpsSettings, compute_shares
-from core.models.gps.ego import compute_role_features
+from core.models.gps.ego import standardize_role_features
 from core.models.gps.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed
 from core.models.pair_matrix import PairMatrix
 from core.seeding import Seed
@@ -72,10 +72,7 @@ class SamplerTrainer:
         self.tolerance = choose_tolerance(graph)
         self.matrix = PairMatrix(graph.num_nodes, graph.edges, device)
         self.inputs = make_inputs(graph, device)
-        role = compute_role_features(graph)
-        spread = role.std(axis=0)
-        role = (role - role.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        self.role_features = torch.from_numpy(role.astype(np.float32)).to(device)
+        self.role_features = torch.from_numpy(standardize_role_features(graph)).to(device)
 
     def run(self, seed: Seed, report: Report) -> list[SamplerState]:
         """States of one training (Alg. 1); `report` gets curve, step and value."""

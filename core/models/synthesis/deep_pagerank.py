@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -17,13 +18,31 @@ import torch
 from core.algorithms.walks import STOP, make_state, walk
 from core.context import Context
 from core.graph import Graph
-from core.models.synthesis.noise import Noise
 
 SIGMOID_SLOPE = 0.25
 """Largest derivative of the sigmoid. Lemma 4.3 bounds it by 1; the noise need not."""
 
 _ROUNDING = 1.0 + 1e-4
 """Weights are scaled a little below 1/s, so that float32 rounding never exceeds the bound."""
+
+
+class Noise(Protocol):
+    """multiplier  standard deviation over sensitivity, in every step"""
+
+    multiplier: float
+
+    def draw_for(self, values: torch.Tensor, sensitivity: float) -> torch.Tensor:
+        """Noise to be added to sums that one unit changes by ≤ `sensitivity` in ℓ₂ norm."""
+
+
+class NoNoise:
+    """What a training without privacy adds."""
+
+    multiplier = 0.0
+
+    def draw_for(self, values: torch.Tensor, sensitivity: float) -> torch.Tensor:
+        """Zeros: nothing is spent."""
+        return torch.zeros_like(values)
 
 
 def compute_pair_bound(num_nodes: int, damping: float) -> float:

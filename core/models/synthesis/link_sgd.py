@@ -16,7 +16,7 @@ import torch
 
 from core.context import Context
 from core.graph import Graph
-from core.models.synthesis.noise import Noise
+from core.models.synthesis.deep_pagerank import Noise
 
 CLIP = 1.0
 """Largest norm of one link's gradient."""

@@ -15,7 +15,7 @@ from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Attribute, Graph
 from core.measures.ranking import measure_class_probabilities
-from core.models.naming import _learn, name_blocks
+from core.models.blocks import _learn, name_blocks
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
