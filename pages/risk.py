@@ -55,18 +55,17 @@ def main() -> None:
 
 
 def _show_heatmaps(view: AuditView, secret: Secret, chosen: list[str]) -> None:
-    """One a release, with the same people in the same order; beside a single one its curve."""
-    nodes = select_nodes(view, secret)
+    """A panel a release, with the same people in the same order; then the curves."""
     scale = _choose_scale()
-    order = list_people(view, secret, chosen[0]).node.tolist()
-    with st.container(key="heatmaps" if len(chosen) > 1 else "wide-heatmaps"):
-        columns = st.columns(2 if len(chosen) > 1 else [3, 2], gap="large")
-    for release, column in zip(chosen, columns, strict=False):
-        with column:
-            table = cache.remember(view, _tabulate_heatmap, secret, release, scale, chosen[0])
-            _show_heatmap(nodes, release, scale, order, table)
+    chart = cache.remember(
+        view, _plot_heatmap, secret, tuple(chosen), scale, current_theme(), _choose_ranks()
+    )
+    page.show_chart(chart, "heatmap", on_select=_open_clicked, selection_mode="points")
     bound = cache.remember(view, _bound, secret)
-    st.caption(f"Click a cell to open the person. {escape(bound, 1000)}")
+    st.caption(
+        f"Click a cell to open the person, or a row of several to see them one by one. "
+        f"{escape(bound, 1000)}"
+    )
     table = cache.remember(view, _tabulate, secret, tuple(chosen))
     if len(table):
         with st.expander("Exposed people by base rate"):
@@ -75,9 +74,8 @@ def _show_heatmaps(view: AuditView, secret: Secret, chosen: list[str]) -> None:
     inverted = answers.answer_inverted(rows, chosen)
     if inverted:
         st.warning(inverted, icon=":material/swap_horiz:")
-    with columns[1] if len(chosen) == 1 else st.container():
-        chart = cache.remember(view, _plot_shares, secret, tuple(chosen), current_theme(), scale)
-        page.show_chart(chart, "risk-shares", "How many people are exposed")
+    chart = cache.remember(view, _plot_shares, secret, tuple(chosen), current_theme(), scale)
+    page.show_chart(chart, "risk-shares", "How many people are exposed")
 
 
 def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
@@ -116,39 +114,43 @@ def _choose_scale() -> Scale:
     return chosen
 
 
-def _tabulate_heatmap(
-    view: AuditView, secret: Secret, release: str, scale: Scale, first: str
-) -> pd.DataFrame:
-    order = list_people(view, secret, first).node.tolist()
-    return compute_heatmap(select_nodes(view, secret), release, None, scale, order)
+def _choose_ranks() -> tuple[int, int] | None:
+    """The people whose row was clicked, one by one; None: everybody."""
+    ranks: tuple[int, int] | None = st.session_state.get("heatmap-ranks")
+    if ranks is not None and st.button("Show everybody", key="heatmap-all"):
+        del st.session_state["heatmap-ranks"]
+        st.rerun()
+    return ranks
 
 
-def _show_heatmap(
-    nodes: pd.DataFrame, release: str, scale: Scale, order: list[str], table: pd.DataFrame
-) -> None:
-    key = f"heatmap-{release}"
-    chart = risk.risk_heatmap(
-        nodes,
-        release,
-        theme=current_theme(),
-        height=HEATMAP_HEIGHT,
-        by=scale,
-        order=order,
-        table=table,
-    )
-    st.markdown(f"**{release_title(release)}**")
-    page.show_chart(chart, key, on_select=lambda: _open_clicked(key), selection_mode="points")
+def _plot_heatmap(
+    view: AuditView,
+    secret: Secret,
+    releases: tuple[str, ...],
+    scale: Scale,
+    theme: Theme,
+    ranks: tuple[int, int] | None,
+) -> Chart:
+    nodes = select_nodes(view, secret)
+    order = list_people(view, secret, releases[0]).node.tolist()
+    tables = {r: compute_heatmap(nodes, r, None, scale, order) for r in releases}
+    return risk.risk_heatmap(tables, scale, theme, HEATMAP_HEIGHT, ranks)
 
 
-def _open_clicked(key: str) -> None:
-    """Open the node of the cell. A second click on a cell lets go of it in Plotly, so that
-    nothing is selected: with the panel closed, that means the same node again."""
-    points = st.session_state[key].selection.points
+def _open_clicked() -> None:
+    """Open the person of the cell, or the people of a row of several. A second click on a cell
+    lets go of it in Plotly, so that nothing is selected: with the panel closed, that means the
+    same person again."""
+    points = st.session_state["heatmap"].selection.points
     if points:
-        st.session_state[f"clicked-{key}"] = points[0]["customdata"][0]
+        node, _, first, last = points[0]["customdata"]
+        if first < last:
+            st.session_state["heatmap-ranks"] = (first, last)
+            return
+        st.session_state["clicked-heatmap"] = node
     elif "node" in st.session_state:
         return
-    node = st.session_state.get(f"clicked-{key}")
+    node = st.session_state.get("clicked-heatmap")
     if node is not None:
         session.open_node(node)
 

@@ -1,4 +1,4 @@
-"""What every figure function returns: the drawing, the data it draws, and how it was computed."""
+"""What every figure function returns: the figure, the data it draws, and how it was computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import plotly.graph_objects as go
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A figure with the table it draws (offered as CSV) and one line on its computation."""
+    """A figure with the table it draws (offered as CSV) and one line on n and splits.
+
+    The figure's own title states the finding, so that a picture of it (PNG, SVG) has it too.
+    """
 
     figure: go.Figure
     table: pd.DataFrame
@@ -20,3 +23,8 @@ class Chart:
     def is_empty(self) -> bool:
         is_empty: bool = self.table.empty
         return is_empty
+
+    @property
+    def title(self) -> str:
+        """The finding, on one line; "" where the figure states none."""
+        return (self.figure.layout.title.text or "").replace("<br>", " ")

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import method_title, short_titles
+from core.figures.theme import (
+    INKS,
+    error_bars,
+    make_empty_figure,
+    percent_axis,
+    shorten_names,
+    style_figure,
+)
+from core.findings.labels import method_title, release_title, short_titles
+from core.findings.numbers import format_number, format_percent
 from core.findings.palette import (
     Theme,
     escape_text,
@@ -23,106 +32,193 @@ from core.findings.risk import (
     Group,
     Scale,
     compute_group_risk,
-    compute_heatmap,
     compute_risk_shares,
 )
 from core.findings.tables import list_releases
+from core.measures.node_risk import ADVANTAGE_LIMIT
 
 MAX_CELLS = 10_000
+"""Of one panel; each is a transparent marker that can be clicked."""
 
+MAX_NAMED_ROWS = 50
+"""Rows with the node's id beside them; more are numbered by rank."""
 
-MAX_TITLE = 26
-MAX_LETTERS = 21
-"""Of all attacks' names together; more of them do not fit beside each other at 1024 pixels."""
+MAX_TITLE = 30
+MAX_LETTERS = 84
+"""A line of names as wide as the page at 1024 pixels; where they need more they stand aslant."""
 
-_NOUNS: dict[Scale, str] = {"risk": "a risk", "advantage": "an advantage over them"}
+MIN_ROW_PIXELS = 2.0
+TOP_SHARE = 0.99
+"""The colours end at this quantile of the cells, so that one outlier does not pale the rest."""
+
+LEAST_SPAN = 0.02
+FIXED_COLUMNS = ("rank", "node", "headline", "attack")
+_GROUP_TITLES: dict[Group, str] = {
+    "degree": "Number of links",
+    "class": "Class",
+    "community": "Community",
+}
+_NOUNS: dict[Scale, str] = {"risk": "a risk", "advantage": "an advantage"}
 
 
 def risk_heatmap(
-    nodes: pd.DataFrame,
-    release: str,
-    attacks: Sequence[str] | None = None,
-    max_cells: int = MAX_CELLS,
-    theme: Theme = "light",
-    height: int = 620,
+    tables: Mapping[str, pd.DataFrame],
     by: Scale = "advantage",
-    order: Sequence[str] | None = None,
-    table: pd.DataFrame | None = None,
+    theme: Theme = "light",
+    height: int = 560,
+    ranks: tuple[int, int] | None = None,
+    max_cells: int = MAX_CELLS,
 ) -> Chart:
-    """Nodes of one release by the headline attacker's risk or advantage, attacks as columns.
+    """A panel a release: the same nodes in the same order, attacks as columns, one scale.
 
-    Above `max_cells`, or more rows than pixels, neighbouring ranks share a row that shows their
-    mean. Invisible markers
-    over the cells make them clickable; the `customdata` of each is
-    [node, attack, first rank, last rank] (ranks from 1; node: the most exposed one of the row).
-    Grey cells: nothing at stake for that node under that attack.
-    order: the rows, to show two releases alike; by default the most exposed node comes first.
-    table: `compute_heatmap` of these arguments where it is known; it has a row per node: rank,
-    node, headline, attack, then one column an attack.
+    tables  release → `compute_heatmap` of the same nodes in the same order, the original first
+    ranks   only these ranks (first, last; from 1): few enough of them have a row each
+    The scale is fitted to the cells shown. Where there are more nodes than rows, neighbouring
+    ranks share one that shows their mean. Transparent markers over the cells make them
+    clickable; the `customdata` of each is [node, attack, first rank, last rank] (node: the first
+    of the row). Empty cells: nothing at stake for that node under that attack.
     """
-    if table is None:
-        table = compute_heatmap(nodes, release, attacks, by, order)
-    if table.empty:
-        return Chart(make_empty_figure("No node risk on this release yet.", theme), table, "")
-    columns = [c for c in table.columns if c not in ("rank", "node", "headline", "attack")]
-    rows = _bin_rows(table, columns, min(max_cells, height * len(columns)))
-    values, first, last = rows["values"], rows["first"], rows["last"]
-    titles = [escape_text(method_title(attack)) for attack in columns]
-    figure = go.Figure(
-        go.Heatmap(
-            z=values,
-            x=titles,
-            y=np.arange(len(values)),
-            zmin=0,
-            zmax=1,
-            colorscale=risk_colorscale(),
-            hoverinfo="skip",
-            xgap=2,
-            ygap=_row_gap(len(values)),
-            colorbar={
-                "title": {"text": "Risk" if by == "risk" else "Advantage"},
-                "thickness": 12,
-                "len": 0.5,
-                "y": 1,
-                "yanchor": "top",
-                "tickvals": [0, 0.25, 0.5, 0.75, 1],
-                "outlinewidth": 0,
-            },
+    shown = {release: _select_ranks(table, ranks) for release, table in tables.items()}
+    shown = {release: table for release, table in shown.items() if len(table)}
+    if not shown:
+        empty = pd.DataFrame(columns=list(FIXED_COLUMNS))
+        return Chart(make_empty_figure("No node risk yet.", theme), empty, "")
+    attacks = list(dict.fromkeys(c for t in shown.values() for c in t if c not in FIXED_COLUMNS))
+    num_nodes = max(map(len, shown.values()))
+    num_rows = int(min(max_cells // len(attacks), height / MIN_ROW_PIXELS, num_nodes))
+    panels = {release: _bin_rows(table, attacks, num_rows) for release, table in shown.items()}
+    low, top, is_cut = _fit_scale([panel["values"] for panel in panels.values()], by)
+    names = short_titles(tables)
+    figure = make_subplots(
+        1,
+        len(panels),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        subplot_titles=[escape_text(names[release]) for release in panels],
+    )
+    titles = [escape_text(method_title(attack)) for attack in attacks]
+    for column, panel in enumerate(panels.values(), start=1):
+        at = {"row": 1, "col": column}
+        figure.add_trace(
+            go.Heatmap(
+                z=panel["values"],
+                x=titles,
+                y=np.arange(num_rows),
+                coloraxis="coloraxis",
+                hoverinfo="skip",
+                xgap=1,
+                ygap=1.0 if num_rows <= 80 else 0.0,
+            ),
+            **at,
         )
-    )
-    size = float(np.clip(0.8 * height / len(values), 3, 14))
-    _add_click_targets(figure, values, titles, columns, table.node.to_numpy(), first, last, size)
-    ink = INKS[theme]
-    shown = [_shorten(method_title(a), MAX_TITLE) for a in columns]
-    style_figure(figure, theme, height, showlegend=False)
-    # No cut-off: a click anywhere in a wide cell finds the marker at its centre.
-    figure.update_layout(
-        plot_bgcolor=ink.empty, clickmode="event+select", hoverdistance=-1, hovermode="closest"
-    )
+        figure.add_trace(_make_click_targets(panel, titles, attacks, height), **at)
+    _style_heatmap(figure, panels, theme, height, _describe_exposed(shown, names, by))
+    heads = [escape_text(head) for head in shorten_names(map(method_title, attacks), MAX_TITLE)]
+    letters = len(panels) * len(heads) * max(map(len, heads))
     figure.update_xaxes(
-        side="top",
         range=[-0.5, len(titles) - 0.5],
         showgrid=False,
-        tickangle=-60 if sum(map(len, shown)) > MAX_LETTERS else 0,
-        tickfont={"color": ink.text},
+        tickangle=-60 if letters > MAX_LETTERS else 0,
+        tickfont={"color": INKS[theme].text},
         tickvals=titles,
-        ticktext=[escape_text(name) for name in shown],
+        ticktext=heads,
     )
-    at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 8)).round().astype(int))
+    ends = [low, (low + top) / 2, top]
+    marks = [format_number(end) for end in ends]
+    figure.update_layout(
+        coloraxis={
+            "cmin": low,
+            "cmax": top,
+            "colorscale": risk_colorscale(theme),
+            "colorbar": {
+                "title": {"text": SCALE_TITLES[by], "side": "right"},
+                "thickness": 12,
+                "len": 0.6,
+                "y": 1,
+                "yanchor": "top",
+                "tickvals": ends,
+                "ticktext": [*marks[:-1], f"{marks[-1]} or more" if is_cut else marks[-1]],
+                "outlinewidth": 0,
+            },
+        }
+    )
+    table = pd.concat([t.assign(release=r) for r, t in shown.items()], ignore_index=True)
+    return Chart(figure, table, _describe_rows(num_nodes, num_rows, len(attacks)))
+
+
+def _select_ranks(table: pd.DataFrame, ranks: tuple[int, int] | None) -> pd.DataFrame:
+    return table if ranks is None else table[table["rank"].between(*ranks)]
+
+
+def _fit_scale(panels: Sequence[np.ndarray], by: Scale) -> tuple[float, float, bool]:
+    """Lowest and highest value that has a colour of its own, and whether cells lie above it.
+
+    An advantage starts at 0, what an attacker gains nothing by; a risk at its lowest value.
+    """
+    values = np.concatenate([panel.ravel() for panel in panels])
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return 0.0, 1.0, False
+    low = 0.0 if by == "advantage" else float(values.min())
+    positive = values[values > low]
+    top = float(np.quantile(positive, TOP_SHARE)) if len(positive) else low
+    top = max(top, low + LEAST_SPAN)
+    return low, top, bool((values > top).any())
+
+
+def _style_heatmap(
+    figure: go.Figure,
+    panels: Mapping[str, dict[str, np.ndarray]],
+    theme: Theme,
+    height: int,
+    title: str,
+) -> None:
+    first = next(iter(panels.values()))
+    num_rows, nodes = len(first["values"]), first["node"]
+    style_figure(figure, theme, height, title, showlegend=False)
+    # No cut-off: a click anywhere in a wide cell finds the marker at its centre.
+    figure.update_layout(
+        plot_bgcolor=INKS[theme].empty,
+        clickmode="event+select",
+        hoverdistance=-1,
+        hovermode="closest",
+    )
+    is_named = num_rows <= MAX_NAMED_ROWS and bool((first["first"] == first["last"]).all())
+    count = num_rows if is_named else min(num_rows, 8)
+    at = np.unique(np.linspace(0, num_rows - 1, count).round().astype(int))
+    texts = [f"{first['first'][i]:,}" for i in at]
+    if is_named:
+        texts = shorten_names([str(nodes[i]) for i in at], 16)
+    figure.update_yaxes(range=[num_rows - 0.5, -0.5], showgrid=False)
     figure.update_yaxes(
-        range=[len(values) - 0.5, -0.5],
-        showgrid=False,
         tickvals=at,
-        ticktext=[f"{first[i]:,}" for i in at],
-        title_text="People, the most exposed on top"
-        if order is None
-        else "People, in the order of the table",
+        ticktext=[escape_text(text) for text in texts],
+        title_text="" if is_named else "Rank, most exposed first",
+        row=1,
+        col=1,
     )
-    note = f"{len(table):,} nodes with something at stake, {len(columns)} attacks; "
-    if len(values) < len(table):
-        note += f"each row is the mean of about {len(table) / len(values):.0f} nodes; "
-    note += "mean over repeats. Grey: nothing at stake for the node under that attack."
-    return Chart(figure, table, note)
+
+
+def _describe_exposed(
+    tables: Mapping[str, pd.DataFrame], names: Mapping[str, str], by: Scale
+) -> str:
+    """ "12 of 400 nodes are exposed on Original, 3 on Random deletion"."""
+    parts = []
+    for release, table in tables.items():
+        values = table.headline.dropna()
+        if by == "risk":
+            parts.append(f"{format_number(values.mean())} on {names[release]}")
+            continue
+        of = "" if parts else f" of {len(values):,} nodes are exposed"
+        parts.append(f"{int((values > ADVANTAGE_LIMIT).sum()):,}{of} on {names[release]}")
+    return ("Mean risk: " if by == "risk" else "") + ", ".join(parts)
+
+
+def _describe_rows(num_nodes: int, num_rows: int, num_attacks: int) -> str:
+    note = f"{num_nodes:,} nodes with something at stake, {num_attacks} attacks; "
+    if num_rows < num_nodes:
+        note += f"a row is the mean of about {num_nodes / num_rows:.0f} nodes; "
+    return note + "mean over repeats. Empty: nothing at stake for the node under that attack."
 
 
 def risk_distribution(
@@ -141,22 +237,43 @@ def risk_distribution(
     for release, rows in table.groupby("release", sort=False):
         figure.add_scatter(
             x=rows.threshold.to_numpy(),
-            y=rows.share.to_numpy(),
+            y=100 * rows.share.to_numpy(),
             mode="lines",
             name=escape_text(names[str(release)]),
             line={"color": colors[str(release)], "width": 2.2},
-            hovertemplate=f"%{{y:.1%}} of the nodes have {_NOUNS[by]} of %{{x:.2f}} or more"
+            hovertemplate=f"%{{y:.3~g}} % of the nodes have {_NOUNS[by]} of %{{x:.2f}} or more"
             "<extra>%{fullData.name}</extra>",
         )
-    style_figure(figure, theme, 340)
-    figure.update_xaxes(title_text=f"{SCALE_TITLES[by]}   ← safer", range=[0, 1])
-    figure.update_yaxes(title_text="Nodes at or above   ↓ safer", range=[0, 1.02], tickformat=".0%")
+    style_figure(figure, theme, 340, _describe_shares(table, names, by))
+    top = _find_end(table)
+    figure.update_xaxes(title_text=f"{SCALE_TITLES[by]}   ← safer", range=[0, top])
+    figure.update_yaxes(
+        **percent_axis(title_text="Nodes at or above   ↓ safer", range=[0, 102]),
+    )
+    if by == "advantage" and top > ADVANTAGE_LIMIT:
+        line = {"dash": "dash", "width": 1, "color": INKS[theme].muted}
+        figure.add_vline(
+            x=ADVANTAGE_LIMIT, line=line, annotation={"text": "exposed", "yanchor": "bottom"}
+        )
     counts = nodes[nodes.risk.notna()].groupby("release").node.nunique()
     note = (
         f"{counts.max():,} nodes with something at stake, by the attacker who was chosen without "
         "seeing their truth; mean over repeats."
     )
     return Chart(figure, table, note)
+
+
+def _find_end(table: pd.DataFrame) -> float:
+    """Where the last curve reaches nothing, with a little room."""
+    reached = table[table.share > 0].threshold.max()
+    return float(min(max(1.08 * reached, 0.1), 1.0))
+
+
+def _describe_shares(table: pd.DataFrame, names: Mapping[str, str], by: Scale) -> str:
+    level = ADVANTAGE_LIMIT if by == "advantage" else 0.8
+    rows = table[(table.threshold - level).abs() < 1e-9]
+    parts = [f"{format_percent(row.share)} on {names[row.release]}" for row in rows.itertuples()]
+    return f"Nodes with {_NOUNS[by]} of {level:g} or more: {', '.join(parts)}"
 
 
 def risk_by_group(
@@ -188,24 +305,17 @@ def risk_by_group(
             mode="markers",
             name=escape_text(names[release]),
             marker={"color": colors[release], "symbol": symbols[release], "size": 9},
-            error_y={
-                "type": "data",
-                "array": (rows.high - rows.value).fillna(0).to_numpy(),
-                "arrayminus": (rows.value - rows.low).fillna(0).to_numpy(),
-                "thickness": 1.3,
-                "width": 3,
-            },
+            error_y=error_bars(rows.value, rows.low, rows.high),
             customdata=np.stack([rows.group.astype(str), rows.n.astype(str)], axis=1),
             hovertemplate="%{customdata[0]}: %{y:.2f} (%{customdata[1]} nodes)"
             "<extra>%{fullData.name}</extra>",
         )
-    style_figure(figure, theme, 340)
-    titles = {"degree": "Number of links", "class": "Class", "community": "Community"}
+    style_figure(figure, theme, 340, _describe_groups(table, found[0], by, scale))
     figure.update_xaxes(
-        title_text=titles[by],
+        title_text=_GROUP_TITLES[by],
         tickvals=list(range(len(groups))),
         showgrid=False,
-        ticktext=[escape_text(_shorten(group)) for group in groups],
+        ticktext=[escape_text(text) for text in shorten_names(groups, 16)],
     )
     figure.update_yaxes(title_text=f"Mean {SCALE_TITLES[scale].lower()}   ↓ safer")
     if scale == "risk":
@@ -217,10 +327,25 @@ def risk_by_group(
     return Chart(figure, table, note)
 
 
-def _bin_rows(table: pd.DataFrame, columns: list[str], max_cells: int) -> dict[str, np.ndarray]:
-    """Values (rows, attacks) and the first and last rank of each row."""
-    values = table[columns].to_numpy(float)
-    num_rows = min(len(values), max(max_cells // len(columns), 1))
+def _describe_groups(table: pd.DataFrame, release: str, by: Group, scale: Scale) -> str:
+    """Which group of a release stands out, where its interval is above another one's."""
+    rows = table[(table.release == release) & table.low.notna()]
+    what, where = SCALE_TITLES[scale].lower(), release_title(release)
+    if len(rows) > 1:
+        most, least = rows.loc[rows.value.idxmax()], rows.loc[rows.value.idxmin()]
+        if most.low > least.high:
+            return (
+                f"{where}: mean {what} is {format_number(most.value)} for "
+                f"{_GROUP_TITLES[by].lower()} {most.group}, {format_number(least.value)} for "
+                f"{least.group}"
+            )
+    return f"{where}: no group's mean {what} is clearly above another's"
+
+
+def _bin_rows(table: pd.DataFrame, attacks: list[str], num_rows: int) -> dict[str, np.ndarray]:
+    """Values (rows, attacks), the first and last rank of each row, and its first node."""
+    values = table.reindex(columns=attacks).to_numpy(float)
+    num_rows = min(len(values), num_rows)
     starts = np.linspace(0, len(values), num_rows + 1).astype(int)
     if num_rows == len(values):
         binned = values
@@ -229,51 +354,45 @@ def _bin_rows(table: pd.DataFrame, columns: list[str], max_cells: int) -> dict[s
         total = np.add.reduceat(np.where(known, values, 0.0), starts[:-1])
         count = np.add.reduceat(known.astype(float), starts[:-1])
         binned = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
-    return {"values": binned, "first": starts[:-1] + 1, "last": starts[1:]}
+    ranks = table["rank"].to_numpy()
+    return {
+        "values": binned,
+        "first": ranks[starts[:-1]],
+        "last": ranks[starts[1:] - 1],
+        "node": table.node.to_numpy()[starts[:-1]],
+    }
 
 
-def _add_click_targets(
-    figure: go.Figure,
-    values: np.ndarray,
-    titles: list[str],
-    attacks: list[str],
-    nodes: np.ndarray,
-    first: np.ndarray,
-    last: np.ndarray,
-    size: float,
-) -> None:
+def _make_click_targets(
+    panel: dict[str, np.ndarray], titles: list[str], attacks: list[str], height: int
+) -> go.Scattergl:
     """A heatmap's clicks never reach Streamlit: transparent markers over its cells do."""
+    values, first, last, nodes = (panel[key] for key in ("values", "first", "last", "node"))
     row, column = np.nonzero(~np.isnan(values))
     label = [
-        escape_text(nodes[first[i] - 1])
-        if first[i] == last[i]
-        else f"ranks {first[i]:,} to {last[i]:,}"
-        for i in range(len(values))
+        escape_text(node) if a == b else f"ranks {a:,} to {b:,}"
+        for node, a, b in zip(nodes, first, last, strict=True)
     ]
     # Arrays, because Plotly checks lists element by element.
     customdata = np.empty((len(row), 4), object)
-    customdata[:, 0] = nodes[first[row] - 1]
+    customdata[:, 0] = nodes[row]
     customdata[:, 1] = np.array(attacks, object)[column]
     customdata[:, 2], customdata[:, 3] = first[row].tolist(), last[row].tolist()
     texts = [
         f"{label[i]}<br>{titles[j]}: {values[i, j]:.2f}"
         for i, j in zip(row.tolist(), column.tolist(), strict=True)
     ]
-    figure.add_scattergl(
+    return go.Scattergl(
         x=np.array(titles, object)[column],
         y=row,
         mode="markers",
         name="",
-        marker={"size": size, "symbol": "square", "color": "rgba(0,0,0,0)"},
+        marker={
+            "size": float(np.clip(0.8 * height / len(values), 3, 14)),
+            "symbol": "square",
+            "color": "rgba(0,0,0,0)",
+        },
         customdata=customdata,
         text=np.array(texts, object),
         hovertemplate="%{text}<extra></extra>",
     )
-
-
-def _row_gap(num_rows: int) -> float:
-    return 1.0 if num_rows <= 80 else 0.0
-
-
-def _shorten(text: str, limit: int = 16) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,17 +1,14 @@
-"""Colours, type and number formats that all pages and the report share.
-
-Risk has one sequential scale, used for nothing else. The original is grey, a defense keeps one
-colour of the Okabe–Ito palette (Okabe & Ito 2008; its yellow is left out, it vanishes on white).
-Baseline attackers are dashed.
-"""
+"""What all figures share: inks, layout, percent axes, titles and names that fit their place."""
 
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from core.findings.labels import short_titles
@@ -35,16 +32,46 @@ INKS: dict[str, Ink] = {
 }
 
 
-def style_figure(figure: go.Figure, theme: Theme, height: int = 420, **layout: Any) -> go.Figure:
-    """Transparent background, one typeface, quiet grid."""
+TITLE_LETTERS = 96
+"""Letters a line of a title: what fits in 700 pixels at 15 px."""
+
+_TITLE_PIXELS, _TOP_PIXELS = 21, 36
+
+
+def style_figure(
+    figure: go.Figure, theme: Theme, height: int = 420, title: str = "", **layout: Any
+) -> go.Figure:
+    """Transparent background, one typeface, quiet grid.
+
+    title  what the figure shows, as a finding; above everything else, which moves down for it.
+    height of the figure without its title, in pixels
+    """
     ink = INKS[theme]
+    room = 0
+    if title:
+        text = wrap_text(title, TITLE_LETTERS, 3)
+        room = _TITLE_PIXELS * (text.count("<br>") + 1) + 10
+        height += room
+        figure.update_layout(
+            title={
+                "text": text,
+                "font": {"family": FONT, "size": 15, "color": ink.text},
+                "x": 0,
+                "xanchor": "left",
+                "xref": "paper",
+                "y": 1,
+                "yref": "container",
+                "yanchor": "top",
+                "pad": {"t": 6},
+            }
+        )
     figure.update_layout(
         template="none",
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 14, "color": ink.text},
         height=height,
-        margin={"l": 10, "r": 16, "t": 36, "b": 10},
+        margin={"l": 10, "r": 16, "t": _TOP_PIXELS, "b": 10},
         hoverlabel={"font": {"family": FONT}},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None},
     )
@@ -59,8 +86,56 @@ def style_figure(figure: go.Figure, theme: Theme, height: int = 420, **layout: A
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
     figure.update_layout(**layout)
+    figure.update_layout(margin={"t": figure.layout.margin.t + room})
     figure.update_annotations(font={"family": FONT, "color": ink.text})
     return figure
+
+
+def error_bars(
+    value: Any, low: Any, high: Any, width: int = 3, thickness: float = 1.3, **look: Any
+) -> dict[str, Any]:
+    """Whiskers from `low` to `high`, arrays or numbers; none where an end is missing."""
+    value, low, high = (np.atleast_1d(np.asarray(v, float)) for v in (value, low, high))
+    return {
+        "type": "data",
+        "array": np.clip(np.nan_to_num(high - value), 0, None),
+        "arrayminus": np.clip(np.nan_to_num(value - low), 0, None),
+        "width": width,
+        "thickness": thickness,
+        **look,
+    }
+
+
+def percent_axis(**more: Any) -> dict[str, Any]:
+    """An axis of percentages; its values are per cent, 44 and not 0.44: shown as "44 %"."""
+    return {"ticksuffix": " %", **more}
+
+
+def shorten_names(names: Iterable[str], limit: int) -> list[str]:
+    """Each name in at most `limit` letters, its middle left out where two would become alike.
+
+    Names that cannot be told apart even so stay whole.
+    """
+    whole = list(names)
+    shown = [_cut(name, limit, 0) for name in whole]
+    for tail in range(limit // 3, limit - 3, 2):
+        times = Counter(shown)
+        if max(times.values(), default=1) == 1:
+            return shown
+        shown = [
+            text if times[text] == 1 else _cut(name, limit, tail)
+            for name, text in zip(whole, shown, strict=True)
+        ]
+    return [
+        text if shown.count(text) == 1 else name for name, text in zip(whole, shown, strict=True)
+    ]
+
+
+def _cut(name: str, limit: int, tail: int) -> str:
+    if len(name) <= limit:
+        return name
+    head = name[: limit - 1 - tail].rstrip(" ,(")
+    return f"{head}…{name[len(name) - tail :]}" if tail else f"{head}…"
 
 
 _LINE_PIXELS = 19

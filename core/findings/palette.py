@@ -1,4 +1,4 @@
-"""Colours, type and number formats that all pages and the report share.
+"""Colours and the typeface that all pages and the report share.
 
 Risk has one sequential scale, used for nothing else. The original is grey, a defense keeps one
 colour of the Okabe–Ito palette (Okabe & Ito 2008; its yellow is left out, it vanishes on white).
@@ -19,6 +19,17 @@ Theme = Literal["light", "dark"]
 
 RISK_SCALE = ("#fdf1e4", "#f9cfa9", "#ee9a7a", "#d45d62", "#a82a57", "#6d0f42")
 """Low to high; lightness falls steadily, so it reads without colour vision and in print."""
+
+
+RISK_SCALES: dict[Theme, tuple[str, ...]] = {
+    "light": RISK_SCALE,
+    "dark": ("#3a1433", "#7d1f4d", "#b83e5b", "#e07a68", "#f5b58c", "#fdf1e4"),
+}
+"""On either background the highest risk stands out most, and lightness changes steadily."""
+
+
+POINT_START = 0.3
+"""Points begin so far up the scale: its low end would vanish beside large empty areas."""
 
 
 AMOUNT_SCALE = ("#dce6f2", "#a9c4e2", "#6f9fd0", "#3d78b8", "#1f5596", "#0d3466")
@@ -46,27 +57,28 @@ SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "pentagon"
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
-def risk_colorscale() -> list[list[float | str]]:
-    """The colours of a risk from 0 to 1 as Plotly wants them."""
-    return _colorscale(RISK_SCALE)
+def risk_colorscale(theme: Theme = "light", for_points: bool = False) -> list[list[float | str]]:
+    """The colours of a risk from lowest to highest as Plotly wants them.
+
+    for_points  without the low end, for small marks on an empty background
+    """
+    steps, start = len(RISK_SCALE) - 1, POINT_START if for_points else 0.0
+    places = [i / steps for i in range(steps + 1)]
+    return [[place, risk_color(start + (1 - start) * place, theme)] for place in places]
 
 
-def amount_colorscale() -> list[list[float | str]]:
+def amount_colorscale(theme: Theme = "light") -> list[list[float | str]]:
     """The colours of an amount that is no risk as Plotly wants them."""
-    return _colorscale(AMOUNT_SCALE)
+    colors = AMOUNT_SCALE[1:] if theme == "light" else AMOUNT_SCALE[-2::-1]
+    return [[i / (len(colors) - 1), color] for i, color in enumerate(colors)]
 
 
-def _colorscale(colors: tuple[str, ...]) -> list[list[float | str]]:
-    steps = len(colors) - 1
-    return [[i / steps, color] for i, color in enumerate(colors)]
-
-
-def risk_color(value: float) -> str:
+def risk_color(value: float, theme: Theme = "light") -> str:
     """Hex colour of a risk in [0, 1], interpolated as the colour bar shows it."""
-    position = min(max(float(value), 0.0), 1.0) * (len(RISK_SCALE) - 1)
-    index = min(int(position), len(RISK_SCALE) - 2)
-    share = position - index
-    return _mix(RISK_SCALE[index], RISK_SCALE[index + 1], share)
+    scale = RISK_SCALES[theme]
+    position = min(max(float(value), 0.0), 1.0) * (len(scale) - 1)
+    index = min(int(position), len(scale) - 2)
+    return _mix(scale[index], scale[index + 1], position - index)
 
 
 def ink_on(color: str) -> str:

@@ -8,6 +8,7 @@ from plotly.offline import get_plotlyjs
 
 from core.figures.ego import render_ego_html
 from core.figures.risk import risk_heatmap
+from core.findings.risk import compute_heatmap
 from core.graph import Graph
 
 from .test_ego import HOSTILE
@@ -35,7 +36,8 @@ def test_ego_page_runs_offline_and_no_name_becomes_script(browser, tmp_path):
 
 
 def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path):
-    chart = risk_heatmap(view.nodes, "original")
+    table = compute_heatmap(view.nodes, "original")
+    chart = risk_heatmap({"original": table})
     body = chart.figure.to_html(include_plotlyjs=False, full_html=False, div_id="heat")
     file = tmp_path / "heat.html"
     file.write_text(
@@ -49,7 +51,7 @@ def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path)
     page.wait_for_selector("#heat .plotly", timeout=60_000)
     page.wait_for_timeout(500)
     plot = page.locator("#heat .nsewdrag").first.bounding_box()
-    attacks = list(chart.table.columns[4:])
+    attacks = list(table.columns[4:])
     row, column = 7, 2
     assert not np.isnan(chart.table[attacks[column]].iloc[row])
     page.mouse.click(

@@ -8,7 +8,9 @@ import pytest
 
 from core.audit.view import NODE_COLUMNS
 from core.figures.risk import risk_by_group, risk_distribution, risk_heatmap
+from core.figures.theme import INKS
 from core.findings.attackers import compute_headline
+from core.findings.numbers import format_number
 from core.findings.risk import (
     compute_group_risk,
     compute_heatmap,
@@ -17,6 +19,7 @@ from core.findings.risk import (
 )
 
 from .conftest import RELEASES
+from .test_theme import luminance
 
 
 def make_nodes(num_nodes: int, attacks: int = 4) -> pd.DataFrame:
@@ -58,21 +61,33 @@ def test_a_node_with_nothing_at_stake_is_absent():
     assert "v1" not in set(compute_headline(nodes).node)
 
 
-def test_a_long_title_is_cut_on_the_axis_and_whole_when_hovered():
-    nodes = make_nodes(4, 2).replace(
-        {"attack1": "best_single:members=label_propagation+attri_infer"}
+def draw(nodes: pd.DataFrame, *releases: str, **options):
+    """The heatmap of releases with the people in the order of the first."""
+    by = options.get("by", "advantage")
+    first = compute_heatmap(nodes, releases[0], by=by)
+    others = {r: compute_heatmap(nodes, r, by=by, order=first.node) for r in releases[1:]}
+    return risk_heatmap({releases[0]: first, **others}, **options)
+
+
+def test_names_of_attacks_are_shortened_but_never_alike():
+    nodes = make_nodes(4, 3).replace(
+        {
+            "attack1": "best_single:members=label_propagation+attri_infer",
+            "attack2": "best_single:members=label_propagation+com_infer",
+        }
     )
-    figure = risk_heatmap(nodes, "original").figure
-    (short,) = [text for text in figure.layout.xaxis.ticktext if text.endswith("…")]
-    assert len(short) == 26
-    assert any("attri_infer" in text for text in figure.data[1].text)
+    figure = draw(nodes, "original").figure
+    heads = figure.layout.xaxis.ticktext
+    assert len(set(heads)) == 3
+    assert sorted(len(head) <= 30 for head in heads) == [True] * 3
+    assert any("attri_infer" in text for text in figure.data[1].text)  # whole when hovered
 
 
 def test_heatmap_cells_and_click_targets_name_their_node(view):
-    chart = risk_heatmap(view.nodes, "original", by="risk")
-    heat, targets = chart.figure.data
+    table = compute_heatmap(view.nodes, "original", by="risk")
+    heat, targets = risk_heatmap({"original": table}, by="risk").figure.data
     assert np.asarray(heat.z, float).shape == (40, 3)
-    attacks = list(chart.table.columns[4:])
+    attacks = list(table.columns[4:])
     lookup = {
         (r.node, r.attack): r.risk for r in view.nodes.itertuples() if r.release == "original"
     }
@@ -80,19 +95,76 @@ def test_heatmap_cells_and_click_targets_name_their_node(view):
     for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
         assert first == last == row + 1
         assert heat.z[row][attacks.index(attack)] == lookup[node, attack]
-    assert chart.table.headline.dropna().is_monotonic_decreasing
-    assert chart.table["rank"].tolist() == list(range(1, 41))
-    assert (heat.zmin, heat.zmax) == (0, 1)
+    assert table.headline.dropna().is_monotonic_decreasing
+    assert table["rank"].tolist() == list(range(1, 41))
+
+
+@pytest.mark.parametrize("scale", ["risk", "advantage"])
+@pytest.mark.parametrize("largest", [0.19, 0.9])
+def test_the_scale_is_fitted_to_what_is_shown(scale, largest):
+    nodes = make_nodes(60)
+    nodes["advantage"] = nodes.risk * largest
+    nodes["risk"] = 0.5 + nodes.risk * largest
+    axis = draw(nodes, "original", by=scale).figure.layout.coloraxis
+    values = nodes[scale].dropna()
+    assert axis.cmax == pytest.approx(values.max(), rel=0.05)
+    assert axis.cmin == pytest.approx(0 if scale == "advantage" else values.min())
+    assert axis.colorbar.ticktext[-1].startswith(format_number(axis.cmax))
+
+
+def test_one_outlier_does_not_pale_the_others():
+    nodes = make_nodes(200)
+    nodes["advantage"] = nodes.risk * 0.1
+    nodes.loc[nodes.advantage.idxmax(), "advantage"] = 0.95
+    axis = draw(nodes, "original").figure.layout.coloraxis
+    assert axis.cmax < 0.11
+    assert axis.colorbar.ticktext[-1].endswith("or more")
+
+
+def test_releases_share_nodes_order_and_scale(view):
+    chart = draw(view.nodes, *RELEASES[:2])
+    heats = chart.figure.data[::2]
+    assert [heat.coloraxis for heat in heats] == ["coloraxis"] * 2
+    for heat, release in zip(heats, RELEASES, strict=False):
+        rows = chart.table[chart.table.release == release].reset_index(drop=True)
+        assert rows.node.tolist() == chart.table.node[: len(rows)].tolist()
+        attacks = list(chart.table.columns[4:-1])
+        assert np.array_equal(np.asarray(heat.z, float), rows[attacks], equal_nan=True)
+    assert chart.title.count("nodes are exposed on Original, ") == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_highest_risk_stands_out_most_from_the_background(theme):
+    scale = draw(make_nodes(20), "original", theme=theme).figure.layout.coloraxis.colorscale
+    background = luminance(INKS[theme].surface)
+    contrasts = [
+        (max(c, background) + 0.05) / (min(c, background) + 0.05)
+        for c in (luminance(color) for _, color in scale)
+    ]
+    assert contrasts == sorted(contrasts)
+    assert contrasts[-1] > 7
+
+
+def test_a_range_of_ranks_has_a_row_a_person():
+    nodes = make_nodes(900)
+    whole, part = draw(nodes, "original"), draw(nodes, "original", ranks=(101, 140))
+    assert "a row is the mean of about" in whole.note
+    assert "mean of about" not in part.note
+    table = compute_heatmap(nodes, "original")
+    inside = table[table["rank"].between(101, 140)]
+    assert part.figure.layout.yaxis.ticktext == tuple(inside.node)
+    assert {tuple(c[2:]) for c in part.figure.data[1].customdata} == {
+        (rank, rank) for rank in inside["rank"]
+    }
 
 
 def test_heatmap_bins_above_the_limit():
     nodes = make_nodes(500)
-    chart = risk_heatmap(nodes, "original", max_cells=200)
-    heat, targets = chart.figure.data
+    table = compute_heatmap(nodes, "original")
+    heat, targets = risk_heatmap({"original": table}, max_cells=200).figure.data
     values = np.asarray(heat.z, float)
     assert values.shape == (50, 4)
     assert len(targets.x) <= 200
-    table = chart.table
     attacks = list(table.columns[4:])
     for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
         inside = table[(table["rank"] >= first) & (table["rank"] <= last)]
@@ -100,7 +172,6 @@ def test_heatmap_bins_above_the_limit():
         assert values[row, attacks.index(attack)] == pytest.approx(inside[attack].mean())
     covered = {(first, last) for _, _, first, last in targets.customdata}
     assert sum(last - first + 1 for first, last in covered) == len(table)
-    assert "each row is the mean" in chart.note
 
 
 @pytest.mark.parametrize("scale", ["risk", "advantage"])
@@ -156,12 +227,12 @@ def test_many_communities_are_summed_as_other(view):
     ("attacks", "is_aslant"),
     [
         (("katz", "jaccard"), False),
-        (("label_propagation", "com_infer", "class_prior"), True),
-        (("katz", "jaccard", "adamic_adar", "common_neighbors"), True),
+        (("label_propagation", "com_infer", "class_prior"), False),
+        (("katz", "jaccard", "adamic_adar", "common_neighbors", "gps"), True),
     ],
 )
 def test_names_of_attacks_stand_aslant_where_they_would_meet(attacks, is_aslant):
     nodes = make_nodes(20, len(attacks))
     nodes["attack"] = np.tile(attacks, 20)
-    figure = risk_heatmap(nodes, "original").figure
+    figure = draw(nodes, "original").figure
     assert (figure.layout.xaxis.tickangle != 0) == is_aslant

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.figures.theme import wrap_text
+from core.figures.theme import shorten_names, wrap_text
 from core.findings.numbers import format_estimate, format_interval, format_number
 from core.findings.palette import (
     OKABE_ITO,
     ORIGINAL_GREY,
     RISK_SCALE,
+    RISK_SCALES,
     escape_text,
     ink_on,
     release_color,
@@ -30,17 +31,19 @@ def luminance(color: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_risk_scale_darkens_steadily():
-    levels = [luminance(risk_color(i / 50)) for i in range(51)]
-    assert all(a > b for a, b in pairwise(levels))
-    assert risk_color(0) == RISK_SCALE[0]
-    assert risk_color(1) == RISK_SCALE[-1]
-    assert risk_color(7) == RISK_SCALE[-1]
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_risk_changes_its_lightness_steadily(theme):
+    levels = [luminance(risk_color(i / 50, theme)) for i in range(51)]
+    assert levels == sorted(levels, reverse=theme == "light")
+    assert len(set(levels)) == 51
+    scale = RISK_SCALES[theme]
+    assert [risk_color(v, theme) for v in (0, 1, 7)] == [scale[0], scale[-1], scale[-1]]
 
 
 def test_numbers_stand_out_on_every_risk():
-    for i in range(201):
-        levels = sorted((luminance(risk_color(i / 200)), luminance(ink_on(risk_color(i / 200)))))
+    for i, theme in itertools.product(range(201), ("light", "dark")):
+        color = risk_color(i / 200, theme)
+        levels = sorted((luminance(color), luminance(ink_on(color))))
         assert (levels[1] + 0.05) / (levels[0] + 0.05) >= 4.5
 
 
@@ -111,3 +114,10 @@ def test_a_setting_is_not_broken_for_a_letter_but_a_long_name_is():
         "Random deletion<br>(strength = 0.3)"
     )
     assert max(map(len, wrap_text("x" * 300, 15, 3).split("<br>"))) <= 15
+
+
+@given(st.lists(st.text("ab (=,", min_size=1, max_size=60), unique=True, max_size=8))
+def test_shortened_names_stay_apart(names):
+    shown = shorten_names(names, 16)
+    assert len(set(shown)) == len(names)
+    assert all(len(text) <= 16 for text, name in zip(shown, names, strict=True) if text != name)
