@@ -25,8 +25,12 @@ SMALL = 4
 MARGIN = 0.15
 """Empty share of each component's square."""
 
-SPREAD = 0.6
+SPREAD = 0.8
 """In a small world nearly everybody is near the middle, where nobody could be told apart."""
+
+GATHER_ROUNDS, GATHER_SHARE = 4, 0.4
+"""How often everybody moves so far towards the mean of their neighbours. Stress alone puts the
+many who are equally far from everything on a ring; like this communities stand apart."""
 
 _JITTER = 0.05
 """People with equal distances to all pivots start at one point; majorization cannot part them."""
@@ -54,7 +58,7 @@ def compute_layout(
         part = sparse.csr_array(adjacency[members][:, members]) if len(sizes) > 1 else adjacency
         told = None if done else progress
         placed = lay_out_connected(part, rng, num_pivots, num_rounds, told)
-        places[members] = _fit(spread_out(placed))
+        places[members] = _fit(spread_out(gather_neighbors(part, placed)))
         progress.update(done + 1, len(large), "placing the components")
     return _pack(places, labels, sizes)
 
@@ -174,6 +178,18 @@ def majorize(
         if total > 0.0:
             places[i, 0] = x / total
             places[i, 1] = y / total
+
+
+def gather_neighbors(adjacency: sparse.csr_array, places: np.ndarray) -> np.ndarray:
+    """(n, 2) places after `GATHER_ROUNDS` steps towards the mean of each node's neighbours.
+
+    adjacency  of a connected graph; links count alike whatever their weight
+    """
+    links = sparse.csr_array(adjacency != 0, dtype=float)
+    degrees = np.maximum(links.sum(axis=1), 1)[:, None]
+    for _ in range(GATHER_ROUNDS):
+        places = (1 - GATHER_SHARE) * places + GATHER_SHARE * (links @ places) / degrees
+    return places
 
 
 def spread_out(places: np.ndarray, share: float = SPREAD) -> np.ndarray:

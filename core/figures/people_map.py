@@ -1,4 +1,4 @@
-"""A map of everyone: people as points at given places, their links as thin lines, for WebGL."""
+"""A map of everyone: all links as a density image, people as points on top, for WebGL."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from PIL import Image
 from plotly.subplots import make_subplots
 
+from core.algorithms.line_density import count_crossings, shade_density
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
 from core.findings.palette import (
@@ -23,11 +25,11 @@ from core.findings.palette import (
 )
 from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color
 
-MAX_LINES = 20_000
-"""Links that are drawn; more of them only fill the map."""
+PIXELS = 1600
+"""Sides of the image of all links: sharp on a large screen, and zoomed in twice."""
 
-MANY_PEOPLE, FEW_LINES = 20_000, 4_000
-"""Beside more people than that even fewer links, which are what takes a browser long to draw."""
+MAX_LABELS = 8
+"""Communities with their number on the map."""
 
 NOTHING = "#b6bcc6"
 _BAR_TITLES: dict[Color, str] = {
@@ -36,8 +38,9 @@ _BAR_TITLES: dict[Color, str] = {
     "links": "Links of a person",
     "change": "Links changed, of those before",
 }
-FINE = 4
-"""Points of fewer pixels have but a faint outline."""
+LEAST_SPAN = 0.02
+"""The colours never end below it: smaller differences are none."""
+
 _SPAN = 1.08
 _CLOSE = 0.12
 """Half the side of what is shown around a person who was looked for."""
@@ -65,31 +68,29 @@ def people_map(
     """Points at `positions` (n, 2), one picture a side beside each other: zoomed together.
 
     people of a side: `compute_people`, in the order of the positions. The `customdata` of a point
-    is its number. Of more links than `MAX_LINES`, or `FEW_LINES`, every k-th is drawn. With links
-    lost and gained a side shows these instead. focus: a person to ring and to zoom to.
+    is its number. Every link is in the image below the points; with links lost and gained a side
+    shows these instead. focus: a person to ring and to zoom to, with their links as lines.
     """
     if not sides or sides[0].people.empty:
         return Chart(make_empty_figure("Nobody to draw.", theme), pd.DataFrame(), "")
     figure = _make_sides([side.title for side in sides], theme, height)
     names = _list_groups(sides[0].people, by) if by in GROUPED else []
     top = _find_top(sides, by)
-    shown = 0
     for column, side in enumerate(sides, 1):
         at = {"row": 1, "col": column}
-        shown = max(shown, _add_links(figure, side, positions, theme, at))
-        for trace in _list_points(side.people, positions, by, names, top, column == 1):
-            if theme == "dark":  # the highest risks are the darkest points
-                is_fine = trace.marker.size < FINE  # an outline would hide what it encloses
-                trace.marker.line = {
-                    "width": 0.3 if is_fine else 0.8,
-                    "color": INKS[theme].muted if is_fine else INKS[theme].text,
-                }
+        _add_links(figure, side, positions, theme, column)
+        if focus is not None:
+            own = side.edges[(side.edges == focus).any(axis=1)]
+            figure.add_trace(_lines(own, positions, INKS[theme].text, 0.7), **at)
+        for trace in _list_points(side.people, positions, by, names, top, theme, column == 1):
             figure.add_trace(trace, **at)
         if focus is not None:
             figure.add_trace(_ring(positions[focus], theme), **at)
+        if by == "community":
+            _name_communities(figure, side.people, positions, names, theme, column)
     _set_range(figure, None if focus is None else positions[focus])
     table = pd.concat([side.people.assign(release=side.title) for side in sides])
-    return Chart(figure, table.drop(columns="number"), _describe(sides, shown))
+    return Chart(figure, table.drop(columns="number"), _describe(sides))
 
 
 def community_map(
@@ -116,9 +117,9 @@ def community_map(
     marker = {
         "size": np.clip(64 * size / size.max(), 4, None),
         "color": values.fillna(0).to_numpy(float),
-        "colorscale": risk_colorscale() if is_risk else amount_colorscale(),
+        "colorscale": _choose_scale(is_risk, theme),
         "cmin": 0,
-        "cmax": max(float(values.max()), 0.2) if values.notna().any() else 1,
+        "cmax": max(float(values.max()), LEAST_SPAN) if values.notna().any() else 1,
         "colorbar": _bar("Mean advantage" if is_risk else "Links a person"),
         "line": {"width": 1, "color": INKS[theme].muted},
         "opacity": 0.9,
@@ -183,27 +184,52 @@ def _set_range(figure: go.Figure, focus: np.ndarray | None) -> None:
 
 
 def _add_links(
-    figure: go.Figure, side: Side, positions: np.ndarray, theme: Theme, at: dict[str, int]
-) -> int:
-    """Draws the side's links; how many of them."""
-    if side.lost is None or side.gained is None:
-        drawn = _thin(side.edges, len(positions))
-        opacity = float(np.clip(900 / max(len(drawn), 1), 0.06, 0.6))
-        figure.add_trace(_lines(drawn, positions, INKS[theme].muted, opacity), **at)
-        return len(drawn)
-    total = 0
-    for edges, color in ((side.lost, REMOVED_RED), (side.gained, ADDED_BLUE)):
-        drawn = _thin(edges, len(positions))
-        total += len(drawn)
-        opacity = float(np.clip(3000 / max(len(drawn), 1), 0.2, 0.8))
-        figure.add_trace(_lines(drawn, positions, color, opacity), **at)
-    return total
+    figure: go.Figure, side: Side, positions: np.ndarray, theme: Theme, column: int
+) -> None:
+    """The image of the side's links, or one of those lost and one of those gained."""
+    layers = [(side.edges, INKS[theme].muted)]
+    if side.lost is not None and side.gained is not None:
+        layers = [(side.lost, REMOVED_RED), (side.gained, ADDED_BLUE)]
+    for edges, color in layers:
+        counts = count_crossings(positions, edges, PIXELS, _SPAN)
+        channels = tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
+        figure.add_layout_image(
+            source=Image.fromarray(shade_density(counts, channels)),  # type: ignore[arg-type]
+            x=-_SPAN,
+            y=_SPAN,
+            sizex=2 * _SPAN,
+            sizey=2 * _SPAN,
+            sizing="stretch",
+            layer="below",
+            row=1,
+            col=column,
+        )
 
 
-def _thin(edges: np.ndarray, num_people: int) -> np.ndarray:
-    """Every k-th link, so that MAX_LINES stay at most, FEW_LINES among many people."""
-    most = FEW_LINES if num_people > MANY_PEOPLE else MAX_LINES
-    return edges[:: -(-len(edges) // most) or 1]
+def _name_communities(
+    figure: go.Figure,
+    people: pd.DataFrame,
+    positions: np.ndarray,
+    names: list[str],
+    theme: Theme,
+    column: int,
+) -> None:
+    """The largest communities' numbers in the middle of their people."""
+    ink, own = INKS[theme], people.community.astype(str)
+    for name in names[:MAX_LABELS]:
+        middle = np.median(positions[people.number[own == name].to_numpy()], axis=0)
+        figure.add_annotation(
+            x=float(middle[0]),
+            y=float(middle[1]),
+            text=f"<b>{escape_text(name)}</b>",
+            showarrow=False,
+            bgcolor=ink.surface,
+            opacity=0.85,
+            borderpad=2,
+            font={"size": 13, "color": ink.text},
+            row=1,
+            col=column,
+        )
 
 
 def _lines(edges: np.ndarray, positions: np.ndarray, color: str, opacity: float) -> go.Scattergl:
@@ -228,6 +254,7 @@ def _list_points(
     by: Color,
     names: list[str],
     top: float,
+    theme: Theme,
     is_first: bool,
 ) -> list[go.Scattergl]:
     """The traces of the people: those without a value first and grey, the highest on top."""
@@ -244,7 +271,7 @@ def _list_points(
     traces = [_points(unknown, positions, NOTHING, "nothing at stake" * (is_first and is_risk))]
     points = _points(known, positions, known[by].to_numpy(np.float32), "")
     points.marker.update(
-        colorscale=risk_colorscale() if is_risk else amount_colorscale(),
+        colorscale=_choose_scale(is_risk, theme),
         cmin=0,
         cmax=top,
         showscale=is_first,
@@ -252,6 +279,10 @@ def _list_points(
     if is_first:
         points.marker.colorbar = _bar(_BAR_TITLES[by])
     return [trace for trace in (*traces, points) if len(trace.x)]
+
+
+def _choose_scale(is_risk: bool, theme: Theme) -> list[list[float | str]]:
+    return risk_colorscale(theme, for_points=True) if is_risk else amount_colorscale(theme)
 
 
 def _points(
@@ -262,7 +293,7 @@ def _points(
         x=positions[number, 0],
         y=positions[number, 1],
         mode="markers",
-        marker={"color": color, "size": _find_size(len(positions)), "opacity": 0.9},
+        marker={"color": color, "size": _find_size(len(positions)), "opacity": 1},
         customdata=number.astype(np.int32),
         text=[_shorten(node) for node in people.node],
         hovertemplate="%{text}<extra></extra>",
@@ -296,12 +327,12 @@ def _find_size(num_people: int) -> float:
 
 
 def _find_top(sides: Sequence[Side], by: Color) -> float:
-    """Where the colours end: 1 for a risk, else what all but the highest hundredth keep below."""
-    if by in GROUPED or by in ("advantage", "risk"):
+    """Where the colours end: what all but the highest hundredth keep below."""
+    if by in GROUPED:
         return 1.0
     values = np.concatenate([side.people[by].to_numpy(float) for side in sides])
     values = values[np.isfinite(values)]
-    return max(float(np.quantile(values, 0.99)), 1e-9) if len(values) else 1.0
+    return max(float(np.quantile(values, 0.99)), LEAST_SPAN) if len(values) else 1.0
 
 
 def _list_groups(people: pd.DataFrame, by: Color) -> list[str]:
@@ -325,12 +356,9 @@ def _bar(title: str) -> dict[str, object]:
     }
 
 
-def _describe(sides: Sequence[Side], shown: int) -> str:
+def _describe(sides: Sequence[Side]) -> str:
     first = sides[0]
-    people, links = len(first.people), len(first.edges)
-    note = f"{people:,} people, {links:,} links"
-    if first.lost is None and shown < links:
-        note += f", of which {shown:,} are drawn"
+    note = f"{len(first.people):,} people, all {len(first.edges):,} links"
     note += "; near each other: few steps apart."
     if any(side.lost is not None for side in sides):
         note += " Red: links that were taken away; blue: links that are new."

@@ -12,6 +12,7 @@ from core.algorithms.layout import (
     compute_layout,
     compute_stress,
     find_pivots,
+    gather_neighbors,
     lay_out_connected,
     majorize,
     place_by_pivots,
@@ -131,6 +132,31 @@ def test_neighbours_stand_near_each_other():
         places - middles[0], axis=1
     )
     assert (nearer == side).mean() > 0.9
+
+
+def test_communities_stand_apart():
+    """Dense groups, each with many who have a single link: equally far from everything else."""
+    groups, size, leaves = 6, 30, 60
+    net = nx.random_partition_graph([size] * groups, 0.3, 0.01, seed=1)
+    for group in range(groups):
+        for leaf in range(leaves):
+            net.add_edge(size * group + leaf % size, f"{group}-{leaf}")
+    names = [n // size if isinstance(n, int) else int(n.split("-")[0]) for n in net.nodes]
+    net = nx.convert_node_labels_to_integers(net)
+    places, side = compute_layout(make_graph(net), rng()), np.array(names)
+    middles = np.array([places[side == g].mean(axis=0) for g in range(groups)])
+    nearest = np.linalg.norm(places[:, None] - middles[None], axis=2).argmin(axis=1)
+    assert (nearest == side).mean() > 0.85  # by stress alone 0.74
+
+
+def test_a_step_towards_the_neighbours_is_the_mean_of_a_loop(monkeypatch):
+    monkeypatch.setattr("core.algorithms.layout.GATHER_ROUNDS", 1)
+    graph = GRAPHS["karate"]
+    places = rng().normal(size=(graph.num_nodes, 2))
+    moved = gather_neighbors(graph.adjacency, places)
+    for node in range(graph.num_nodes):
+        others = [places[j] for edge in graph.edges for j in edge if node in edge and j != node]
+        np.testing.assert_allclose(moved[node], 0.6 * places[node] + 0.4 * np.mean(others, axis=0))
 
 
 def test_spreading_keeps_directions_and_order():

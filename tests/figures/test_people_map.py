@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
 from core.figures import people_map as module
 from core.figures.people_map import Side, community_map, people_map
 from core.figures.theme import INKS
-from core.findings.palette import RISK_SCALE
 from core.findings.people_map import compute_communities, compute_people, find_changes
 from tests.figures.conftest import RELEASES, make_view
+from tests.figures.test_theme import luminance
 from tests.oracles.graphs import two_communities
 
 GRAPH = two_communities()
@@ -52,48 +56,50 @@ def test_risk_has_its_scale_and_the_highest_is_on_top():
     assert grey.marker.color == module.NOTHING
     assert len(grey.x) == 3
     assert np.all(np.diff(points.marker.color) >= 0)
-    assert [color for _, color in points.marker.colorscale] == list(RISK_SCALE)
-    assert (points.marker.cmin, points.marker.cmax) == (0, 1)
+    largest = make_side().people.risk.max()
+    assert points.marker.cmin == 0
+    assert points.marker.cmax == pytest.approx(largest, rel=0.05)
 
 
-def test_the_darkest_points_have_an_edge_on_a_dark_page():
-    (_, dark), (_, light) = (
-        list_markers(people_map([make_side()], POSITIONS, "risk", theme))
-        for theme in ("dark", "light")
-    )
-    assert dark.marker.line.color == INKS["dark"].text
-    assert light.marker.line.color is None
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("by", ["risk", "links"])
+def test_no_point_is_as_pale_as_the_page_and_the_highest_stands_out_most(theme, by):
+    points = list_markers(people_map([make_side()], POSITIONS, by, theme))[-1]
+    page = luminance(INKS[theme].surface)
+    levels = [luminance(color) for _, color in points.marker.colorscale]
+    contrasts = [(max(c, page) + 0.05) / (min(c, page) + 0.05) for c in levels]
+    assert min(contrasts) > 1.5
+    assert contrasts[-1] == max(contrasts) > 7
 
 
-def test_the_edges_of_fine_points_do_not_hide_their_colour(monkeypatch):
-    monkeypatch.setattr("core.figures.people_map._find_size", lambda _: 3)
-    for trace in list_markers(people_map([make_side()], POSITIONS, "risk", "dark")):
-        assert trace.marker.line.width <= 0.1 * trace.marker.size
-        assert trace.marker.line.color == INKS["dark"].muted
+def read_image(chart, number: int = 0) -> np.ndarray:
+    data = chart.figure.layout.images[number].source.partition(",")[2]
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))
 
 
-def test_links_are_one_line_and_thinned(monkeypatch):
-    monkeypatch.setattr(module, "MAX_LINES", 50)
-    chart = people_map([make_side()], POSITIONS)
-    line = next(trace for trace in chart.figure.data if trace.mode == "lines")
-    ends = np.column_stack([line.x, line.y]).reshape(-1, 3, 2)
-    assert 25 <= len(ends) <= 50
-    assert np.isnan(ends[:, 2]).all()
-    pairs = {tuple(map(tuple, POSITIONS[edge].round(5))) for edge in GRAPH.edges}
-    assert {tuple(map(tuple, pair.round(5))) for pair in ends[:, :2]} <= pairs
-    assert f"{GRAPH.num_edges} links, of which {len(ends)} are drawn" in chart.note
+def test_every_link_is_in_the_image_where_its_ends_stand(monkeypatch):
+    monkeypatch.setattr(module, "PIXELS", 300)
+    side = make_side()
+    chart = people_map([side], POSITIONS)
+    image = read_image(chart)
+    assert image.shape == (300, 300, 4)
+    for share in (0.0, 0.37, 0.5, 1.0):
+        places = POSITIONS[side.edges[:, 0]] * (1 - share) + POSITIONS[side.edges[:, 1]] * share
+        column = np.round((places[:, 0] + 1.08) * 299 / 2.16).astype(int)
+        row = np.round((1.08 - places[:, 1]) * 299 / 2.16).astype(int)
+        near = [image[r - 1 : r + 2, c - 1 : c + 2, 3].max() for r, c in zip(row, column, strict=True)]
+        assert min(near) > 0
+    layout = chart.figure.layout.images[0]
+    assert (layout.x, layout.y, layout.sizex, layout.layer) == (-1.08, 1.08, 2.16, "below")
+    assert f"all {len(side.edges)} links" in chart.note
 
 
-def test_beside_many_people_fewer_links_are_drawn(monkeypatch):
-    monkeypatch.setattr(module, "MANY_PEOPLE", GRAPH.num_nodes - 1)
-    monkeypatch.setattr(module, "FEW_LINES", 20)
-    chart = people_map([make_side()], POSITIONS)
-    line = next(trace for trace in chart.figure.data if trace.mode == "lines")
-    assert 10 <= len(line.x) / 3 <= 20
-    assert sum(len(trace.x) for trace in list_markers(chart)) == GRAPH.num_nodes
-    monkeypatch.setattr(module, "MANY_PEOPLE", GRAPH.num_nodes)
-    (many,) = [t for t in people_map([make_side()], POSITIONS).figure.data if t.mode == "lines"]
-    assert len(many.x) / 3 == GRAPH.num_edges
+def test_the_largest_communities_bear_their_number():
+    chart = people_map([make_side()], POSITIONS, "community")
+    labels = {a.text: (a.x, a.y) for a in chart.figure.layout.annotations}
+    assert set(labels) == {"<b>1</b>", "<b>2</b>"}
+    own = GRAPH.attribute("private").codes == 0
+    assert labels["<b>1</b>"] == pytest.approx(np.median(POSITIONS[own], axis=0))
 
 
 def test_two_sides_share_places_and_zoom():
@@ -107,20 +113,22 @@ def test_two_sides_share_places_and_zoom():
     assert list(chart.table.release.unique()) == ["original", RELEASES[1]]
 
 
-def test_changes_are_red_and_blue_lines():
+def test_changes_are_a_red_and_a_blue_image():
     chart = people_map(
         [make_side(), make_side(RELEASES[1], with_changes=True)], POSITIONS, "change"
     )
-    lines = [t for t in chart.figure.data if t.mode == "lines" and t.xaxis == "x2"]
-    lost = GRAPH.num_edges - len(make_side(RELEASES[1]).edges)
-    assert [len(t.x) // 3 for t in lines] == [lost, 0]
-    assert lines[0].line.color == module.REMOVED_RED
+    original, lost, gained = (read_image(chart, i) for i in range(3))
+    assert tuple(lost[lost[..., 3] > 0][0, :3]) == (0xD5, 0x5E, 0x00)
+    assert not gained.any()
+    assert 0 < (lost[..., 3] > 0).sum() < (original[..., 3] > 0).sum()
+    assert [image.xref for image in chart.figure.layout.images] == ["x", "x2", "x2"]
     assert "taken away" in chart.note
 
 
 def test_a_person_who_was_looked_for_is_ringed_in_the_middle():
     chart = people_map([make_side()], POSITIONS, focus=7)
-    ring = chart.figure.data[-1]
+    ring, lines = chart.figure.data[-1], chart.figure.data[0]
+    assert len(lines.x) / 3 == GRAPH.degrees[7]  # their own links, sharp at any zoom
     assert (ring.x[0], ring.y[0]) == tuple(POSITIONS[7])
     x = chart.figure.layout.xaxis.range
     assert sum(x) / 2 == pytest.approx(POSITIONS[7, 0])

@@ -15,7 +15,7 @@ from core.audit.store.schema import JobRow
 from core.audit.view import JobProgress
 from core.errors import InputError
 
-VERSION = 1
+VERSION = 2
 """Raised where the same graph gets other places than before."""
 
 
