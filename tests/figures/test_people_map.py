@@ -87,7 +87,9 @@ def test_every_link_is_in_the_image_where_its_ends_stand(monkeypatch):
         places = POSITIONS[side.edges[:, 0]] * (1 - share) + POSITIONS[side.edges[:, 1]] * share
         column = np.round((places[:, 0] + 1.08) * 299 / 2.16).astype(int)
         row = np.round((1.08 - places[:, 1]) * 299 / 2.16).astype(int)
-        near = [image[r - 1 : r + 2, c - 1 : c + 2, 3].max() for r, c in zip(row, column, strict=True)]
+        near = [
+            image[r - 1 : r + 2, c - 1 : c + 2, 3].max() for r, c in zip(row, column, strict=True)
+        ]
         assert min(near) > 0
     layout = chart.figure.layout.images[0]
     assert (layout.x, layout.y, layout.sizex, layout.layer) == (-1.08, 1.08, 2.16, "below")
