@@ -319,7 +319,8 @@ class Graph:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of everything but the name: equal graphs have equal hashes anywhere."""
+        """SHA-256 of everything but the name, the order of nodes included, on which results
+        depend: equal graphs have equal hashes anywhere."""
         digest = hashlib.sha256()
 
         def add(label: str, array: np.ndarray) -> None:
@@ -327,15 +328,15 @@ class Graph:
             digest.update(np.ascontiguousarray(array).data)
 
         add("edges", self.edges)
-        digest.update("\x1f".join(self.node_ids).encode())
+        _add_texts(digest, self.node_ids)
         for name in sorted(self.attributes):
             attribute = self.attributes[name]
-            digest.update("\x1f".join((name, *attribute.classes)).encode())
+            _add_texts(digest, (name, *attribute.classes))
             add("codes", attribute.codes)
             if attribute.values is not None:
                 add("values", attribute.values)
         if self.features is not None:
-            digest.update("\x1f".join(self.feature_names).encode())
+            _add_texts(digest, self.feature_names)
             if sparse.issparse(self.features):
                 for part in ("indptr", "indices", "data"):
                     values = getattr(self.features, part)
@@ -344,6 +345,19 @@ class Graph:
                 add("features", self.features)
         if self.weights is not None:
             add("weights", self.weights)
+        return digest.hexdigest()
+
+    @cached_property
+    def identity_hash(self) -> str:
+        """SHA-256 of the set of node ids and the set of links between them: the same for every
+        order of rows, and whatever else is known of nodes and links."""
+        order = sorted(range(self.num_nodes), key=self.node_ids.__getitem__)
+        rank = np.empty(self.num_nodes, np.int64)
+        rank[order] = np.arange(self.num_nodes)
+        digest = hashlib.sha256()
+        _add_texts(digest, [self.node_ids[node] for node in order])
+        links = np.sort(pair_codes(rank[self.edges], self.num_nodes))
+        digest.update(links.astype("<i8").tobytes())
         return digest.hexdigest()
 
     def contains_pairs(self, pairs: np.ndarray) -> np.ndarray:
@@ -449,6 +463,14 @@ def _format_value(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return str(int(value)) if float(value).is_integer() else repr(float(value))
     return str(value).strip()
+
+
+def _add_texts(digest: hashlib._Hash, texts: Sequence[str]) -> None:
+    """Texts with their number and lengths: no two lists of texts add the same bytes."""
+    encoded = [text.encode() for text in texts]
+    lengths = np.array([len(encoded), *map(len, encoded)], "<i8")
+    digest.update(lengths.tobytes())
+    digest.update(b"".join(encoded))
 
 
 def _freeze(array: np.ndarray) -> np.ndarray:

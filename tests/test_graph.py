@@ -112,6 +112,34 @@ def test_a_code_outside_its_classes_is_refused():
             Attribute("z", np.array(codes), ("a", "b"))
 
 
+def test_ids_are_hashed_apart():
+    line = np.array([[0, 1]])
+    first, second = (Graph(line, ids) for ids in (("a\x1fb", "c"), ("a", "b\x1fc")))
+    assert first.content_hash != second.content_hash
+    assert first.identity_hash != second.identity_hash
+    columns = [
+        Attribute(name, np.array([0, 1]), classes)
+        for name, classes in (("x\x1fy", ("a", "b")), ("x", ("y\x1fa", "b")))
+    ]
+    first, second = (Graph(line, ("a", "b"), {"column": column}) for column in columns)
+    assert first.content_hash != second.content_hash
+
+
+def test_the_identity_is_of_ids_and_links_in_any_order():
+    graph = two_communities(40)
+    inverted = graph.subgraph(np.random.default_rng(0).permutation(40))
+    bare = Graph.from_pairs(graph.edges[::-1, ::-1], node_ids=graph.node_ids)
+    assert graph.content_hash != inverted.content_hash  # results depend on the order
+    assert graph.identity_hash == inverted.identity_hash == bare.identity_hash
+    others = (
+        graph.without_edges(graph.edges[:1]),
+        replace(graph, node_ids=(*graph.node_ids[:-1], "another")),
+        graph.with_edges(graph.edges[:, [0, 0]] * [1, 0]),
+        Graph(graph.edges, (*graph.node_ids, "alone")),
+    )
+    assert graph.identity_hash not in {other.identity_hash for other in others}
+
+
 @pytest.mark.parametrize("order", [[3, 5, 8, 21, 30, 31], [30, 3, 31, 8, 5, 21]])
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_a_subgraph_has_links_weights_and_data_of_its_nodes_in_their_order(order, is_weighted):
