@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 DEFAULT_SHARE = 0.1
 """Share of the links that is hidden where the command does not say otherwise."""
 
+LAYOUT = {
+    "separator": ("comma", "semicolon", "tab", "bar", "space"),
+    "decimal": ("point", "comma"),
+    "header": ("yes", "no"),
+}
+"""Options on a table of text → what they may be; see `core.data.sniff`."""
+
 EVERY = "all"
 """Stands for all methods of a kind."""
 
@@ -64,6 +71,13 @@ def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
     parser.add_argument(
         "--ignore-weights", action="store_true", help="leave out the links' weights"
     )
+    for prefix, table in (("", "links"), ("nodes-", "the node table")):
+        for field, choices in LAYOUT.items():
+            parser.add_argument(
+                f"--{prefix}{field}",
+                choices=choices,
+                help=f"{field} of {table} as text, where it is not to be detected",
+            )
     parser.add_argument(
         "--add-undeclared-nodes",
         action="store_true",
@@ -171,6 +185,8 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
         unknown=unknown,
         missing_nodes="add" if options.add_undeclared_nodes else "error",
         ignore_weights=options.ignore_weights,
+        layout=read_layout(options),
+        nodes_layout=read_layout(options, "nodes_"),
     )
     report = loaded.report
     tell(
@@ -183,6 +199,12 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
     if options.nodes and not unknown:
         _warn_of_markers(options, tell)
     return loaded
+
+
+def read_layout(options: argparse.Namespace, prefix: str = "") -> dict[str, str]:
+    """What the options say of a table's layout, as `sniff.parse_layout` takes it."""
+    given = {field: getattr(options, f"{prefix}{field}", None) for field in LAYOUT}
+    return {field: choice for field, choice in given.items() if choice is not None}
 
 
 def _warn_of_markers(options: argparse.Namespace, tell: Tell) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from core.data.columns import (
 from core.data.loaded import LoadedGraph, LoadReport, count_merged_rows
 from core.errors import InputError
 from core.graph import Attribute, Graph
+from core.words import count_noun
 
 MissingNodes = Literal["error", "drop", "add"]
 """What to do with links to ids that are not declared: refuse, drop them, add the nodes."""
@@ -59,7 +61,7 @@ def join_node_table(
     """Nodes become the table's rows, in their order; links to other ids are refused or dropped,
     or their ends become nodes of which nothing is known.
     """
-    ids = as_text(table[id_column])
+    ids = as_text(table[id_column]).map(lambda node: normalize("NFC", node))
     blank, repeated = ids == "", ids.duplicated()
     if blank.any():
         raise InputError(
@@ -110,6 +112,23 @@ def join_node_table(
         notes=notes,
         table=table.drop(columns=[id_column]).reset_index(drop=True),
     )
+
+
+def unite_spellings(raw: RawGraph) -> RawGraph:
+    """Ids in Unicode's composed form (NFC): one name typed in two ways is one node.
+
+    Only for nodes of which nothing but the id is known.
+    """
+    composed = [normalize("NFC", node) for node in raw.node_ids]
+    changed = sum(a != b for a, b in zip(raw.node_ids, composed, strict=True))
+    if not changed:
+        return raw
+    positions, ids = pd.factorize(np.array(composed, object))
+    note = f"{count_noun(changed, 'id')} rewritten in composed Unicode (NFC)"
+    united = len(composed) - len(ids)
+    note += f", which made {count_noun(united, 'node')} one with another" if united else ""
+    pairs = positions[raw.pairs].astype(np.int64)
+    return replace(raw, pairs=pairs, node_ids=tuple(ids), notes=[*raw.notes, note])
 
 
 def assemble_graph(

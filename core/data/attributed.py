@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -31,11 +32,12 @@ class AttributedNodes:
         """A node with its values by column; raises where the id is empty or repeated."""
         if node is None or not node.strip():
             raise FormatError(self._file, "must give every node an id")
-        if node.strip() in self._nodes:
+        node = normalize("NFC", node.strip())
+        if node in self._nodes:
             raise FormatError(
                 self._file, "must have distinct node ids", node, "remove the duplicate"
             )
-        self._nodes[node.strip()] = values
+        self._nodes[node] = values
         for column in values:
             self._columns.setdefault(column, "")
         if not len(self._nodes) % 1000:
@@ -45,7 +47,7 @@ class AttributedNodes:
         """A link between two ids; raises where an end is missing."""
         if source is None or target is None:
             raise FormatError(self._file, "must give every link two ends", (source, target))
-        self._ends.append((source.strip(), target.strip()))
+        self._ends.append((normalize("NFC", source.strip()), normalize("NFC", target.strip())))
         self._weights.append(weight)
 
     def to_raw(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -25,10 +25,38 @@ ROLES = (
 
 _ENDS = re.compile(
     r"((source|target|from|to|src|dst|head|tail|start|end|node|user|id|person|member|u|v)"
-    r"(_?(node|user|person|member))?([ _-]?ids?)?[ _-]?([12ab])?)|(from|to)nodeid",
+    r"(_?(node|user|person|member))?([ _-]?ids?)?[ _-]?([12ab])?)|(from|to)nodeid"
+    r"|sender|receiver|recipient|caller|callee|follower|followee|citing|cited"
+    r"|von|nach|quelle|ziel|desde|hasta|origen|destino|origine|destination|vers",
     re.IGNORECASE,
 )
-_WEIGHT = re.compile(r"weights?|w|strength|count", re.IGNORECASE)
+_SOURCES = (
+    "source",
+    "from",
+    "sender",
+    "caller",
+    "follower",
+    "citing",
+    "von",
+    "quelle",
+    "desde",
+    "ori",
+)
+_TARGETS = (
+    "target",
+    "to",
+    "recei",
+    "recip",
+    "callee",
+    "followee",
+    "cited",
+    "nach",
+    "ziel",
+    "hasta",
+    "dest",
+    "vers",
+)
+_WEIGHT = re.compile(r"weights?|w|strength|count|gewicht|peso|poids", re.IGNORECASE)
 _ID = re.compile(
     r"(.*[ _-])?(ids?|uuid|guid)|(node|user|person|member|account)s?|[a-z]+I[Dd]|id\d*|key",
     re.IGNORECASE,
@@ -61,15 +89,16 @@ BLANKS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>
 _MARKERS = ("-1", "-999", "-9", "999", "unknown", "Unknown", "missing", *sorted(BLANKS))
 
 
-def guess_roles(table: pd.DataFrame) -> dict[str, str]:
+def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str, str]:
     """A proposal of each column's role, for a table of links or of nodes.
 
+    link_ids  ends of the links, of which the id column of a node table is to hold most
     At most one column is proposed as private and one as utility, by their names.
     """
     names = [str(c) for c in table.columns]
     if _looks_like_links(table):
         return guess_link_roles(table, {})
-    roles = guess_node_roles(table)
+    roles = guess_node_roles(table, guess_id_column(table, link_ids))
     for role, words in (("private", _PRIVATE_WORDS), ("utility", _UTILITY_WORDS)):
         found = next(
             (
@@ -98,17 +127,23 @@ def guess_node_roles(table: pd.DataFrame, id_column: str | None = None) -> dict[
     return roles
 
 
-def guess_id_column(table: pd.DataFrame) -> str | None:
-    """The column that names the nodes: distinct values, called like an id or standing first."""
+def guess_id_column(table: pd.DataFrame, link_ids: Collection[str] = ()) -> str | None:
+    """The column that names the nodes: distinct values, of which most are ends of links; among
+    equals one called like an id or standing first."""
     columns = [str(c) for c in table.columns]
     named = [c for c in columns if _ID.fullmatch(c)]
     exact = [c for c in named if c.lower() in ("id", "node_id", "user_id", "node", "user")]
-    for column in [*exact, *named, *columns[:1]]:
+    likely = list(dict.fromkeys([*exact, *named, *columns[:1]]))
+    wanted = {normalize("NFC", node) for node in link_ids}
+    best, most = None, -1
+    for column in dict.fromkeys([*likely, *(columns if wanted else ())]):
         values = as_text(table[column])
         is_whole = not is_numeric(table[column]) or values.str.fullmatch(r"-?\d+").all()
         if len(values) and values.is_unique and (values != "").all() and is_whole:
-            return column
-    return exact[0] if exact else None
+            matches = len(wanted.intersection(normalize("NFC", value) for value in values))
+            if matches > most and (matches or column in likely):
+                best, most = column, matches
+    return best or (exact[0] if exact else None)
 
 
 def guess_link_roles(table: pd.DataFrame, given: Mapping[str, str]) -> dict[str, str]:
@@ -122,9 +157,9 @@ def guess_link_roles(table: pd.DataFrame, given: Mapping[str, str]) -> dict[str,
     if len(ends) < 2:
         ends = [*ends, *(c for c in free if c not in ends and not _WEIGHT.fullmatch(c))]
     ends.sort(key=columns.index)
-    for end, synonym in (("source", "from"), ("target", "to")):
+    for end, names in (("source", _SOURCES), ("target", _TARGETS)):
         if end not in roles.values() and ends:
-            named = [c for c in ends if c.lower().startswith((end, synonym))]
+            named = [c for c in ends if c.lower().startswith(names)]
             chosen = named[0] if named else ends[0]
             roles[chosen] = end
             ends.remove(chosen)
@@ -182,29 +217,14 @@ def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
             )
 
 
-def is_link_header(first: list[str], rest: pd.DataFrame) -> bool:
-    """Whether the first row of a table of links holds names instead of a link.
-
-    Nodes may be called like columns (v1, user2): cells that differ from each other only by their
-    number, or from one below, are nodes.
-    """
-    if len(first) < 2 or any(_is_number(v) for v in first if v):
-        return False
-    if sum(bool(_ENDS.fullmatch(v)) for v in first) >= 2:
-        below = {_shape(value) for column in rest for value in rest[column]}
-        if not below:
-            return len(set(first)) > 1 and first == [_shape(v) for v in first]
-        return not any(_shape(v) in below for v in first)
-    return any(len(rest) > 0 and rest.iloc[:, i].map(_is_number).all() for i in range(len(first)))
+def is_end_name(name: str) -> bool:
+    """Whether a column of this name holds one end of a link."""
+    return bool(_ENDS.fullmatch(name))
 
 
 def is_link_name(name: str) -> bool:
     """Whether a column of this name holds an end or the weight of a link."""
     return bool(_ENDS.fullmatch(name) or _WEIGHT.fullmatch(name))
-
-
-def _shape(cell: str) -> str:
-    return re.sub(r"\d+", "0", str(cell).strip())
 
 
 def as_text(column: pd.Series) -> pd.Series:
@@ -271,11 +291,3 @@ def _looks_like_links(table: pd.DataFrame) -> bool:
 def _words(name: str) -> set[str]:
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
     return set(re.split(r"[^a-z]+", spaced.lower()))
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(str(value))
-    except ValueError:
-        return False
-    return True

@@ -8,25 +8,31 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.data.assembly import RawGraph
+from core.data.assembly import RawGraph, unite_spellings
 from core.data.columns import guess_link_roles
 from core.data.link_columns import read_columns
-from core.data.link_text import LinkText, guess_separator, is_number, load_link_text
+from core.data.link_text import LinkText, load_link_text
+from core.data.sniff import parse_numbers
 from core.data.spreadsheet import unescape_cell
 from core.errors import FormatError, InputError
 
-__all__ = ["guess_separator", "is_number", "load_edge_list", "load_link_table"]
-
 
 def load_edge_list(
-    path: str | Path, roles: Mapping[str, str] | None = None, ignore_weights: bool = False
+    path: str | Path,
+    roles: Mapping[str, str] | None = None,
+    ignore_weights: bool = False,
+    layout: Mapping[str, str] | None = None,
 ) -> RawGraph:
     """Links of a text file; nodes are the ids that it mentions, in order of appearance.
+
+    layout  what is known of its separator, decimal mark and header (`sniff.parse_layout`);
+            InputError where the rows leave open what is not
 
     Lines that begin with # or % are comments. Columns named (or assigned the roles) source,
     target and weight are used, else the first two, and the third as weight where it is a number.
     """
-    text = load_link_text(path)
+    text = load_link_text(path, layout)
+    text.layout.check_certain(text.file)
     columns = guess_link_roles(pd.DataFrame(columns=list(text.names)), roles or {})
     by_role = {role: column for column, role in columns.items()}
     if "source" not in by_role or "target" not in by_role:
@@ -48,7 +54,7 @@ def load_edge_list(
         chosen.append(by_role["weight"])
         notes.append(f"link weights were read from column '{by_role['weight']}'")
     codes, ids, weights = read_columns(text, chosen) or _parse_columns(text, chosen)
-    return RawGraph(
+    raw = RawGraph(
         pairs=codes.reshape(-1, 2),
         node_ids=ids,
         weights=weights,
@@ -56,11 +62,14 @@ def load_edge_list(
         format="edge list",
         notes=notes,
     )
+    return raw if text.data.isascii() else unite_spellings(raw)
 
 
-def load_link_table(path: str | Path, max_rows: int | None = None) -> pd.DataFrame:
-    """The table of an edge list as texts."""
-    return load_link_text(path).parse(max_rows)
+def load_link_table(
+    path: str | Path, max_rows: int | None = None, layout: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """The table of an edge list as texts, in the likeliest layout."""
+    return load_link_text(path, layout).parse(max_rows)
 
 
 def _parse_columns(
@@ -84,8 +93,7 @@ def _parse_columns(
 
 
 def _parse_weights(column: pd.Series, text: LinkText) -> np.ndarray:
-    cells = column.str.replace(",", ".", regex=False) if text.separator == ";" else column
-    values: np.ndarray = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)
+    values: np.ndarray = parse_numbers(column, text.layout.decimal).to_numpy(dtype=float)
     for bad, rule in ((~np.isfinite(values), "must be numbers"), (values < 0, "must be ≥ 0")):
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
@@ -93,6 +101,7 @@ def _parse_weights(column: pd.Series, text: LinkText) -> np.ndarray:
                 f"{text.file}: weights in column '{column.name}'",
                 rule,
                 f"'{column.iloc[row]}' in line {text.line_number(row)}",
-                f"correct it, or ignore the weights (role ignore for column '{column.name}')",
+                f"correct it, say --decimal, or ignore the weights (role ignore for column "
+                f"'{column.name}')",
             )
     return values

@@ -68,7 +68,7 @@ def _read(text: LinkText, data: bytes, separator: str, columns: list[str], as_nu
             null_values=[],
             strings_can_be_null=False,
             quoted_strings_can_be_null=False,
-            decimal_point="," if separator == ";" else ".",
+            decimal_point=text.layout.decimal,
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +13,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.data.columns import is_link_header, is_link_name
+from core.data.columns import guess_link_roles, is_link_name
 from core.data.limits import MAX_CELLS, check_cells
-from core.data.sniff import check_is_table
+from core.data.sniff import (
+    TableLayout,
+    check_is_table,
+    detect_decimal,
+    detect_link_header,
+    detect_separator,
+    find_decimals,
+    parse_layout,
+)
 from core.data.text_input import load_utf8
 from core.errors import FormatError
 
@@ -22,9 +31,7 @@ _BLOCK = 16 << 20
 _MAX_INDENT = 64
 _MAX_HEADERS = 1000
 _BLANKS = re.compile(rb"\s*+")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_QUOTED = re.compile(r'"[^"]*"')
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+SAMPLED_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +41,16 @@ class LinkText:
     file: str
     data: bytes
     num_comments: int
-    separator: str
+    layout: TableLayout
     names: tuple[str, ...]
-    has_header: bool
+
+    @property
+    def separator(self) -> str:
+        return self.layout.separator
+
+    @property
+    def has_header(self) -> bool:
+        return self.layout.has_header
 
     def parse(self, max_rows: int | None = None, columns: list[str] | None = None) -> pd.DataFrame:
         """Texts of the rows after the header; cells that a row lacks are empty."""
@@ -56,8 +70,10 @@ class LinkText:
         return [i for i, line in enumerate(self.data.split(b"\n"), 1) if line.strip()]
 
 
-def load_link_text(path: str | Path) -> LinkText:
-    """The text of a plain or gzip file and what its first rows say of the others.
+def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> LinkText:
+    """The text of a plain or gzip file and what its rows say of their layout.
+
+    given  what the caller says of it: see `sniff.parse_layout`
 
     FormatError where it is no table, where a line may be a comment or a link (#a,b), and where
     two columns have one name.
@@ -74,15 +90,24 @@ def load_link_text(path: str | Path) -> LinkText:
     sample = [line for line in sample if line.strip()][:50]
     if not sample:
         raise FormatError(file, "must have at least one link", "comments only")
-    separator = guess_separator(sample, file)
+    known = parse_layout(given)
+    separator, question = known.get("separator"), None
+    if separator is None:
+        separator, question = detect_separator(sample)
+    questions = [question]
     end = data.find(b"\n", start)
     first_line = data[start : end if end >= 0 else None].decode()
     width = len(_split(first_line, separator))
     check_cells(file, data.count(b"\n"), width, most=MAX_CELLS)
     _check_comments(comments, separator, width, file)
-    head = _parse(file, data, separator, 21)
+    head = _parse(file, data, separator, SAMPLED_ROWS)
     first = [str(value).strip() for value in head.iloc[0]]
-    has_header = is_link_header(first, head.iloc[1:])
+    has_header, question = known.get("header"), None
+    if has_header is None:
+        has_header, question = detect_link_header(
+            first, head.iloc[1:21], lambda cell: _occurs_again(cell, data, start, separator)
+        )
+    questions.append(question)
     if has_header:
         repeated = next((name for name in first if name and first.count(name) > 1), None)
         if repeated is not None:
@@ -94,51 +119,32 @@ def load_link_text(path: str | Path) -> LinkText:
     else:
         names = ["source", "target", *(f"column {i}" for i in range(3, len(first) + 1))]
         names = names[: len(first)]
-        if len(first) > 2 and is_number(_with_point(first[2], separator)):
+        if len(first) > 2 and find_decimals(first[2:3]):
             names[2] = "weight"
-    return LinkText(file, data, num_comments, separator, tuple(names), has_header)
+    decimal, question = known.get("decimal"), None
+    if decimal is None:
+        roles = guess_link_roles(pd.DataFrame(columns=names), {})
+        rows = head.iloc[int(has_header) :]
+        numbers = [rows.iloc[:, i] for i, name in enumerate(names) if roles[name] == "weight"]
+        decimal, question = detect_decimal(numbers, separator)
+    questions.append(question)
+    asked = tuple(question for question in questions if question is not None)
+    layout = TableLayout(separator, decimal, has_header, asked)
+    return LinkText(file, data, num_comments, layout, tuple(names))
 
 
-def guess_separator(lines: list[str], file: str = "file") -> str:
-    """The first of tab, comma, semicolon that most lines contain, else space.
-
-    Where lines hold commas and semicolons, semicolons separate if the commas are decimal ones,
-    else whichever gives every line the same number of fields; FormatError if both do.
-    """
-    widths = {s: [len(row) for row in csv.reader(lines, delimiter=s)] for s in "\t,;"}
-    likely = [s for s, counts in widths.items() if sum(c > 1 for c in counts) > len(counts) / 2]
-    if likely == [",", ";"]:
-        bare = "".join(_QUOTED.sub("", line) for line in lines)
-        likely = [s for s in likely if s in bare] or likely
-    if likely == [",", ";"]:
-        rows = list(csv.reader(lines, delimiter=";"))
-        with_comma = [cell for row in rows for cell in row if "," in cell]
-        if with_comma and all(_DECIMAL_COMMA.fullmatch(cell) for cell in with_comma):
-            return ";"
-        even = [s for s in likely if len(set(widths[s])) == 1]
-        if len(even) == 2:
-            raise FormatError(
-                file,
-                "must have one separator",
-                f"commas and semicolons in '{lines[0][:40]}'",
-                "put cells that hold the other one in quotes",
-            )
-        likely = even or likely
-    return likely[0] if likely else " "
+def _occurs_again(cell: str, data: bytes, start: int, separator: str) -> bool:
+    """Whether a text is in one of the first two columns of any row after the first."""
+    gap = rb"[ \t]+" if separator == " " else rb"[ \t]*" + re.escape(separator.encode())
+    text = rb'[ \t]*"?' + re.escape(cell.encode()) + rb'"?'
+    other = rb'[ \t]*(?:"[^"\n]*"|[^\n"' + re.escape(separator.encode()) + rb"]*?)"
+    row = rb"^(?:" + other + gap + rb")?" + text + rb"[ \t]*(?:$|\r|" + gap + rb")"
+    return re.compile(row, re.MULTILINE).search(data, data.find(b"\n", start)) is not None
 
 
 def find_content(data: bytes) -> int:
     """Position of the first byte that is not blank."""
     return _BLANKS.match(data).end()  # type: ignore[union-attr]
-
-
-def is_number(text: str) -> bool:
-    """Whether the text is a decimal number."""
-    return _NUMBER.fullmatch(text) is not None
-
-
-def _with_point(text: str, separator: str) -> str:
-    return text.replace(",", ".") if separator == ";" else text
 
 
 def _parse(file: str, data: bytes, separator: str, max_rows: int | None) -> pd.DataFrame:

@@ -5,65 +5,107 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.data.columns import BLANKS
 from core.data.limits import MAX_CELLS, MAX_TEXT_BYTES, check_cells
-from core.data.link_text import guess_separator
-from core.data.sniff import check_is_table
+from core.data.sniff import (
+    TableLayout,
+    check_is_table,
+    detect_decimal,
+    detect_node_header,
+    detect_separator,
+    find_decimals,
+    parse_layout,
+)
 from core.data.spreadsheet import unescape_cell
 from core.data.text_input import check_file, load_text
 from core.errors import FormatError, ResourceError
 
-_DECIMAL_COMMA = r"\s*[+-]?\d*,\d+\s*|\s*[+-]?\d+\s*"
 
+def load_node_table(
+    path: str | Path,
+    max_rows: int | None = None,
+    layout: Mapping[str, str] | None = None,
+    asks: bool = True,
+) -> pd.DataFrame:
+    """The table as given: texts from CSV (nothing is read as missing), typed from Parquet.
 
-def load_node_table(path: str | Path, max_rows: int | None = None) -> pd.DataFrame:
-    """The table as given: texts from CSV (nothing is read as missing), typed from Parquet."""
+    layout  what is known of a text's separator, decimal mark and header (`sniff.parse_layout`)
+    asks    whether what its rows leave open is an InputError; else the likeliest is taken
+    """
     path = check_file(path)
-    with path.open("rb") as file:
-        is_parquet = file.read(4) == b"PAR1"
-    table = _load_parquet(path, max_rows) if is_parquet else _load_csv(path, max_rows)
-    if is_parquet:
+    if is_parquet(path):
+        table = _load_parquet(path, max_rows)
         table.columns = pd.Index([str(c).strip() for c in table.columns])
         _check_distinct(list(table.columns), path)
+    else:
+        table, found = _load_csv(path, max_rows, layout)
+        if asks:
+            found.check_certain(f"file '{path.name}'", "nodes-")
     if len(table) == 0:
         raise FormatError(f"file '{path.name}'", "must have at least one row", 0)
     return table
 
 
-def _load_csv(path: Path, max_rows: int | None) -> pd.DataFrame:
+def sniff_nodes(path: str | Path, layout: Mapping[str, str] | None = None) -> TableLayout:
+    """The likeliest layout of a node table of text, and what is open about it."""
+    return _load_csv(check_file(path), 1, layout)[1]
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file begins as Parquet does."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def _load_csv(
+    path: Path, max_rows: int | None, given: Mapping[str, str] | None
+) -> tuple[pd.DataFrame, TableLayout]:
     """All cells as texts. Read by Arrow, which notices short rows where pandas fills them."""
     import pyarrow as pa
+    import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv
 
     file = f"file '{path.name}'"
     text = load_text(path).lstrip("\r\n")
     check_is_table(text[: 1 << 13].encode() + text[-(1 << 13) :].encode(), file)
     lines = [line for line in text[: 1 << 16].splitlines() if line.strip()][:20]
-    separator = guess_separator(lines, file)
+    known = parse_layout(given)
+    separator, question = known.get("separator"), None
+    if separator is None:
+        separator, question = detect_separator(lines)
+    questions = [question]
+    chosen = separator
     check_cells(
         file, text.count("\n"), len(lines[0].split(None if separator == " " else separator))
     )
     if separator == " ":
         text = "\n".join("\t".join(line.split()) for line in text.splitlines())
         separator = "\t"
-    header = next(
-        csv.reader([text[: text.find("\n") if "\n" in text else None]], delimiter=separator)
-    )
-    names = [unescape_cell(name.strip()) or f"column {i + 1}" for i, name in enumerate(header)]
+    has_header = known.get("header")
+    rows = list(csv.reader(text[: 1 << 16].splitlines()[:20], delimiter=separator))
+    first = [unescape_cell(cell.strip()) for cell in rows[0]]
+    if has_header is None:
+        below = pd.DataFrame([row for row in rows[1:] if len(row) == len(first)])
+        questions.append(detect_node_header(first, below))
+        has_header = questions[-1] is None or questions[-1].choices[0] == "yes"
+    header = first if has_header else [""] * len(first)
+    names = [name or f"column {i}" for i, name in enumerate(header, 1)]
     _check_distinct(names, path)
     data = text.encode()
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(data),
             read_options=arrow_csv.ReadOptions(
-                use_threads=False, column_names=names, skip_rows=1, block_size=len(data) + 1
+                use_threads=False,
+                column_names=names,
+                skip_rows=int(has_header),
+                block_size=len(data) + 1,
             ),
             parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
@@ -80,22 +122,31 @@ def _load_csv(path: Path, max_rows: int | None) -> pd.DataFrame:
             found[0] if found else str(error).splitlines()[0],
             "check separators and quotes",
         ) from None
+    marks = {
+        name: pc.unique(table[name]).to_pylist()
+        for name in names
+        if _contains(table[name], ",") or (chosen == ";" and _contains(table[name], "."))
+    }
+    decimal, question = known.get("decimal"), None
+    if decimal is None:
+        decimal, question = detect_decimal(marks.values(), chosen)
+    questions.append(question)
     frame = table.slice(0, max_rows).to_pandas()
-    for column in names:
-        if frame[column].str.startswith("'").any():
-            frame[column] = frame[column].map(unescape_cell)
-        if separator == ";":
-            frame[column] = _with_points(frame[column])
-    return frame
+    group = "." if decimal == "," else ","
+    for name in names:
+        if frame[name].str.startswith("'").any():
+            frame[name] = frame[name].map(unescape_cell)
+        if name in marks and decimal in find_decimals(marks[name]):
+            plain = frame[name].str.replace(group, "", regex=False)
+            frame[name] = plain.str.replace(decimal, ".", regex=False)
+    asked = tuple(question for question in questions if question is not None)
+    return frame, TableLayout(chosen, decimal, has_header, asked)
 
 
-def _with_points(column: pd.Series) -> pd.Series:
-    """Numbers with a decimal point, where all cells of a column are numbers with commas."""
-    cells = column[~column.str.strip().isin(BLANKS)]
-    if not cells.str.contains(",", regex=False).any():
-        return column
-    is_number = cells.str.fullmatch(_DECIMAL_COMMA).all()
-    return column.str.replace(",", ".", regex=False) if is_number else column
+def _contains(column: Any, mark: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(column, mark)).as_py())
 
 
 def _check_distinct(names: Sequence[str], path: Path) -> None:

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +91,12 @@ def _load_preview(path: Path, folder: Path, options: dict[str, Any]) -> dict[str
 
 def _load_pairs(path: Path, folder: Path, _options: dict[str, Any]) -> dict[str, Any]:
     from core.data.edge_list import load_edge_list
+    from core.data.link_text import load_link_text
     from core.data.packing import pack_texts
 
-    raw = load_edge_list(path)
+    # a header taken for a link names nodes that the graph lacks, which the caller refuses
+    asked = {question.field for question in load_link_text(path).layout.questions}
+    raw = load_edge_list(path, layout={"header": "no"} if "header" in asked else None)
     _save(folder, {"pairs": raw.pairs, "node_ids": pack_texts(raw.node_ids)})
     return {}
 
@@ -101,7 +105,14 @@ def _find_markers(path: Path, _folder: Path, _options: dict[str, Any]) -> dict[s
     from core.data.columns import guess_unknown_markers
     from core.data.node_table import load_node_table
 
-    return {"markers": guess_unknown_markers(load_node_table(path))}
+    return {"markers": guess_unknown_markers(load_node_table(path, asks=False))}
+
+
+def _sniff_layout(path: Path, _folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    from core.data.readers import sniff_table
+
+    layout = sniff_table(path, **options)
+    return {"layout": None if layout is None else asdict(layout)}
 
 
 def _save(folder: Path, arrays: dict[str, Any]) -> None:
@@ -115,6 +126,7 @@ _VERBS: dict[str, Callable[[Path, Path, dict[str, Any]], dict[str, Any]]] = {
     "preview": _load_preview,
     "pairs": _load_pairs,
     "markers": _find_markers,
+    "layout": _sniff_layout,
 }
 
 if __name__ == "__main__":

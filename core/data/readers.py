@@ -16,11 +16,13 @@ from core.data.assembly import MissingNodes, RawGraph, assemble_graph, join_node
 from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
 from core.data.edge_list import load_edge_list, load_link_table
 from core.data.gml import load_gml
+from core.data.link_text import load_link_text
 from core.data.loaded import LoadedGraph, LoadReport
 from core.data.musae import join_musae
-from core.data.node_table import load_node_table
+from core.data.node_table import load_node_table, sniff_nodes
 from core.data.npz import load_npz
 from core.data.pyg import load_pyg
+from core.data.sniff import TableLayout
 from core.data.text_input import check_file
 from core.data.xml_formats import load_gexf, load_graphml
 from core.errors import FormatError, InputError
@@ -32,6 +34,7 @@ __all__ = [
     "guess_unknown_markers",
     "load_graph",
     "read_preview",
+    "sniff_table",
 ]
 
 
@@ -49,6 +52,8 @@ def load_graph(
     target_path: str | Path | None = None,
     missing_nodes: MissingNodes = "error",
     ignore_weights: bool = False,
+    layout: Mapping[str, str] | None = None,
+    nodes_layout: Mapping[str, str] | None = None,
 ) -> LoadedGraph:
     """Read a graph; direction, self-loops and duplicates are dropped and counted.
 
@@ -61,6 +66,8 @@ def load_graph(
     missing_nodes  links to ids that the node table lacks or the format does not declare are an
                  error, dropped, or add the nodes, with nothing known of them
     ignore_weights  whether the links' weights are left out, whatever they are
+    layout, nodes_layout  separator, decimal and header of tables of text, where they are not to
+                 be detected: see `sniff.parse_layout`; what is unsure is an InputError
 
     In a node table numeric columns become features as they are, other columns attributes. Blank
     cells and NaN are unknown in an attribute; in a feature they get the column's median.
@@ -68,7 +75,7 @@ def load_graph(
     """
     path = check_file(path)
     roles = dict(roles or {})
-    raw = _load_raw(path, roles, missing_nodes, ignore_weights)
+    raw = _load_raw(path, roles, missing_nodes, ignore_weights, layout)
     if nodes_path is not None:
         nodes_path = check_file(nodes_path)
     chosen = {role: column for column, role in roles.items()}
@@ -78,7 +85,8 @@ def load_graph(
     if is_musae or target_path is not None:
         raw = join_musae(raw, nodes_path, target_path, id_column)
     elif nodes_path is not None:
-        raw = _join_nodes(raw, nodes_path, id_column, missing_nodes)
+        table = load_node_table(nodes_path, layout=nodes_layout)
+        raw = _join_nodes(raw, table, nodes_path.name, id_column, missing_nodes)
     node_roles = {c: r for c, r in roles.items() if r not in ("id", "source", "target", "weight")}
     loaded = assemble_graph(
         raw,
@@ -93,7 +101,12 @@ def load_graph(
     return loaded
 
 
-def read_preview(path: str | Path, rows: int = 8, is_nodes: bool = False) -> pd.DataFrame:
+def read_preview(
+    path: str | Path,
+    rows: int = 8,
+    is_nodes: bool = False,
+    layout: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """The first rows of a table of nodes or links, as texts, to choose the columns' roles by.
 
     A table known to hold nodes has a header for sure; else that is guessed from the rows.
@@ -103,10 +116,20 @@ def read_preview(path: str | Path, rows: int = 8, is_nodes: bool = False) -> pd.
     path = check_file(path)
     kind = detect_format(path)
     if kind == "parquet" or (is_nodes and kind == "text"):
-        return load_node_table(path, max_rows=rows)
+        return load_node_table(path, rows, layout, asks=False)
     if kind != "text":
         return pd.DataFrame()
-    return load_link_table(path, max_rows=rows)
+    return load_link_table(path, rows, layout)
+
+
+def sniff_table(
+    path: str | Path, is_nodes: bool = False, layout: Mapping[str, str] | None = None
+) -> TableLayout | None:
+    """How a table of links or of nodes will be read, and what to ask; None for other formats."""
+    path = check_file(path)
+    if detect_format(path) != "text":
+        return None
+    return sniff_nodes(path, layout) if is_nodes else load_link_text(path, layout).layout
 
 
 def detect_format(path: Path) -> str:
@@ -146,11 +169,15 @@ def detect_format(path: Path) -> str:
 
 
 def _load_raw(
-    path: Path, roles: Mapping[str, str], missing_nodes: MissingNodes, ignore_weights: bool
+    path: Path,
+    roles: Mapping[str, str],
+    missing_nodes: MissingNodes,
+    ignore_weights: bool,
+    layout: Mapping[str, str] | None,
 ) -> RawGraph:
     kind = detect_format(path)
     if kind == "text":
-        return load_edge_list(path, roles, ignore_weights)
+        return load_edge_list(path, roles, ignore_weights, layout)
     attributed = {"graphml": load_graphml, "gexf": load_gexf, "gml": load_gml}
     if kind in attributed:
         return attributed[kind](path, missing_nodes=missing_nodes, ignore_weights=ignore_weights)
@@ -167,16 +194,19 @@ def _load_raw(
 
 
 def _join_nodes(
-    raw: RawGraph, path: Path, id_column: str | None, missing_nodes: MissingNodes
+    raw: RawGraph,
+    table: pd.DataFrame,
+    file: str,
+    id_column: str | None,
+    missing_nodes: MissingNodes,
 ) -> RawGraph:
-    table = load_node_table(path)
-    column = id_column or guess_id_column(table)
+    column = id_column or guess_id_column(table, raw.node_ids)
     if column is None or column not in table.columns:
         raise InputError(
-            f"file '{path.name}': id column",
+            f"file '{file}': id column",
             "must be a column of the node table",
             column,
             "columns are: " + ", ".join(table.columns[:20]),
         )
-    joined = join_node_table(raw, table, column, path.name, missing_nodes)
+    joined = join_node_table(raw, table, column, file, missing_nodes)
     return replace(joined, format=f"{raw.format} with node table")

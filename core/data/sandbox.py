@@ -23,6 +23,7 @@ import core
 from core.data.assembly import RawGraph
 from core.data.loaded import LoadedGraph, LoadReport
 from core.data.packing import unpack_graph, unpack_texts
+from core.data.sniff import LayoutQuestion, TableLayout
 from core.data.temporary import make_folder
 from core.data.text_input import check_file
 from core.errors import FormatError, InputError, ResourceError, UnsupportedError
@@ -41,14 +42,33 @@ def load_in_sandbox(path: str | Path, **options: Any) -> LoadedGraph:
     return LoadedGraph(unpack_graph(arrays), LoadReport(**answer["report"]))
 
 
-def preview_in_sandbox(path: str | Path, rows: int = 8, is_nodes: bool = False) -> pd.DataFrame:
+def preview_in_sandbox(
+    path: str | Path,
+    rows: int = 8,
+    is_nodes: bool = False,
+    layout: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """`readers.read_preview` in a child process; every cell is a text."""
-    arrays, _ = _read("preview", path, {"rows": rows, "is_nodes": is_nodes})
+    arrays, _ = _read("preview", path, {"rows": rows, "is_nodes": is_nodes, "layout": layout})
     columns = unpack_texts(arrays["columns"])
     cells = [unpack_texts(arrays[f"column_{i}"]) for i in range(len(columns))]
     frame = pd.DataFrame(dict(enumerate(cells)), dtype=object)
     frame.columns = pd.Index(columns, dtype=object)
     return frame
+
+
+def sniff_safely(
+    path: str | Path, is_nodes: bool = False, layout: Mapping[str, str] | None = None
+) -> TableLayout | None:
+    """`readers.sniff_table` in a child process."""
+    _, answer = _read("layout", path, {"is_nodes": is_nodes, "layout": layout})
+    found = answer["layout"]
+    if found is None:
+        return None
+    questions = [
+        LayoutQuestion(q["field"], tuple(q["choices"]), q["reason"]) for q in found["questions"]
+    ]
+    return TableLayout(**{**found, "questions": tuple(questions)})
 
 
 def load_pairs_in_sandbox(path: str | Path) -> RawGraph:

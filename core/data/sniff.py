@@ -1,10 +1,21 @@
-"""Files that are no table though their name says so: read as one they would give a wrong graph."""
+"""What the content of a text file says of it: whether it is a table, and how its rows are read.
+
+Separator, decimal mark and header are detected; what the rows leave open is a question, which the
+pages ask and for which the command line has options.
+"""
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
-from core.errors import FormatError
+import pandas as pd
+
+from core.data.columns import BLANKS, is_end_name
+from core.errors import FormatError, InputError
 
 _HEAD = 1 << 12
 _STARTS = (
@@ -39,3 +50,219 @@ def check_is_table(data: bytes, file: str) -> None:
     is_wrapped = line[:1] in b"{[" and data[-_HEAD:].rstrip()[-1:] in b"}]"
     if _JSON.match(head) and (is_wrapped or not rest.strip() or line.rstrip()[-1:] in b"{[,"):
         raise FormatError(file, "must be a table of text", "JSON", "convert it to CSV")
+
+
+Field = Literal["separator", "decimal", "header"]
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
+"""Option → separator; a space stands for any run of blanks."""
+DECIMALS = {"point": ".", "comma": ","}
+HEADERS = {"yes": True, "no": False}
+_OPTIONS: Mapping[Field, Mapping[str, Any]] = {
+    "separator": SEPARATORS,
+    "decimal": DECIMALS,
+    "header": HEADERS,
+}
+MANY_ROWS = 10
+"""Rows among which two ids that occur once each are rather the names of columns."""
+
+_QUOTED = re.compile(r'"[^"]*"')
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+_NUMBER = (
+    r"[+-]?((\d+[{mark}]?\d*|[{mark}]\d+)([eE][+-]?\d+)?"
+    r"|[1-9]\d{{0,2}}([{group}]\d{{3}})+([{mark}]\d+)?)"
+)
+_NUMBERS = {
+    mark: re.compile(_NUMBER.format(mark=mark, group=group)) for mark, group in (".,", ",.")
+}
+"""Decimal mark → how numbers are written with it, with thousands in groups or without."""
+
+
+@dataclass(frozen=True)
+class LayoutQuestion:
+    """What the rows leave open.
+
+    choices  as the option takes them, the likelier first
+    reason   what is seen that has two readings
+    """
+
+    field: Field
+    choices: tuple[str, ...]
+    reason: str
+
+    def to_error(self, file: str, prefix: str = "") -> InputError:
+        """The error of whoever cannot be asked; it names the option."""
+        options = " or ".join(f"--{prefix}{self.field} {choice}" for choice in self.choices)
+        return InputError(file, f"must have a clear {self.field}", self.reason, f"say {options}")
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """How a table of text is to be read.
+
+    separator  one of SEPARATORS' values
+    decimal    "." or ","; the other one may group thousands
+    """
+
+    separator: str
+    decimal: str
+    has_header: bool
+    questions: tuple[LayoutQuestion, ...] = ()
+
+    def describe(self) -> dict[Field, str]:
+        """Field → the choice as the option takes it."""
+        values = {"separator": self.separator, "decimal": self.decimal, "header": self.has_header}
+        return {
+            field: next(name for name, value in known.items() if value == values[field])
+            for field, known in _OPTIONS.items()
+        }
+
+    @property
+    def certainty(self) -> dict[Field, Literal["certain", "unsure"]]:
+        """Field → whether the rows, or the caller, leave only one reading."""
+        open_fields = {question.field for question in self.questions}
+        return {field: "unsure" if field in open_fields else "certain" for field in _OPTIONS}
+
+    def check_certain(self, file: str, prefix: str = "") -> None:
+        """InputError that names the option, for the first open question."""
+        for question in self.questions:
+            raise question.to_error(file, prefix)
+
+
+def parse_layout(given: Mapping[str, str] | None) -> dict[str, Any]:
+    """Field → value of what the caller says of a table; InputError for an unknown word."""
+    found: dict[str, Any] = {}
+    for field, choice in (given or {}).items():
+        known = _OPTIONS.get(cast(Field, field), {})
+        value = known.get(choice, choice if choice in known.values() else None)
+        if value is None:
+            raise InputError(f"--{field}", f"must be one of {', '.join(known)}", choice)
+        found[field] = value
+    return found
+
+
+def detect_separator(lines: Sequence[str]) -> tuple[str, LayoutQuestion | None]:
+    """The first of tab, comma, semicolon that most lines contain, else a bar, else blanks.
+
+    Where lines hold commas and semicolons, semicolons separate if the commas are decimal ones,
+    else whichever gives every line the same number of fields; a question if both do.
+    """
+    widths = {s: [len(row) for row in csv.reader(lines, delimiter=s)] for s in "\t,;|"}
+    likely = [s for s in "\t,;" if sum(c > 1 for c in widths[s]) > len(lines) / 2]
+    if likely == [",", ";"]:
+        bare = "".join(_QUOTED.sub("", line) for line in lines)
+        likely = [s for s in likely if s in bare] or likely
+    if likely == [",", ";"]:
+        rows = list(csv.reader(lines, delimiter=";"))
+        with_comma = [cell for row in rows for cell in row if "," in cell]
+        if with_comma and all(_DECIMAL_COMMA.fullmatch(cell) for cell in with_comma):
+            return ";", None
+        even = [s for s in likely if len(set(widths[s])) == 1]
+        if len(even) == 2:
+            seen = f"commas and semicolons in '{lines[0][:40]}'"
+            return ";", LayoutQuestion("separator", ("semicolon", "comma"), seen)
+        likely = even or likely
+    if likely:
+        return likely[0], None
+    by_blank = {len(re.sub(r"\s*\|\s*", "|", line).split()) for line in lines}
+    if set(widths["|"]) in ({1}, set()) or len(set(widths["|"])) > 1:
+        return " ", None
+    if by_blank == {1} or len(by_blank) > 1:
+        return "|", None
+    seen = f"bars and blanks in '{lines[0][:40]}'"
+    return "|", LayoutQuestion("separator", ("bar", "space"), seen)
+
+
+def find_decimals(cells: Iterable[str]) -> set[str]:
+    """The decimal marks with which all cells but blank ones are numbers; empty for texts."""
+    filled = {cell.strip() for cell in cells} - BLANKS
+    return {
+        mark
+        for mark, pattern in _NUMBERS.items()
+        if filled and all(pattern.fullmatch(cell) for cell in filled)
+    }
+
+
+def detect_decimal(
+    columns: Iterable[Iterable[str]], separator: str
+) -> tuple[str, LayoutQuestion | None]:
+    """The decimal mark of a table's columns of numbers; a question where 1,234 is all there is.
+
+    A point between thousands is thought of only where semicolons separate, as programs write
+    that use commas for decimals.
+    """
+    usual = "," if separator == ";" else "."
+    votes: list[str] = []
+    unclear: str | None = None
+    for column in columns:
+        cells = [cell for cell in column if "," in cell or "." in cell]
+        marks = find_decimals(column) if cells else set()
+        votes += marks if len(marks) == 1 else []
+        if len(marks) == 2 and (separator == ";" or any("," in cell for cell in cells)):
+            unclear = unclear or cells[0].strip()
+    if votes:
+        return max(sorted(set(votes)), key=votes.count), None
+    if unclear is None:
+        return usual, None
+    seen = f"'{unclear}' may be about {unclear[0]} or thousands"
+    words = ("comma", "point") if usual == "," else ("point", "comma")
+    return usual, LayoutQuestion("decimal", words, seen)
+
+
+def parse_numbers(cells: pd.Series, decimal: str) -> pd.Series:
+    """float64 of texts with a decimal mark, the other mark between thousands; else NaN."""
+    texts = cells.str.strip()
+    is_number = texts.str.fullmatch(_NUMBERS[decimal])
+    group = "." if decimal == "," else ","
+    plain = texts.str.replace(group, "", regex=False).str.replace(decimal, ".", regex=False)
+    return pd.to_numeric(plain.where(is_number), errors="coerce")
+
+
+def detect_link_header(
+    first: Sequence[str], rest: pd.DataFrame, occurs_again: Callable[[str], bool]
+) -> tuple[bool, LayoutQuestion | None]:
+    """Whether the first row of a table of links holds names instead of a link.
+
+    occurs_again  whether a text is an end of a link in any later row
+
+    Nodes may be called like columns (v1, user2): cells that differ from each other only by their
+    number, or from one below, are nodes. Two words that never occur again are a question.
+    """
+    if len(first) < 2 or any(find_decimals([cell]) for cell in first):
+        return False, None
+    below = {_shape(value) for column in rest for value in rest[column]}
+    if sum(map(is_end_name, first)) >= 2:
+        if not below:
+            return len(set(first)) > 1 and list(first) == [_shape(cell) for cell in first], None
+        return not any(_shape(cell) in below for cell in first), None
+    if not below or first[0] == first[1]:
+        return False, None
+    if any(find_decimals(rest.iloc[:, i]) for i in range(len(first))):
+        return True, None
+    ends = [{_shape(value) for value in rest.iloc[:, i]} for i in (0, 1)]
+    if all("0" in shape for shapes in ends for shape in shapes):
+        shapes = [_shape(cell) for cell in first[:2]]
+        if all(shape in shapes_below for shape, shapes_below in zip(shapes, ends, strict=True)):
+            return False, None
+        if not any("0" in shape for shape in shapes):
+            return True, None
+    if any(occurs_again(cell) for cell in first[:2]):
+        return False, None
+    seen = f"'{first[0]}' and '{first[1]}' may be names of columns or a link"
+    order = ("yes", "no") if len(rest) >= MANY_ROWS else ("no", "yes")
+    return order[0] == "yes", LayoutQuestion("header", order, seen)
+
+
+def detect_node_header(first: Sequence[str], rest: pd.DataFrame) -> LayoutQuestion | None:
+    """A question where the first row of a table of nodes is numbers like all rows below it."""
+    numbered = [str(start + i) for start in (0, 1) for i in range(len(first))]
+    if not len(rest) or list(first) in (numbered[: len(first)], numbered[len(first) :]):
+        return None
+    if not all(find_decimals([cell]) for cell in first):
+        return None
+    seen = f"'{first[0]}' in the first row may be a name of a column or a value"
+    return LayoutQuestion("header", ("no", "yes"), seen)
+
+
+def _shape(cell: str) -> str:
+    return re.sub(r"\d+", "0", str(cell).strip())

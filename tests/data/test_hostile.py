@@ -201,8 +201,10 @@ def test_semicolons_with_decimal_commas(tmp_path):
 
 
 def test_two_possible_separators_are_asked_about(tmp_path):
-    with pytest.raises(FormatError, match=r"one separator.*commas and semicolons"):
-        load_graph(write(tmp_path, "e.csv", "Doe, J;Roe, R\nRoe, R;Poe, E\n"))
+    path = write(tmp_path, "e.csv", "Doe, J;Roe, R\nRoe, R;Poe, E\n")
+    with pytest.raises(InputError, match=r"clear separator.*--separator semicolon or --sep"):
+        load_graph(path)
+    assert load_graph(path, layout={"separator": "semicolon"}).graph.num_edges == 2
     graph = load_graph(write(tmp_path, "q.csv", '"Doe, J";"Roe, R"\n"Roe, R";"Poe, E"\n')).graph
     assert graph.node_ids == ("Doe, J", "Roe, R", "Poe, E")
 
