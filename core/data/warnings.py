@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from core.data.loaded import LoadReport
+from core.data.telling_columns import find_telling_columns, format_share
 from core.graph import Attribute, Graph
 from core.words import count_noun
 
 NEARLY_CONSTANT = 0.95
 MANY_MISSING = 0.2
 TINY_CLASS = 10
-DETERMINES = 0.99
 
 
 def find_warnings(
@@ -27,11 +25,7 @@ def find_warnings(
         attribute = graph.attribute(name)
         yield from _warn_attribute(attribute)
         if name == private or private is None:
-            for column, share in find_determining(graph, attribute):
-                yield (
-                    f"Column '{column}' alone gives away '{name}' for {_say_share(share)} of the "
-                    f"nodes: no change of links protects '{name}' while '{column}' is released."
-                )
+            yield from map(str, find_telling_columns(graph, attribute))
     isolated = int((graph.degrees == 0).sum())
     if isolated:
         have, them = ("has", "it") if isolated == 1 else ("have", "them")
@@ -51,11 +45,6 @@ def find_warnings(
         yield f"{values} {were} filled with their column's median."
 
 
-def _say_share(share: float) -> str:
-    """Only all is "100%"."""
-    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
-
-
 def _warn_attribute(attribute: Attribute) -> Iterator[str]:
     name, counts = attribute.name, count_classes(attribute)
     present = int((counts > 0).sum())
@@ -66,11 +55,11 @@ def _warn_attribute(attribute: Attribute) -> Iterator[str]:
     elif attribute.shares.max() >= NEARLY_CONSTANT:
         label = attribute.classes[int(attribute.shares.argmax())]
         yield (
-            f"Column '{name}' is nearly constant: {_say_share(attribute.shares.max())} are "
+            f"Column '{name}' is nearly constant: {format_share(attribute.shares.max())} are "
             f"'{label}', so that guessing it is right almost always."
         )
     if missing >= MANY_MISSING:
-        yield f"Column '{name}' is unknown for {_say_share(missing)} of the nodes."
+        yield f"Column '{name}' is unknown for {format_share(missing)} of the nodes."
     tiny = [c for c, k in zip(attribute.classes, counts, strict=True) if 0 < k < TINY_CLASS]
     if tiny and present >= 2:
         shown = ", ".join(f"'{c}'" for c in tiny[:5]) + (" …" if len(tiny) > 5 else "")
@@ -78,48 +67,6 @@ def _warn_attribute(attribute: Attribute) -> Iterator[str]:
             f"Column '{name}' has {count_noun(len(tiny), 'class', 'classes')} of fewer than "
             f"{TINY_CLASS} nodes ({shown}): results on so few are hardly resolved."
         )
-
-
-def find_determining(graph: Graph, attribute: Attribute) -> list[tuple[str, float]]:
-    """Columns whose value gives away `attribute` for 99 % of the known nodes, best first.
-
-    A column counts only if its values repeat, since distinct values say nothing about others,
-    and if it beats guessing the largest class.
-    """
-    known = attribute.known
-    codes, num_known = attribute.codes[known], int(known.sum())
-    if num_known < 10 or attribute.shares.max() >= NEARLY_CONSTANT:
-        return []
-    classes = attribute.num_classes
-    found: list[tuple[str, float]] = []
-
-    def consider(column: str, values: np.ndarray) -> None:
-        distinct, inverse = np.unique(values, return_inverse=True)
-        if len(distinct) <= max(2 * classes, num_known / 10):
-            table = np.bincount(inverse * classes + codes, minlength=len(distinct) * classes)
-            share = table.reshape(-1, classes).max(axis=1).sum() / num_known
-            if share >= DETERMINES:
-                found.append((column, float(share)))
-
-    for name, other in graph.attributes.items():
-        if name != attribute.name:
-            consider(name, other.codes[known])
-    features: Any = graph.features
-    if sparse.issparse(features):
-        onehot = sparse.csr_array(
-            (np.ones(num_known), (np.flatnonzero(known), codes)), shape=(graph.num_nodes, classes)
-        )
-        present = features.astype(bool).astype(np.float64)
-        with_it = (present.T @ onehot).toarray()
-        without = onehot.sum(axis=0) - with_it
-        shares = (with_it.max(axis=1) + without.max(axis=1)) / num_known
-        found += [
-            (graph.feature_names[i], float(shares[i])) for i in np.flatnonzero(shares >= DETERMINES)
-        ]
-    elif features is not None:
-        for i, name in enumerate(graph.feature_names):
-            consider(name, features[known, i])
-    return sorted(found, key=lambda pair: -pair[1])
 
 
 def count_classes(attribute: Attribute) -> np.ndarray:

@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 from core.algorithms.triangles import compute_triangles
-from core.data import warnings as findings
 from core.data.loaded import LoadReport
 from core.data.profile import compute_assortativity, compute_profile
 from core.graph import Attribute, Graph
@@ -103,35 +101,6 @@ def test_all_but_one_are_not_said_to_be_all():
     lines = " ".join(compute_profile(graph, private="team").warnings)
     assert "nearly constant: over 99% are 'c0'" in lines
     assert "100%" not in lines
-
-
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_a_feature_that_gives_the_private_column_away_is_named(make):
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 2, 200)
-    noise = rng.integers(0, 2, 200)
-    nearly = codes.copy()
-    nearly[0] = 1 - nearly[0]
-    features = make(np.stack([noise, codes, 1 - codes, nearly], 1).astype(np.float32))
-    graph = ring(
-        200,
-        attributes={"team": attribute("team", codes)},
-        features=features,
-        feature_names=("noise", "copy", "opposite", "nearly"),
-    )
-    found = findings.find_determining(graph, graph.attribute("team"))
-    assert {name for name, _ in found} == {"copy", "opposite", "nearly"}
-    assert dict(found)["nearly"] == pytest.approx(0.995)
-    warnings = compute_profile(graph, private="team").warnings
-    assert sum("gives away 'team'" in line for line in warnings) == 3
-
-
-def test_a_column_of_distinct_values_is_not_said_to_give_anything_away():
-    graph = ring(
-        attributes={"team": attribute("team", [0, 1] * 30)},
-        features=np.random.default_rng(0).normal(size=(60, 3)),
-    )
-    assert findings.find_determining(graph, graph.attribute("team")) == []
 
 
 def test_isolated_nodes_and_few_links_are_mentioned():

@@ -1,0 +1,137 @@
+"""A column that copies the secret is named, whatever its form; independent ones are not."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import mutual_info_score, roc_auc_score
+
+from core.data.profile import compute_profile
+from core.data.telling_columns import TELLS, find_telling_columns
+from core.graph import MISSING, Attribute, Graph
+
+
+def make_graph(secret, features=None, names=(), attributes=(), num_classes=2) -> Graph:
+    n = len(secret)
+    column = Attribute("secret", secret, tuple(f"c{i}" for i in range(num_classes)))
+    others = {one.name: one for one in attributes}
+    nodes = np.arange(n)
+    pairs = np.stack([nodes, np.roll(nodes, 1)], 1)
+    fields = {"attributes": {"secret": column, **others}, "features": features}
+    return Graph.from_pairs(pairs, n, feature_names=names, **fields)
+
+
+def find_names(graph: Graph) -> set[str]:
+    return {one.column for one in find_telling_columns(graph, graph.attribute("secret"))}
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("share", [0.5, 0.09])
+def test_three_copies_are_found_among_three_thousand_columns(make, share):
+    rng = np.random.default_rng(1)
+    secret = (rng.random(2736) < share).astype(int)
+    nearly = np.where(rng.random(2736) < 0.05, 1 - secret, secret)
+    words = rng.random((2736, 1500)) < rng.uniform(0.002, 0.5, 1500)
+    noise = rng.normal(size=(2736, 1497))
+    leaning = noise[:, 0] + secret  # ordinary inference, no copy
+    columns = np.column_stack([words, noise, leaning, secret, 1 - secret, 7.5 * nearly])
+    names = (*map(str, range(2997)), "leaning", "copy", "inverted", "nearly")
+    graph = make_graph(secret, make(columns.astype(np.float32)), names)
+    start = time.process_time()
+    found = {c.column: c for c in find_telling_columns(graph, graph.attribute("secret"))}
+    assert time.process_time() - start < 15  # 2 on a quiet machine
+    assert set(found) == {"copy", "inverted", "nearly"}
+    rare = f"c{int(secret.mean() < 0.5)}"
+    assert {one.value for one in found.values()} == {rare}
+    turned = rare == "c0"
+    assert [found[c].is_inverted for c in ("copy", "inverted")] == [turned, not turned]
+    for name, column in (("copy", secret), ("nearly", nearly)):
+        one, entropy = found[name], mutual_info_score(secret, secret)
+        assert one.strength == pytest.approx(mutual_info_score(secret, column) / entropy, abs=0.01)
+        assert one.low <= one.strength <= one.high + 1e-9
+        assert one.auc == pytest.approx(roc_auc_score(secret, column))
+        assert one.share_right == pytest.approx((column == secret).mean())
+    lines = compute_profile(graph, private="secret").warnings
+    assert sum("alone gives away 'secret'" in line for line in lines) == 3
+    assert sum("in reverse" in line for line in lines) == (2 if turned else 1)
+
+
+def test_independent_columns_are_not_named_however_many_and_however_few_the_people():
+    rng = np.random.default_rng(2)
+    for n in (20, 24, 30, 45, 80):
+        for num_classes in (2, 5):
+            secret = np.append(np.arange(num_classes), rng.integers(0, num_classes, n))
+            words = (rng.random((len(secret), 1500)) < 0.3).astype(np.float32)
+            numbers = rng.normal(size=(len(secret), 1500)).astype(np.float32)
+            towns = [
+                Attribute(f"t{k}", rng.integers(0, k, len(secret)), tuple(map(str, range(k))))
+                for k in (2, 8, 20, 40)
+            ]
+            features = np.concatenate([words, numbers], axis=1)
+            graph = make_graph(secret, features, (), towns, num_classes)
+            assert find_names(graph) == set()
+
+
+def test_the_level_of_chance_is_that_of_permutations():
+    """The largest strength of any independent column stays below `chance` in 99 of 100 graphs."""
+    rng = np.random.default_rng(3)
+    secret = rng.integers(0, 2, 400)
+    copy = np.where(rng.random(400) < 0.02, 1 - secret, secret)
+    words = (rng.random((400, 300)) < 0.5).astype(int)
+    graph = make_graph(secret, np.column_stack([words, copy]).astype(np.float32))
+    (found,) = find_telling_columns(graph, graph.attribute("secret"))
+    largest = []
+    for _ in range(60):
+        shuffled = rng.permutation(secret)
+        both = words.T @ shuffled
+        cells = np.stack([both, words.sum(0) - both, shuffled.sum() - both])
+        cells = np.vstack([cells, 400 - cells.sum(0)]) / 400
+        ends = [sum(cells[k] for k in pair) for pair in ((0, 1), (2, 3), (0, 2), (1, 3))]
+        plogp = [part * np.log(part) for part in (*cells, *ends)]
+        mutual = sum(plogp[:4]) - sum(plogp[4:])
+        largest.append(mutual.max() / -(plogp[6] + plogp[7])[0])
+    assert np.quantile(largest, 0.95) < found.chance < 2 * np.quantile(largest, 0.95)
+    assert found.low > found.chance
+
+
+def test_one_class_of_many_an_attribute_and_numbers_are_found():
+    rng = np.random.default_rng(4)
+    ages = rng.integers(18, 90, 600)
+    secret = np.minimum((ages - 18) // 18, 3)
+    town = Attribute("town", np.where(secret == 2, 0, rng.integers(1, 4, 600)), tuple("abcd"))
+    code = Attribute("code", (secret + 2) % 4, tuple("wxyz"))
+    names = Attribute("name", np.arange(600), tuple(map(str, range(600))))
+    features = ages[:, None].astype(np.float32)
+    graph = make_graph(secret, features, ("age",), [town, code, names], 4)
+    found = {c.column: c for c in find_telling_columns(graph, graph.attribute("secret"))}
+    assert set(found) == {"age", "town", "code"}
+    assert (found["town"].value, found["town"].is_inverted) == ("c2", None)
+    assert found["town"].auc == pytest.approx(1.0)
+    assert found["code"].share_right == 1.0
+    assert found["age"].strength > 0.8
+
+
+def test_unknown_values_are_left_out_and_few_known_ones_say_nothing():
+    rng = np.random.default_rng(5)
+    secret = rng.integers(0, 2, 100)
+    copy = secret[:, None].astype(np.float32)
+    hidden = np.where(np.arange(100) < 40, MISSING, secret)
+    assert find_names(make_graph(hidden, copy)) == {"0"}
+    few = np.where(np.arange(100) < 85, MISSING, secret)
+    assert find_names(make_graph(few, copy)) == set()
+    one_class = np.where(secret == 1, MISSING, 0)
+    assert find_names(make_graph(one_class, copy)) == set()
+
+
+@pytest.mark.parametrize(("wrong", "is_named"), [(0.05, True), (0.2, False)])
+def test_a_copy_with_many_errors_is_inference_not_a_copy(wrong, is_named):
+    rng = np.random.default_rng(6)
+    secret = rng.integers(0, 2, 3000)
+    column = np.where(rng.random(3000) < wrong, 1 - secret, secret)
+    strength = mutual_info_score(secret, column) / mutual_info_score(secret, secret)
+    assert (strength > TELLS) == is_named
+    graph = make_graph(secret, column[:, None].astype(np.float32))
+    assert bool(find_names(graph)) == is_named
