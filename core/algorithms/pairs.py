@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy import sparse
 
 from core.errors import InputError
 from core.graph import Graph, is_among, pair_codes
@@ -111,3 +112,39 @@ def _hide(
     available = graph.num_pairs - graph.num_edges
     absent = sample_non_links(graph, min(round(ratio * len(hidden)), available), rng)
     return graph.without_edges(hidden), hidden, absent
+
+
+def split_by_work(entries: np.ndarray, most: int) -> list[np.ndarray]:
+    """Places of k pairs in consecutive parts of about `most` row entries; parts may be empty.
+
+    entries  (k,) row entries that each pair needs
+    """
+    total = np.cumsum(entries)
+    count = int(total[-1] // most) + 1 if len(total) else 1
+    bounds = np.searchsorted(total, most * np.arange(1, count))
+    return np.split(np.arange(len(entries)), bounds)
+
+
+def find_near_pairs(graph: Graph, limit: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """(k, 2) pairs i < j at distance two, and how many such pairs each stands for.
+
+    All of them, weight 1, where following every path of two links takes at most `limit` steps;
+    else those around a random part of the nodes: each pair is found from either end, so that a
+    pair may come twice and the weights add up to the number of pairs on average. Links of
+    weight 0 lead nowhere.
+    """
+    links = sparse.csr_array(graph.adjacency != 0, dtype=np.float32)
+    degrees = np.diff(links.indptr)
+    steps = links @ degrees.astype(np.float64)  # paths of two links from each node
+    n = graph.num_nodes
+    if steps.sum() <= 2 * limit:
+        paths = sparse.coo_array(sparse.triu(links @ links, 1))
+        pairs = np.stack(paths.coords, axis=1).astype(np.int64)
+        return pairs[~graph.contains_pairs(pairs)], 1.0
+    order = rng.permutation(n)
+    count = max(int(np.searchsorted(np.cumsum(steps[order]), limit)), 1)
+    nodes = np.sort(order[:count])
+    paths = sparse.coo_array(links[nodes] @ links)
+    pairs = np.stack([nodes[paths.coords[0]], paths.coords[1]], axis=1).astype(np.int64)
+    pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
+    return pairs[~graph.contains_pairs(pairs)], n / count / 2

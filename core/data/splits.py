@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 
 from core.algorithms.communities import find_communities
-from core.algorithms.near_pairs import find_near_pairs
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import find_near_pairs, sample_non_links
 from core.errors import InputError
 from core.graph import Graph, pair_codes
 from core.seeding import Seed

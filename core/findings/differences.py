@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from core.measures.paired import compare_repeats
+from core.measures.intervals import compare_repeats
 from core.results import Estimate
 
 MIN_REPEATS = 3

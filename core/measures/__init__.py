@@ -9,8 +9,6 @@ utility     what a release is still good for
 pair_profile  how near hidden, visible and absent pairs are
 """
 
-from core.measures.metric_info import MetricInfo
-from core.measures.metrics import METRICS
-from core.measures.release_metrics import STATISTICS
+from core.measures.metrics import METRICS, STATISTICS, MetricInfo
 
 __all__ = ["METRICS", "STATISTICS", "MetricInfo"]

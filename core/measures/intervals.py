@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy import stats
 
-from core.measures.metric_info import ANY
-from core.measures.metrics import METRICS
+from core.measures.metrics import ANY, METRICS
 from core.results import Estimate, Measurement
 
 LEVEL = 0.95
@@ -105,3 +104,27 @@ def share_variance(successes: float, trials: float) -> float:
     """
     share = (successes + 2) / (trials + 4)
     return share * (1 - share) / (trials + 4)
+
+
+def compare_repeats(
+    before: Mapping[int, float], after: Mapping[int, float], n: int = 0
+) -> Estimate:
+    """Paired difference after − before of one metric (repeat → value) on two releases.
+
+    The mean difference over the repeats that both have, with Student's t interval: repeats draw
+    splits and noise independently, so the interval is for the expected difference on this graph,
+    over all splits and all noise. Both releases of a repeat share the split, so that what makes it
+    easy or hard cancels; whether their own intervals overlap says much less. One repeat in common
+    gives a value and no interval, none gives neither. `n` is passed on.
+    """
+    common = sorted(set(before) & set(after))
+    if not common:
+        return Estimate(None, None, None, n, 0, "no repeat in common")
+    differences = np.array([after[repeat] - before[repeat] for repeat in common])
+    value, count = float(differences.mean()), len(common)
+    if count == 1:
+        return Estimate(value, None, None, n, 1, "one repeat: no interval")
+    error = float(differences.std(ddof=1)) / count**0.5
+    half = float(stats.t.ppf((1 + LEVEL) / 2, count - 1)) * error
+    how = f"paired t interval over {count} repeats"
+    return Estimate(value, value - half, value + half, n, count, how)

@@ -19,7 +19,7 @@ from core.algorithms.kernels import search_breadth_first, sum_distances
 from core.algorithms.triangles import compute_triangles
 from core.context import Context
 from core.graph import Graph, is_among
-from core.measures.release_metrics import STATISTICS
+from core.measures.metrics import STATISTICS
 from core.results import Measurement
 
 __all__ = ["compute_statistics", "find_communities", "measure_structure"]

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.algorithms.near_pairs import find_near_pairs
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import find_near_pairs, sample_non_links
 from core.graph import Graph, is_among, pair_codes
 from core.measures.intervals import share_variance
 from core.results import Measurement

@@ -11,10 +11,10 @@ import torch
 from scipy import sparse
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
-from core.algorithms.enclosing import MAX_LABEL, Subgraphs, extract_subgraphs
 from core.algorithms.pairs import draw_training_pairs
 from core.context import Context
 from core.graph import Graph, pair_codes
+from core.models.enclosing import MAX_LABEL, Subgraphs, extract_subgraphs
 from core.models.encoders import Dropout, Linear
 from core.models.propagation import Propagation
 from core.seeding import Seed

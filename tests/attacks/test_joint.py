@@ -7,7 +7,7 @@ import pytest
 
 from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.label_propagation import LabelPropagation
-from core.attacks.joint import STRENGTH, compute_lift, infer_jointly
+from core.attacks.joint import compute_lift, infer_jointly
 from core.context import Context
 from core.graph import Attribute, Graph
 from core.release import Release
@@ -42,11 +42,21 @@ def test_lift_by_hand():
     codes = np.array([0, 0, 1, 1, 1, 1])
     known = np.array([True] * 6)
     same = AttributeThreat(Attribute("x", codes, ("a", "b")), known, ~known)
-    shares = same.observed_shares
-    joint = np.diag([2.0, 4.0]) + STRENGTH * np.outer(shares, shares)
-    joint /= joint.sum()
-    expected = joint / np.outer(joint.sum(1), joint.sum(0))
+    # class shares 3/8 and 5/8: 10 · 9/64, 10 · 15/64 and 10 · 25/64 people beside the six
+    expected = [[872 / 529, 600 / 943], [600 / 943, 2024 / 1681]]
     np.testing.assert_allclose(compute_lift(same, same), expected)
+
+
+def test_a_known_value_weighs_the_classes_as_counting_does():
+    _, first, second = make_threats(0.8, known_first=True)
+    graph = Graph.from_pairs(np.zeros((0, 2), int), N)
+    found = infer_jointly(ClassPrior(), Release(graph), first, [second], Context(Seed(0)))
+    for value in (0, 1):
+        alike = second.attribute.codes == value
+        said = found.probabilities[alike]
+        np.testing.assert_allclose(said, np.tile(said[:1], (len(said), 1)))
+        counted = (first.attribute.codes == 0)[alike & first.known].mean()
+        assert said[0, 0] == pytest.approx(counted, abs=0.05)
 
 
 def test_knowing_a_column_that_agrees_in_nine_of_ten_is_worth_nine_of_ten():

@@ -22,12 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from core.algorithms.degree_groups import compute_group_degrees
 from core.algorithms.fingerprints import DEPTHS, compute_class_sizes, compute_fingerprints
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.second_graph import draw_identity_threat
-from core.defenses.k_degree_anonymity import KDegreeAnonymity
+from core.defenses.k_degree_anonymity import KDegreeAnonymity, compute_group_degrees
 from core.graph import Graph
 from core.measures.identity import measure_anonymity, measure_matches
 from core.registry import make_method, parse_method

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.algorithms.degree_groups import compute_group_degrees
 from core.context import Context
 from core.data.catalogue import load_dataset
-from core.defenses.k_degree_anonymity import KDegreeAnonymity
+from core.defenses.k_degree_anonymity import KDegreeAnonymity, compute_group_degrees
 from core.graph import Graph
 from core.seeding import Seed
 from core.threats import LinkThreat, Threats

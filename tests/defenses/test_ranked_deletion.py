@@ -6,9 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from core.algorithms.betweenness import compute_edge_betweenness
 from core.context import Context
-from core.defenses.betweenness_deletion import BetweennessDeletion
+from core.defenses.betweenness_deletion import BetweennessDeletion, compute_edge_betweenness
 from core.defenses.degree_deletion import DegreeDeletion
 from core.seeding import Seed
 from core.threats import Threats

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.isotonic import IsotonicRegression
 
 from core.graph import Attribute
 from core.measures import node_risk
@@ -9,6 +10,7 @@ from core.measures.node_risk import (
     calibrate,
     compute_attribute_node_risk,
     compute_link_node_risk,
+    fit_isotonic,
     measure_margin_gain,
 )
 from core.results import ClassProbabilities, PairScores
@@ -177,3 +179,20 @@ def test_a_margin_counts_above_what_the_class_shares_give(share):
     large, small = share, 1 - share
     blind = large * (large - small) + small * (small - large)
     assert perfect.value == pytest.approx(1 - blind, abs=0.02)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_as_scikit_learn_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(1, 120))
+    places = rng.integers(0, rng.integers(1, 60), k) / 2  # ties
+    values, weights = rng.random(k) < 0.4, rng.choice([0.25, 1.0, 3.0], k)
+    asked = rng.uniform(-5, 35, 50)
+    model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    expected = model.fit(places, values.astype(float), weights).predict(asked)
+    np.testing.assert_allclose(fit_isotonic(places, values, weights, asked), expected, atol=1e-12)
+
+
+def test_nobody_asked() -> None:
+    none = np.zeros(0)
+    assert fit_isotonic(np.array([1.0]), np.array([1.0]), np.array([1.0]), none).shape == (0,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.algorithms.near_pairs import find_near_pairs
+from core.algorithms.pairs import find_near_pairs
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from core.algorithms.beliefs import BeliefPropagation
+from core.attacks.attribute.attri_infer import BeliefPropagation
 from core.graph import Graph
 
 

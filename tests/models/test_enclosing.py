@@ -6,9 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from core.algorithms.enclosing import MAX_LABEL, compute_labels, extract_subgraphs
 from core.context import Context
 from core.graph import Graph
+from core.models.enclosing import MAX_LABEL, compute_labels, extract_subgraphs
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
 

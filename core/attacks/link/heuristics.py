@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.algorithms.kernels import sum_common_neighbors
-from core.algorithms.pair_tiles import split_by_work
+from core.algorithms.pairs import split_by_work
 from core.context import Context
 from core.graph import Graph
 

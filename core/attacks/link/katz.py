@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
-from core.algorithms.pair_tiles import split_by_work
+from core.algorithms.pairs import split_by_work
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from core.algorithms.fingerprints import count_links_and_triangles
 from core.algorithms.normalize import normalize_adjacency
-from core.algorithms.pair_tiles import split_by_work
+from core.algorithms.pairs import split_by_work
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.attacks.link.heuristics import compute_strengths
 from core.attacks.link.similarity import compute_cosines

@@ -9,10 +9,9 @@ import pytest
 
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import rank_candidates
-from core.algorithms.witnesses import weigh_witnesses
 from core.attacks.identity import match_course
-from core.attacks.identity.pair_evidence import Board, Evidence, exceed_others
-from core.attacks.identity.rehearsal import rehearse
+from core.attacks.identity.match_course import rehearse
+from core.attacks.identity.pair_evidence import Board, Evidence, exceed_others, weigh_witnesses
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.algorithms.distance_counts import compute_distance_counts, find_strong_links
+from core.attacks.link.ncn import compute_distance_counts, find_strong_links
 from core.context import Context
 from core.graph import Graph
 from core.measures.ranking import compute_auc

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from core.algorithms.block_model import BlockModel
 from core.context import Context
 from core.graph import Graph
+from core.models.block_model import BlockModel
 from core.models.blocks import find_blocks
 from core.seeding import Seed
 from tests.oracles.graphs import plant_blocks
