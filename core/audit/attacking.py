@@ -58,7 +58,7 @@ def _attack_links(
             return score_links_adaptive(attack, defense, release, asked, threats, context)
         return attack.score(release, asked, context)
 
-    scores, rare, named = _score_with_more(score, attack, graph, threat, context)
+    scores, rare, named = _score_with_more(score, attack, graph, threats, context)
     roc = ranking.compute_link_roc(scores, threat)
     risk = node_risk.compute_link_node_risk(scores, threat, graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
@@ -72,7 +72,7 @@ def _score_with_more(
     score: Callable[[LinkThreat], PairScores],
     attack: LinkAttack,
     graph: Graph,
-    threat: LinkThreat,
+    threats: Threats,
     context: Context,
 ) -> tuple[PairScores, np.ndarray | None, list[Measurement]]:
     """Scores of the threat's pairs and of its further non-links, and the precisions at the top.
@@ -82,12 +82,13 @@ def _score_with_more(
     """
     from core.measures.top_pairs import choose_limit, draw_candidates, measure_top_pairs
 
-    none = np.empty((0, 2), np.int64)
+    threat, none = threats.link, np.empty((0, 2), np.int64)
+    assert threat is not None
     more = none if threat.more_absent is None else threat.more_absent
     limit, rng = choose_limit(attack.info.cost), context.rng("top_pairs")
     if attack.is_slow:
         more, limit = more[:SLOW_PAIRS], SLOW_PAIRS
-    candidates = draw_candidates(graph, threat, limit, attack.is_local, rng)
+    candidates = draw_candidates(graph, threat, limit, attack.is_local, rng, threats.test_links)
     asked = np.concatenate([more, candidates.pairs])
     if attack.info.cost != "instant":
         whole = score(replace(threat, absent=np.concatenate([threat.absent, asked])))
@@ -182,7 +183,7 @@ def _attack_attribute(
     else:
         found = attack.infer(release, threat, context)
     roc = ranking.compute_attribute_roc(found, threat)
-    calibrated = node_risk.calibrate_classes(found, threat)
+    calibrated = node_risk.calibrate_classes_across_folds(found, threat)
     risk = node_risk.compute_attribute_node_risk(found, threat, calibrated)
     arrays = {**keep_arrays(found, threat), "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
@@ -192,8 +193,10 @@ def _attack_attribute(
         *node_risk.measure_margin_gain(calibrated, threat),
         *measure_quantities(found, threat),
     ]
-    facts = dict(found.facts or {})
-    return [*measured, node_risk.measure_advantage(risk)], facts, arrays
+    measured.append(node_risk.measure_advantage(risk))
+    measured.append(node_risk.measure_class_advantage(risk, threat.attribute.codes))
+    measured += node_risk.measure_forecast_advantage(found, threat)
+    return measured, dict(found.facts or {}), arrays
 
 
 def _attack_identities(

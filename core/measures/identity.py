@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.measures.node_risk import NodeRisk, calibrate
+from core.measures.node_risk import NodeRisk, calibrate_across_folds
 from core.results import AnonymitySets, Matches, Measurement
 from core.threats import IdentityThreat
 
@@ -93,7 +93,7 @@ def compute_match_risk(matches: Matches, threat: IdentityThreat, num_nodes: int)
     wanted = np.flatnonzero(threat.wanted)
     people = threat.people[wanted]
     is_right = matches.candidates[wanted, 0] == people
-    chance = calibrate(matches.confidence[wanted], is_right, people, False)
+    chance = calibrate_across_folds(matches.confidence[wanted], is_right, people, False)
     order = np.argsort(people)
     base = np.full(len(people), 1.0 / num_nodes)
     return NodeRisk(people[order], np.where(is_right, chance, 0.0)[order], base)

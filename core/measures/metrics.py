@@ -103,6 +103,20 @@ ATTACK_METRICS = (
         chance=0.0,
     ),
     _attack(
+        "class_advantage_share",
+        "People exposed in the worst class",
+        "Of each class, the share of its own people on whose secret the attacker puts more than "
+        "0.2 above the base rate; the largest of them. Shows a rare class that is found out.",
+        chance=0.0,
+    ),
+    _attack(
+        "forecast_advantage_share",
+        "People exposed by the attacker's own forecast",
+        "People exposed where the attacker's confidence is calibrated on the values that it knew, "
+        "instead of on the truth that only the evaluation has.",
+        chance=0.0,
+    ),
+    _attack(
         "group_gap",
         "Gap between groups",
         "How much more the attacker gains on the group of people it serves best than on the one "

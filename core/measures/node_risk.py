@@ -1,10 +1,12 @@
 """Risk of each person: the attacker's calibrated confidence in the truth.
 
-Raw scores of different attacks do not compare, so they are first turned into probabilities:
-isotonic regression of the truth on the score, cross-fitted over five folds, so that no case
-takes part in its own calibration. An attack that is clearly wrong leaks as much as one that is
-clearly right, so its scores are inverted first. Folds come from a hash of the case and are
-the same for every attack and release.
+Raw scores of different attacks do not compare, so they are first turned into probabilities by
+isotonic regression. `calibrate_across_folds` fits it on the truth of the evaluation itself,
+cross-fitted over five folds, so that no case takes part in its own calibration: what scores are
+worth at best, not what the attacker could have known. `calibrate_on_known` fits it on the values
+that the attacker knew and held out: its own forecast. Scores that are clearly inverted leak as much
+as others and are inverted first. Folds come from a hash of the case and are the same for every
+attack and release.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ ADVANTAGE_LIMIT = 0.2
 """An attacker who gains more than this over the base rate exposes a person."""
 
 MIN_INVERTED = 10
-"""Cases on either side below which no attack is clearly wrong: the test is a normal one."""
+"""Cases on either side below which no scores count as inverted: the test is a normal one."""
+
+MIN_CLASS = 10
+"""People at stake below which a class has no share of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,9 @@ def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: in
     number of a node's links even for an attacker who knows nothing.
     """
     truth = threat.truth
-    probability = calibrate(scores.scores, truth, pair_codes(threat.pairs, num_nodes), True)
+    probability = calibrate_across_folds(
+        scores.scores, truth, pair_codes(threat.pairs, num_nodes), True
+    )
     ends = threat.targets.ravel()
     total = np.bincount(ends, np.repeat(probability[truth], 2), minlength=num_nodes)
     count = np.bincount(ends, minlength=num_nodes)
@@ -75,18 +82,20 @@ def compute_attribute_node_risk(
     """Per hidden node: the calibrated probability of its true class.
 
     The base is the share of the node's class among all nodes with a value.
-    calibrated: `calibrate_classes` of the same, where the caller has it.
+    calibrated: `calibrate_classes_across_folds` of the same, where the caller has it.
     """
     nodes = np.flatnonzero(threat.hidden)
     codes = threat.attribute.codes[nodes]
     if calibrated is None:
-        calibrated = calibrate_classes(probabilities, threat)
+        calibrated = calibrate_classes_across_folds(probabilities, threat)
     risk = calibrated[np.arange(len(nodes)), codes]
     return NodeRisk(nodes, risk, threat.attribute.shares[codes])
 
 
-def calibrate_classes(probabilities: ClassProbabilities, threat: AttributeThreat) -> np.ndarray:
-    """(k, C) calibrated probabilities of the hidden nodes.
+def calibrate_classes_across_folds(
+    probabilities: ClassProbabilities, threat: AttributeThreat
+) -> np.ndarray:
+    """(k, C) probabilities of the hidden nodes, calibrated on their own true classes.
 
     Each class is calibrated against the rest, then rows are scaled to sum to one; the class
     shares where nothing is left of them.
@@ -95,10 +104,38 @@ def calibrate_classes(probabilities: ClassProbabilities, threat: AttributeThreat
     codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
     calibrated = np.zeros(values.shape)
     for c in np.unique(codes):
-        calibrated[:, c] = calibrate(values[:, c], codes == c, nodes, False)
-    total = calibrated.sum(axis=1, keepdims=True)
-    shares = np.tile(threat.attribute.shares, (len(nodes), 1))
-    scaled: np.ndarray = np.divide(calibrated, total, out=shares, where=total > 0)
+        calibrated[:, c] = calibrate_across_folds(values[:, c], codes == c, nodes, False)
+    return _scale_rows(calibrated, threat.attribute.shares)
+
+
+def calibrate_on_known(
+    probabilities: ClassProbabilities, threat: AttributeThreat
+) -> np.ndarray | None:
+    """(k, C) the attacker's own forecast for the hidden nodes; None without `held_out`.
+
+    Calibrated on what the attack predicted of known nodes whose values it had held out from
+    itself: nothing that is hidden from the attacker is read.
+    """
+    if probabilities.held_out is None:
+        return None
+    nodes = np.flatnonzero(threat.known & ~np.isnan(probabilities.held_out[:, 0]))
+    codes, values = threat.observed[nodes], probabilities.held_out[nodes]
+    asked = probabilities.probabilities[threat.hidden]
+    calibrated = np.zeros(asked.shape)
+    for c in np.unique(codes):
+        ranks = rankdata(np.concatenate([values[:, c], asked[:, c]]))
+        calibrated[:, c] = _calibrate(
+            ranks[: len(nodes)], codes == c, np.ones(len(nodes)), ranks[len(nodes) :], len(ranks)
+        )
+    return _scale_rows(calibrated, threat.observed_shares)
+
+
+def _scale_rows(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """(k, C) rows of sum one; `shares` (C,) where nothing is left of them."""
+    total = values.sum(axis=1, keepdims=True)
+    scaled: np.ndarray = np.divide(
+        values, total, out=np.tile(shares, (len(values), 1)), where=total > 0
+    )
     return scaled
 
 
@@ -106,7 +143,7 @@ def measure_margin_gain(calibrated: np.ndarray, threat: AttributeThreat) -> list
     """margin_gain: mean over the hidden nodes of the calibrated margin of the true class (NetFense
     §5) less the margin that the class shares alone give the same node; 0 for who guesses.
 
-    calibrated: of `calibrate_classes`.
+    calibrated: of `calibrate_classes_across_folds`.
     """
     codes = threat.attribute.codes[threat.hidden]
     if not len(codes) or threat.num_classes < 2:
@@ -122,6 +159,38 @@ def measure_advantage(risk: NodeRisk, limit: float = ADVANTAGE_LIMIT) -> Measure
     if not len(risk.nodes):
         return Measurement("advantage_share", None, reason="nobody is at stake")
     return measure_share("advantage_share", risk.advantage > limit)
+
+
+def measure_class_advantage(
+    risk: NodeRisk, codes: np.ndarray, limit: float = ADVANTAGE_LIMIT
+) -> Measurement:
+    """class_advantage_share: the largest share of its own people that a class has exposed.
+
+    codes (n,) class of each node. A class of 91 % is guessed so well that none of its people can
+    gain `limit`; where the other 9 % are all found out, the share of all people hides it and this
+    one does not. Classes of fewer than MIN_CLASS people at stake are left out.
+    """
+    exposed, own = risk.advantage > limit, codes[risk.nodes]
+    classes = [own == c for c in np.unique(own) if (own == c).sum() >= MIN_CLASS]
+    if not classes:
+        reason = f"no class has {MIN_CLASS} people at stake"
+        return Measurement("class_advantage_share", None, n=len(own), reason=reason)
+    worst = max(classes, key=lambda members: float(exposed[members].mean()))
+    return measure_share("class_advantage_share", exposed[worst])
+
+
+def measure_forecast_advantage(
+    probabilities: ClassProbabilities, threat: AttributeThreat
+) -> list[Measurement]:
+    """forecast_advantage_share: `advantage_share` by the attacker's own forecast; nothing where the
+    attack leaves no forecast.
+    """
+    forecast = calibrate_on_known(probabilities, threat)
+    if forecast is None or not len(forecast):
+        return []
+    codes = threat.attribute.codes[threat.hidden]
+    gain = forecast[np.arange(len(codes)), codes] - threat.observed_shares[codes]
+    return [measure_share("forecast_advantage_share", gain > ADVANTAGE_LIMIT)]
 
 
 def compute_guessing_advantage(
@@ -144,19 +213,20 @@ def compute_guessing_advantage(
     return total / repeats
 
 
-def calibrate(
+def calibrate_across_folds(
     scores: np.ndarray,
     truth: np.ndarray,
     cases: np.ndarray,
     balanced: bool,
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(k,) P(truth | score), cross-fitted; `cases` (k,) integers name the cases for the folds.
+    """(k,) P(truth | score), each fold fitted on the truth of the others.
 
-    `balanced` weighs both sides as equally likely, `weights` (k,) each case by what it stands
-    for. Scores that rank the other folds clearly the wrong way round are turned. One
-    pseudo-case of the other kind beyond either end keeps a few lucky cases from giving
-    probabilities of exactly 0 or 1.
+    cases     (k,) integers that identify the cases, for the folds
+    balanced  both sides count as equally likely
+    weights   (k,) number of cases that each stands for
+
+    Scores that clearly rank the other folds the wrong way round are inverted.
     """
     folds = assign_folds(truth, cases)
     ranks = rankdata(scores)  # only the order counts: no scale of scores can overflow
@@ -167,16 +237,28 @@ def calibrate(
     for fold in range(NUM_FOLDS):
         inside = folds == fold
         outside = ~inside
-        placed = ranks
-        if is_wrong_way(ranks[outside], truth[outside]):
-            placed = len(ranks) + 1.0 - ranks
-        result[inside] = fit_isotonic(
-            np.concatenate([[0.0], placed[outside], [len(ranks) + 1.0]]),
-            np.concatenate([[1.0], truth[outside], [0.0]]),
-            np.concatenate([[1.0], weights[outside], [1.0]]),
-            placed[inside],
+        result[inside] = _calibrate(
+            ranks[outside], truth[outside], weights[outside], ranks[inside], len(ranks)
         )
     return result
+
+
+def _calibrate(
+    ranks: np.ndarray, truth: np.ndarray, weights: np.ndarray, asked: np.ndarray, count: int
+) -> np.ndarray:
+    """P(truth) at the ranks `asked`, fitted on ranks (k,) of `count` in all.
+
+    One pseudo-case of the other kind beyond either end keeps a few lucky cases from giving
+    probabilities of exactly 0 or 1.
+    """
+    if is_wrong_way(ranks, truth):
+        ranks, asked = count + 1.0 - ranks, count + 1.0 - asked
+    return fit_isotonic(
+        np.concatenate([[0.0], ranks, [count + 1.0]]),
+        np.concatenate([[1.0], truth, [0.0]]),
+        np.concatenate([[1.0], weights, [1.0]]),
+        asked,
+    )
 
 
 def is_wrong_way(ranks: np.ndarray, truth: np.ndarray) -> bool:

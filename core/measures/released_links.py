@@ -10,7 +10,7 @@ import numpy as np
 
 from core.graph import pair_codes
 from core.measures.intervals import share_variance
-from core.measures.node_risk import NodeRisk, calibrate
+from core.measures.node_risk import NodeRisk, calibrate_across_folds
 from core.measures.ranking import FPR_GRID, Roc
 from core.results import Measurement, PairScores
 from core.threats import ReleasedThreat
@@ -65,7 +65,7 @@ def compute_released_risk(scores: PairScores, threat: ReleasedThreat, num_nodes:
     """
     truth, pairs = threat.truth, threat.pairs
     codes = pair_codes(pairs, num_nodes)
-    chances = calibrate(scores.scores, truth, codes, False, threat.weights)
+    chances = calibrate_across_folds(scores.scores, truth, codes, False, threat.weights)
     ends = threat.targets.ravel()
     count = np.bincount(ends, minlength=num_nodes)
     total = np.bincount(ends, np.repeat(chances[truth], 2), minlength=num_nodes)

@@ -1,7 +1,8 @@
-"""How often the pairs that an attacker would name first are withheld links.
+"""Precision at k: the share of withheld links among the pairs that an attacker ranks first.
 
-Over all pairs that the release does not link. Withheld links are all scored; of the others those
-at distance two are, and a uniform sample stands for the rest.
+Over all pairs that the release does not link, except links of the original that were held back to
+test utility: naming one of those is neither a hit nor a mistake. All withheld links are scored; of
+the other pairs those at distance two are, and a uniform sample stands for the rest.
 """
 
 from __future__ import annotations
@@ -17,17 +18,24 @@ from core.results import Measurement
 from core.threats import LinkThreat
 
 TOP = (50, 100, 500)
-"""Numbers of named pairs at which precision is told."""
+"""Numbers k of ranked pairs at which precision is reported."""
 
 MAX_PAIRS = 2_000_000
-"""Pairs scored where the attack takes no time; a tenth, or a hundredth, where it does."""
+"""Pairs scored by an instant attack; a tenth of them, or a hundredth, by slower ones."""
 
-NUM_OTHERS = 20_000
+NUM_OTHERS, NUM_LAST = 20_000, 200
+"""Pairs without a common neighbour that are drawn; fewer where all of them rank equally."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Pairs that could be named: (k, 2) `pairs`, `weights` (k,) what each stands for, `truth`."""
+    """Pairs that an attacker could name, all of them or a weighted sample.
+
+    pairs    (k, 2) node numbers
+    weights  (k,) number of pairs that each stands for
+    truth    (k,) bool: withheld links
+    total    number of pairs that can be named
+    """
 
     pairs: np.ndarray
     weights: np.ndarray
@@ -36,39 +44,54 @@ class Candidates:
 
 
 def draw_candidates(
-    graph: Graph, threat: LinkThreat, limit: int, is_local: bool, rng: np.random.Generator
+    graph: Graph,
+    threat: LinkThreat,
+    limit: int,
+    is_local: bool,
+    rng: np.random.Generator,
+    test_links: np.ndarray | None = None,
 ) -> Candidates:
     """The pairs that `graph` does not link: all up to `limit`, else nearer ones more densely.
 
-    is_local: the attack ranks pairs without a common neighbour last and alike, so that nothing
-    need be drawn of them.
+    is_local    the attack ranks all pairs without a common neighbour last and equally, so that
+                a few stand for all of them
+    test_links  (t, 2) links held back to test utility, which are no candidates
     """
-    n, total = graph.num_nodes, graph.num_pairs - graph.num_edges
-    hidden = threat.hidden[~graph.contains_pairs(threat.hidden)]
-    codes = np.sort(pair_codes(hidden, n))
-    if total <= limit and not is_local:
-        others = sample_non_links(graph, total, rng)
-        others = others[~is_among(pair_codes(others, n), codes)]
-        return _join(hidden, [(others, 1.0)], total)
+    n = graph.num_nodes
+    hidden, held_back = (
+        pairs[~graph.contains_pairs(pairs)]
+        for pairs in (
+            threat.hidden,
+            np.empty((0, 2), np.int64) if test_links is None else test_links,
+        )
+    )
+    available = graph.num_pairs - graph.num_edges
+    total = available - len(held_back)
+    left_out = np.sort(pair_codes(np.concatenate([hidden, held_back]), n))
+
+    def drop(pairs: np.ndarray) -> np.ndarray:
+        kept: np.ndarray = pairs[~is_among(pair_codes(pairs, n), left_out)]
+        return kept
+
+    if available <= limit and not is_local:
+        return _join(hidden, [(drop(sample_non_links(graph, available, rng)), 1.0)], total)
     near, weight = find_near_pairs(graph, limit, rng)
+    near = drop(near)
     found = round(weight * len(near))
     if len(near) > limit:
         near, weight = near[rng.choice(len(near), limit, replace=False)], found / limit
-    near = near[~is_among(pair_codes(near, n), codes)]
     rest = max(total - len(hidden) - found, 0)
-    far = np.empty((0, 2), np.int64)
-    if not is_local:
-        far = sample_non_links(graph, min(NUM_OTHERS, limit, total), rng)
-        apart = _count_shared(graph, far) == 0
-        far = far[apart & ~is_among(pair_codes(far, n), codes)]
+    most = NUM_LAST if is_local else NUM_OTHERS
+    far = drop(sample_non_links(graph, min(most, limit, available), rng))
+    far = far[_count_shared(graph, far) == 0]
     return _join(hidden, [(near, weight), (far, max(rest / max(len(far), 1), 1.0))], total)
 
 
 def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measurement]:
-    """precision_at_50, _100, _500: share of withheld links among the pairs named first.
+    """precision_at_50, _100, _500: share of withheld links among the pairs of highest score.
 
-    Pairs of one score are named by lot. Where a pair stands for several, the variance holds what
-    the sample of the others may have missed.
+    scores (k,) of `candidates.pairs`. Ties are broken at random, in expectation. Where a pair
+    stands for several, the variance includes that of the sample.
     """
     order = np.argsort(-scores, kind="stable")
     ordered, weights = scores[order], candidates.weights[order]

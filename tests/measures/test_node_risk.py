@@ -7,10 +7,13 @@ from core.measures import node_risk
 from core.measures.node_risk import (
     NUM_FOLDS,
     assign_folds,
-    calibrate,
+    calibrate_across_folds,
     compute_attribute_node_risk,
     compute_link_node_risk,
     fit_isotonic,
+    measure_advantage,
+    measure_class_advantage,
+    measure_forecast_advantage,
     measure_margin_gain,
 )
 from core.results import ClassProbabilities, PairScores
@@ -50,11 +53,11 @@ def test_no_case_takes_part_in_its_own_calibration(monkeypatch):
     scores, cases = rng.normal(size=200) + truth, np.arange(200)
     folds = assign_folds(truth, cases)
     monkeypatch.setattr(node_risk, "assign_folds", lambda *_: folds)
-    before = calibrate(scores, truth, cases, False)
+    before = calibrate_across_folds(scores, truth, cases, False)
     for case in (3, 50, 150):
         flipped = truth.copy()
         flipped[case] = not truth[case]
-        after = calibrate(scores, flipped, cases, False)
+        after = calibrate_across_folds(scores, flipped, cases, False)
         same = folds == folds[case]
         np.testing.assert_array_equal(after[same], before[same])
         assert (after[~same] != before[~same]).any()
@@ -106,7 +109,7 @@ def test_link_risk_is_calibrated():
     rng = np.random.default_rng(4)
     threat = link_threat(3000, 200)
     scores = rng.normal(size=6000) + 1.2 * threat.truth
-    p = calibrate(scores, threat.truth, np.arange(6000), True)
+    p = calibrate_across_folds(scores, threat.truth, np.arange(6000), True)
     exact = 1 / (1 + np.exp(-(1.2 * scores - 0.72)))
     assert np.abs(p - exact).mean() < 0.03
 
@@ -169,7 +172,7 @@ def test_a_margin_counts_above_what_the_class_shares_give(share):
     threat = AttributeThreat(attribute, np.zeros(n, bool), np.ones(n, bool))
 
     def measure(values):
-        calibrated = node_risk.calibrate_classes(ClassProbabilities(values), threat)
+        calibrated = node_risk.calibrate_classes_across_folds(ClassProbabilities(values), threat)
         (found,) = measure_margin_gain(calibrated, threat)
         return found
 
@@ -196,3 +199,67 @@ def test_as_scikit_learn_does(seed: int) -> None:
 def test_nobody_asked() -> None:
     none = np.zeros(0)
     assert fit_isotonic(np.array([1.0]), np.array([1.0]), np.array([1.0]), none).shape == (0,)
+
+
+def test_a_rare_class_that_is_fully_known_is_exposed_by_its_own_base_rate():
+    threat = attribute_threat((0.91, 0.09), 3000)
+    known = ClassProbabilities(np.eye(2)[threat.attribute.codes])
+    risk = compute_attribute_node_risk(known, threat)
+    assert measure_advantage(risk).value < 0.12
+    found = measure_class_advantage(risk, threat.attribute.codes)
+    assert found.value == pytest.approx(1.0, abs=0.01)
+    assert found.n == ((threat.attribute.codes == 1) & threat.hidden).sum()
+    guessed = ClassProbabilities(np.tile(threat.attribute.shares, (3000, 1)))
+    blind = measure_class_advantage(
+        compute_attribute_node_risk(guessed, threat), threat.attribute.codes
+    )
+    assert blind.value == 0
+
+
+def test_classes_of_hardly_anybody_have_no_share():
+    threat = attribute_threat((0.5, 0.5), 8)
+    risk = compute_attribute_node_risk(ClassProbabilities(np.full((8, 2), 0.5)), threat)
+    assert measure_class_advantage(risk, threat.attribute.codes).value is None
+
+
+def make_forecast(strength, seed=0, n=4000):
+    threat = attribute_threat((0.5, 0.5), n, seed)
+    rng = np.random.default_rng(seed)
+    sign = np.where(threat.attribute.codes == 1, 1.0, -1.0)
+
+    def draw():
+        chance = 1 / (1 + np.exp(-rng.normal(size=n) - strength * sign))
+        return np.stack([1 - chance, chance], axis=1)
+
+    held_out = draw()
+    held_out[~threat.known] = np.nan
+    return ClassProbabilities(draw(), held_out=held_out), threat
+
+
+def test_the_own_forecast_reads_nothing_hidden_and_is_calibrated():
+    found, threat = make_forecast(1.0)
+    forecast = node_risk.calibrate_on_known(found, threat)
+    codes = threat.attribute.codes.copy()
+    codes[threat.hidden] = 1 - codes[threat.hidden]
+    attribute = Attribute("z", codes, threat.attribute.classes)
+    other = AttributeThreat(attribute, threat.known, threat.hidden)
+    np.testing.assert_array_equal(node_risk.calibrate_on_known(found, other), forecast)
+    truth = threat.attribute.codes[threat.hidden]
+    for low in (0.2, 0.4, 0.6):
+        inside = (forecast[:, 1] >= low) & (forecast[:, 1] < low + 0.2)
+        assert truth[inside].mean() == pytest.approx(forecast[inside, 1].mean(), abs=0.1)
+    (exposed,) = measure_forecast_advantage(found, threat)
+    across = measure_advantage(compute_attribute_node_risk(found, threat))
+    assert exposed.value == pytest.approx(across.value, abs=0.06)
+
+
+def test_a_forecast_that_was_wrong_on_hidden_nodes_only_stays_wrong():
+    """Only a calibration on the hidden truth could invert it back."""
+    found, threat = make_forecast(2.0)
+    values = found.probabilities.copy()
+    values[threat.hidden] = values[threat.hidden][:, ::-1]
+    inverted = ClassProbabilities(values, held_out=found.held_out)
+    assert measure_advantage(compute_attribute_node_risk(inverted, threat)).value > 0.5
+    (exposed,) = measure_forecast_advantage(inverted, threat)
+    assert exposed.value < 0.15
+    assert measure_forecast_advantage(ClassProbabilities(values), threat) == []

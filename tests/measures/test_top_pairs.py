@@ -18,11 +18,15 @@ from core.threats import LinkThreat
 from tests.oracles.graphs import GRAPHS, two_communities
 
 
-def brute_force(graph, hidden, scores, count):
-    """Expected precision over all unlinked pairs, (n, n) scores, ties drawn by lot."""
+def brute_force(graph, hidden, scores, count, test_links=()):
+    """Expected precision over all unlinked pairs that are no test links, ties drawn by lot.
+
+    scores (n, n)
+    """
     i, j = np.triu_indices(graph.num_nodes, 1)
     pairs = np.stack([i, j], 1)
-    free = ~graph.contains_pairs(pairs)
+    tested = {tuple(p) for p in test_links}
+    free = ~graph.contains_pairs(pairs) & [tuple(p) not in tested for p in pairs]
     values, pairs = scores[i, j][free], pairs[free]
     secret = {tuple(p) for p in hidden}
     truth = np.array([tuple(p) in secret for p in pairs])
@@ -37,9 +41,9 @@ def compute_adamic_adar(graph):
     return (dense * weights) @ dense
 
 
-def ask(key, graph, threat, limit, seed=0):
-    attack = make_method(key)
-    candidates = draw_candidates(graph, threat, limit, attack.is_local, np.random.default_rng(seed))
+def ask(key, graph, threat, limit, seed=0, test_links=None):
+    attack, rng = make_method(key), np.random.default_rng(seed)
+    candidates = draw_candidates(graph, threat, limit, attack.is_local, rng, test_links)
     asked = LinkThreat(candidates.pairs[:0], candidates.pairs, 0.1)
     scores = attack.score(Release(graph), asked, Context(Seed(0))).scores
     return {m.metric: m for m in measure_top_pairs(scores, candidates)}
@@ -55,6 +59,29 @@ def test_exact_on_a_small_graph(key):
     for count in (50, 100, 500):
         expected = brute_force(graph, hidden, scores, count)
         assert found[f"precision_at_{count}"].value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("key", ["adamic_adar", "degree_product"])
+def test_held_back_links_are_neither_hits_nor_mistakes(key):
+    threats = draw_threats(two_communities(60), Seed(1), hide_links=0.1, test_links=0.4)
+    graph, hidden, tested = threats.visible, threats.link.hidden, threats.test_links
+    degrees = graph.degrees.astype(float)
+    scores = compute_adamic_adar(graph) if key == "adamic_adar" else np.outer(degrees, degrees)
+    found = ask(key, graph, threats.link, 10**6, test_links=tested)
+    for count in (50, 100, 500):
+        value = found[f"precision_at_{count}"].value
+        assert value == pytest.approx(brute_force(graph, hidden, scores, count, tested))
+        assert value >= brute_force(graph, hidden, scores, count)
+
+
+def test_a_sample_leaves_out_held_back_links_as_well():
+    threats = draw_threats(two_communities(60), Seed(1), hide_links=0.1, test_links=0.4)
+    graph, tested = threats.visible, threats.test_links
+    for limit in (10**6, 300):
+        drawn = draw_candidates(graph, threats.link, limit, False, np.random.default_rng(0), tested)
+        assert drawn.total == graph.num_pairs - graph.num_edges - len(tested)
+        assert not {tuple(p) for p in tested} & {tuple(p) for p in drawn.pairs}
+        assert drawn.weights.sum() == pytest.approx(drawn.total, rel=0.15)
 
 
 def test_adamic_adar_on_cora_equals_brute_force_over_all_pairs(data_root, monkeypatch):
