@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,6 +142,54 @@ def test_the_core_never_imports_streamlit_nor_reports_plotly(imports) -> None:
             assert "plotly" not in names, module
         if room in ("pages", "algorithms"):
             assert "torch" not in names, module
+
+
+GUARDED = ("catalogue", "node_pairs", "safely", "text_input")
+"""Modules of `core.data` whose `load_` cli and pages may call: bundled graphs, the process that
+reads under limits, and lines of text within limits of their own."""
+
+RAW = re.compile(r"(load|read)_(?!text$)\w+|loadtxt|genfromtxt|fromfile")
+
+
+def find_raw_readers(module: str, tree: ast.AST) -> list[str]:
+    """Where cli or pages read a graph or a table in their own process: a reader of `core.data`, or
+    one of NumPy, pandas, NetworkX or torch."""
+    if not module.startswith(("core.cli", "pages")):
+        return []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("core.data."):
+            names = [alias.name for alias in node.names if RAW.fullmatch(alias.name)]
+            is_raw = (node.module or "").rpartition(".")[2] not in GUARDED
+            found += [f"{module}:{node.lineno} imports {name}" for name in names if is_raw]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            whole = f"{node.value.id}.{node.attr}"
+            is_reader = node.value.id in ("readers", "np", "numpy", "pd", "pandas", "nx")
+            if (is_reader and RAW.fullmatch(node.attr)) or whole in ("np.load", "torch.load"):
+                found.append(f"{module}:{node.lineno} calls {whole}")
+    return found
+
+
+def test_cli_and_pages_read_files_in_the_reader_process_alone() -> None:
+    faults = []
+    for path in list_files():
+        faults += find_raw_readers(name_module(path), ast.parse(path.read_text(encoding="utf-8")))
+    assert faults == []
+
+
+def test_the_checker_sees_raw_readers() -> None:
+    for line in (
+        "from core.data.readers import load_graph",
+        "from core.data.edge_list import load_edge_list",
+        "readers.read_preview(path)",
+        "pd.read_csv(path)",
+        "np.load(path)",
+    ):
+        assert find_raw_readers("pages.ui.upload", ast.parse(line)), line
+    assert not find_raw_readers("core.data.readers", ast.parse("pd.read_csv(path)"))
+    assert not find_raw_readers(
+        "pages.data", ast.parse("from core.data.sandbox import load_safely")
+    )
 
 
 def test_the_checker_sees_what_it_is_for() -> None:

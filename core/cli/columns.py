@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from core.errors import InputError
-
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
     """--publish-columns, --generalize and --leave-out."""
@@ -53,6 +51,7 @@ def add_without_columns(defenses: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def read_columns(options: argparse.Namespace) -> dict[str, Any]:
     """The fields of a spec that the options give."""
     from core.data.release_columns import Rule
+    from core.data.text_input import load_text
 
     fields: dict[str, Any] = {}
     if options.publish_columns is not None:
@@ -63,12 +62,6 @@ def read_columns(options: argparse.Namespace) -> dict[str, Any]:
             Rule.parse(text)
         fields["generalize"] = list(dict.fromkeys(options.generalize))
     if options.leave_out is not None:
-        try:
-            text = options.leave_out.read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise InputError(
-                "list of people left out", "must be a readable text file", str(options.leave_out)
-            ) from error
-        lines = (line.strip() for line in text.splitlines())
+        lines = (line.strip() for line in load_text(options.leave_out).splitlines())
         fields["leave_out"] = list(dict.fromkeys(line for line in lines if line))
     return fields

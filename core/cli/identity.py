@@ -49,9 +49,9 @@ def read_identity(
         if getattr(options, name) is not None
     }
     if options.auxiliary_graph is not None:
-        from core.data.readers import load_graph
+        from core.data.sandbox import load_in_sandbox
 
-        second = load_graph(options.auxiliary_graph).graph
+        second = load_in_sandbox(options.auxiliary_graph).graph
         say(f"second graph: {second.num_nodes} nodes, {second.num_edges} links")
         given["auxiliary_graph"] = service.save_graph(second)
     options.identity = options.identity or bool(given)

@@ -100,6 +100,15 @@ def test_a_second_graph_is_used(tmp_path, capsys, audit_home):
     assert hits.n.iloc[0] == 29
 
 
+def test_a_second_graph_is_read_in_the_reader_process(tmp_path, capsys, audit_home, monkeypatch):
+    monkeypatch.setenv("AUDIT_READ_MB", "1")
+    known = write_links(tmp_path / "known.csv", ["1", "2", "3"])
+    arguments = ["--graph", "karate", "--known-graph", known, "--out", tmp_path / "out"]
+    code, said = run("audit", *arguments, capsys=capsys)
+    assert code == 2
+    assert "file 'known.csv' must be read within 1 MB" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
