@@ -57,10 +57,16 @@ def _same_number(old: float | None, new: float | None, rtol: float) -> bool:
     return old == new or math.isclose(old, new, rel_tol=rtol, abs_tol=rtol)
 
 
-def compare_results(old: Sequence[Row], new: Sequence[Row], rtol: float = 0.0) -> list[str]:
+def compare_results(
+    old: Sequence[Row],
+    new: Sequence[Row],
+    rtol: float = 0.0,
+    trained: Mapping[str, float] | None = None,
+) -> list[str]:
     """One line a difference; an empty list says that the results are the same.
 
-    rtol  0: equal to the last bit; another processor may need 1e-9
+    rtol     0: equal to the last bit; another processor may need 1e-9
+    trained  metric → tolerance of what is computed from float32 weights after training
     """
     before = {name_row(row): row for row in old}
     after = {name_row(row): row for row in new}
@@ -68,7 +74,8 @@ def compare_results(old: Sequence[Row], new: Sequence[Row], rtol: float = 0.0) -
     lines += [f"new: {' '.join(name)}" for name in after if name not in before]
     for name in before.keys() & after.keys():
         a, b = before[name], after[name]
-        fields = [f for f in _NUMBERS if not _same_number(a[f], b[f], rtol)]
+        close = (trained or {}).get(a["metric"], rtol)
+        fields = [f for f in _NUMBERS if not _same_number(a[f], b[f], close)]
         fields += [f for f in _FACTS if a[f] != b[f]]
         if fields:
             what = ", ".join(f"{f} {a[f]!r} → {b[f]!r}" for f in fields)
