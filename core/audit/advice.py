@@ -14,10 +14,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
-from core.audit.spec import AuditSpec, MethodChoice, rename_seeds
+from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.threat_sampling import draw_repeat, list_seen, prepare_graph
 from core.context import Context, Peer
 from core.data.release_columns import show_columns
@@ -50,11 +50,6 @@ class AdviceRequest(BaseModel):
     attack: MethodChoice = Field(description="The attribute attack that must get worse.")
     max_links: int = Field(3, ge=1, le=10, description="Links to hide at most.")
     num_repeats: int = Field(5, ge=2, le=50, description="Repeats with and without the links.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_old_name(cls, fields: Any) -> Any:
-        return rename_seeds(fields)
 
 
 class AdvisedLink(BaseModel):

@@ -8,9 +8,6 @@ from typing import Any
 from core.audit.describe import ReleaseRecord
 from core.results import Measurement
 
-VERSION = 1
-"""Of the stored form; rows without a version are those of releases before this type."""
-
 
 @dataclass(frozen=True)
 class CellResult:
@@ -28,7 +25,6 @@ class CellResult:
     def describe(self) -> dict[str, Any]:
         """As JSON holds it."""
         return {
-            "version": VERSION,
             "measurements": [asdict(item) for item in self.measurements],
             "facts": self.facts,
             "release": None if self.release is None else self.release.describe(),
@@ -36,12 +32,10 @@ class CellResult:
 
     @staticmethod
     def restore(stored: dict[str, Any]) -> CellResult:
-        """What `describe` described, now or before there were versions."""
-        if "version" not in stored and "defense" in stored:
-            return CellResult(release=ReleaseRecord.restore(stored))
-        release = stored.get("release")
+        """What `describe` described."""
+        release = stored["release"]
         return CellResult(
-            tuple(Measurement(**fields) for fields in stored.get("measurements", ())),
-            stored.get("facts", {}),
+            tuple(Measurement(**fields) for fields in stored["measurements"]),
+            stored["facts"],
             None if release is None else ReleaseRecord.restore(release),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.data.release_columns import Rule
 from core.data.splits import Evaluation
@@ -60,14 +60,6 @@ class IdentityChoice(BaseModel):
     auxiliary_graph: str | None = Field(
         None, description="SHA-256 of a second graph that is used instead of a simulated one."
     )
-
-
-def rename_seeds(fields: Any) -> Any:
-    """The same fields with `num_repeats` where they had its old name, `seeds`."""
-    if not isinstance(fields, dict) or "seeds" not in fields:
-        return fields
-    rest = {name: value for name, value in fields.items() if name != "seeds"}
-    return {"num_repeats": fields["seeds"], **rest}
 
 
 PLACES = r"^(degree|community):0?\.[0-9]+$"
@@ -183,12 +175,6 @@ class AuditSpec(BaseModel):
         default_factory=dict,
         description="What was said of the release: recipient, knowledge, use, legal basis.",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_old_name(cls, fields: Any) -> Any:
-        """Specs once called the repeats `seeds`."""
-        return rename_seeds(fields)
 
     @staticmethod
     def check_spec(fields: dict[str, Any]) -> AuditSpec:

@@ -32,7 +32,6 @@ def add_advise(commands: Any) -> None:
     advise.add_argument("--links", type=int, default=3, metavar="N", help="links at most (3)")
     advise.add_argument(
         "--repeats",
-        "--seeds",
         dest="num_repeats",
         type=int,
         default=5,

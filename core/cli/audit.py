@@ -74,9 +74,7 @@ def add_audit(commands: Any) -> None:
     add_identity(audit)
     add_columns(audit)
     add_knowledge(audit)
-    audit.add_argument(
-        "--repeats", "--seeds", dest="num_repeats", type=int, metavar="N", help="repeats (5)"
-    )
+    audit.add_argument("--repeats", dest="num_repeats", type=int, metavar="N", help="repeats (5)")
     audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
     add_policy(audit)

@@ -147,7 +147,7 @@ def build_provenance(material: Material) -> list[Block]:
             f"{spec.root_seed}",
         ),
     ]
-    told = {"graph_hash", "root_seed", "seeds", "num_repeats", "created"}
+    told = {"graph_hash", "root_seed", "num_repeats", "created"}
     rows += [
         (_in_words(name), _flatten(value))
         for name, value in facts.items()

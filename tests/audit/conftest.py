@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec, rename_seeds
+from core.audit.spec import AuditSpec
 from tests.oracles.graphs import two_communities
 
 
@@ -29,7 +29,7 @@ def make_spec(graph):
             "attacks": [{"key": "common_neighbors"}],
             "defenses": [{"key": "random_deletion"}],
         }
-        return AuditSpec.check_spec({**base, **rename_seeds(fields)})
+        return AuditSpec.check_spec({**base, **fields})
 
     return make
 

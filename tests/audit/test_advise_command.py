@@ -15,7 +15,7 @@ def test_advice_is_printed_and_written(audit_home, tmp_path, capsys, monkeypatch
     monkeypatch.setattr(link_effects, "EPOCHS", 30)
     path = tmp_path / "advice.json"
     code = command.main(
-        [*KARATE, "34", "--known", "0.3", "--links", "2", "--seeds", "2", "--out", str(path)]
+        [*KARATE, "34", "--known", "0.3", "--links", "2", "--repeats", "2", "--out", str(path)]
     )
     captured = capsys.readouterr()
     assert code == 0, captured.err

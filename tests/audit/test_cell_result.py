@@ -1,4 +1,4 @@
-"""A cell's result comes back as it went, and as versions before this type left it."""
+"""A cell's result comes back as it went."""
 
 from __future__ import annotations
 
@@ -23,15 +23,6 @@ def test_it_survives_json(graph):
     for result in (CellResult(items, {"model": "gcn"}), CellResult(release=record), CellResult()):
         stored = json.loads(json.dumps(result.describe()))
         assert CellResult.restore(stored) == result
-
-
-def test_results_without_a_version_are_read(graph):
-    record, _ = pack_release(make_release(graph), graph)
-    assert CellResult.restore(record.describe()) == CellResult(release=record)
-    fields = CellResult((Measurement("auc", 0.5, n=3),)).describe()["measurements"]
-    old = CellResult.restore({"measurements": fields, "facts": {"model": "gcn"}})
-    assert old == CellResult((Measurement("auc", 0.5, n=3),), {"model": "gcn"})
-    assert CellResult.restore({"measurements": fields}).facts == {}
 
 
 def test_a_release_comes_back_whole(graph):

@@ -29,7 +29,7 @@ from core.registry import list_methods
 from tests.oracles.broken import make_half_noise
 
 ROOT = Path(__file__).parents[2]
-QUICK = ["--graph", "karate", "--attack", "common_neighbors", "--seeds", "1"]
+QUICK = ["--graph", "karate", "--attack", "common_neighbors", "--repeats", "1"]
 
 
 def list_finished():
@@ -70,7 +70,7 @@ def nodes_file(tmp_path):
         ([], "COMMAND"),
         (["audit", *QUICK], "--out"),
         (["audit", *QUICK, "--repeats", "0", "--out", "OUT"], "num_repeats"),
-        (["audit", *QUICK, "--seeds", "many", "--out", "OUT"], "many"),
+        (["audit", *QUICK, "--repeats", "many", "--out", "OUT"], "many"),
         (["audit", *QUICK, "--hide-links", "1.5", "--out", "OUT"], "hide_links"),
         (["audit", *QUICK, "--private", "nope", "--hide-links", "--out", "OUT"], "nope"),
         (["audit", *QUICK, "--private", "label", "--out", "OUT"], "--hide-links"),
@@ -161,7 +161,7 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
         "random_deletion:strength=0.1",
         "--defense",
         "random_deletion:strength=0.3",
-        "--seeds",
+        "--repeats",
         "2",
         "--test-links",
         "0",
@@ -207,7 +207,7 @@ def test_interrupting_cancels_and_says_how_to_go_on(audit_home, tmp_path):
     arguments = [
         "audit",
         *QUICK,
-        "--seeds",
+        "--repeats",
         "4",
         "--attack",
         "gae_cosine:epochs=5000",

@@ -56,7 +56,7 @@ def test_an_audit_its_check_and_its_release(database, tmp_path, graph, make_spec
 def test_the_command(database, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("AUDIT_WORKERS", "1")
-    arguments = ["audit", "--graph", "karate", "--attack", "common_neighbors", "--seeds", "1"]
+    arguments = ["audit", "--graph", "karate", "--attack", "common_neighbors", "--repeats", "1"]
     for name in "ab":
         assert command.main([*arguments, "--test-links", "0", "--out", str(tmp_path / name)]) == 0
     capsys.readouterr()

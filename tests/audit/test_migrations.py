@@ -33,7 +33,7 @@ CLAIM = {
     "heartbeat": 0.0,
 }
 ADVICE = {
-    "request": {"node": "3", "attack": {"key": "class_prior"}, "max_links": 1, "seeds": 2},
+    "request": {"node": "3", "attack": {"key": "class_prior"}, "max_links": 1, "num_repeats": 2},
     "base": 0.5,
     "links": [],
     "risks": {"0": [0.5, 0.6]},

@@ -12,7 +12,6 @@ from core.audit import plan
 from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.parts import PARTS
 from core.audit.plan import list_cells, plan_audit
-from core.audit.spec import AuditSpec
 from core.errors import InputError
 from core.registry import find_method
 from tests.oracles.graphs import two_communities
@@ -125,16 +124,6 @@ def test_sensitive_links_by_name_are_the_hidden_ones(make_spec, graph):
     spec = make_spec(hide_links=None, sensitive_links=(first,))
     threat = draw_repeat(spec, graph, 0).link
     assert threat.hidden.tolist() == [graph.edges[5].tolist()]
-
-
-def test_a_spec_with_the_old_name_of_the_repeats_plans_the_same_cells(make_spec, graph):
-    fields = make_spec(num_repeats=3).model_dump(mode="json")
-    old = {("seeds" if name == "num_repeats" else name): value for name, value in fields.items()}
-    assert AuditSpec.check_spec(old) == AuditSpec.check_spec(fields)
-    assert plan_audit(AuditSpec.check_spec(old), graph) == plan_audit(
-        make_spec(num_repeats=3), graph
-    )
-    assert AuditSpec.check_spec({**old, "num_repeats": 2}).num_repeats == 2
 
 
 def test_of_equal_cost_one_release_is_attacked_after_the_other(make_spec, graph):

@@ -68,7 +68,7 @@ def run_audit(task: dict[str, Any], home: str) -> None:
         "private": task["private"],
         "hide_links": 0.1,
         "attacks": [{"key": key} for key in task["attacks"]],
-        "num_repeats" if "num_repeats" in AuditSpec.model_fields else "seeds": task["repeats"],
+        "num_repeats": task["repeats"],
     }
     me, spent, peak = psutil.Process(), {}, 0
     own = sum(me.cpu_times()[:2])

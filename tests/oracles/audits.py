@@ -65,7 +65,7 @@ def make_audit(
         graph_hash=graph.content_hash,
         private="private",
         hide_links=0.1,
-        seeds=seeds,
+        num_repeats=seeds,
         attacks=tuple(MethodChoice(key=key) for key in attacks),
         defenses=tuple(MethodChoice.parse(text, "defense") for text in defenses),
     )

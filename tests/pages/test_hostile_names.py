@@ -47,7 +47,7 @@ def hostile_audit(tmp_path_factory) -> Iterator[tuple[AuditService, str]]:
                 "private": ICON,
                 "known": 0.3,
                 "hide_links": 0.2,
-                "seeds": 1,
+                "num_repeats": 1,
                 "attacks": [{"key": "common_neighbors"}, {"key": "label_propagation"}],
                 "defenses": [{"key": "random_deletion"}],
             }

@@ -60,7 +60,7 @@ SPEC = AuditSpec.check_spec(
         "known": 0.3,
         "hide_links": 0.1,
         "test_links": 0.0,
-        "seeds": 1,
+        "num_repeats": 1,
         "attacks": [{"key": "common_neighbors"}, {"key": "label_propagation"}],
         "defenses": [{"key": "random_deletion"}],
     }

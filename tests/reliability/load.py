@@ -221,7 +221,12 @@ def soak(home: Path, count: int) -> None:
     os.environ["AUDIT_DEVICE"] = "cpu"
     service, graph, process = AuditService(home), two_communities(), psutil.Process()
     service.save_graph(graph)
-    fields = {"graph_hash": graph.content_hash, "private": "private", "known": 0.3, "seeds": 1}
+    fields = {
+        "graph_hash": graph.content_hash,
+        "private": "private",
+        "known": 0.3,
+        "num_repeats": 1,
+    }
     attacks = [{"key": "common_neighbors"}, {"key": "label_propagation"}]
     fields |= {"attacks": attacks, "defenses": [{"key": "random_deletion"}], "hide_links": 0.1}
     failed = 0

@@ -42,7 +42,7 @@ def spec(graph):
             "known": 0.3,
             "hide_links": 0.1,
             "test_links": 0.0,
-            "seeds": 1,
+            "num_repeats": 1,
             "attacks": [{"key": "common_neighbors"}],
             "defenses": [{"key": "random_deletion"}],
         }

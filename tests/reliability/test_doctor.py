@@ -19,7 +19,12 @@ from core.data.catalogue import load_dataset
 @pytest.fixture
 def view(audit_home):
     graph = load_dataset("karate").graph
-    fields = {"graph_hash": graph.content_hash, "hide_links": 0.2, "seeds": 1, "test_links": 0.0}
+    fields = {
+        "graph_hash": graph.content_hash,
+        "hide_links": 0.2,
+        "num_repeats": 1,
+        "test_links": 0.0,
+    }
     attacks = {"attacks": [{"key": "common_neighbors"}], "defenses": [{"key": "random_deletion"}]}
     before = os.umask(0o077)
     yield run_inline(AuditSpec.check_spec({**fields, **attacks}), graph, audit_home)

@@ -10,7 +10,7 @@ import pytest
 import core.cli.main as command
 from core.audit.store.database import Store
 
-AUDIT = ["audit", "--graph", "karate", "--attack", "common_neighbors", "--seeds", "1"]
+AUDIT = ["audit", "--graph", "karate", "--attack", "common_neighbors", "--repeats", "1"]
 
 
 def fail(arguments, capsys):
