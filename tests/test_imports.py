@@ -144,7 +144,7 @@ def test_the_core_never_imports_streamlit_nor_reports_plotly(imports) -> None:
             assert "torch" not in names, module
 
 
-GUARDED = ("catalogue", "node_pairs", "safely", "text_input")
+GUARDED = ("catalogue", "node_pairs", "sandbox", "text_input")
 """Modules of `core.data` whose `load_` cli and pages may call: bundled graphs, the process that
 reads under limits, and lines of text within limits of their own."""
 
