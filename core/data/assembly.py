@@ -19,6 +19,7 @@ from core.data.columns import (
     guess_node_roles,
     why_ignore,
 )
+from core.data.limits import check_ids
 from core.data.loaded import LoadedGraph, LoadReport, count_merged_rows
 from core.errors import InputError
 from core.graph import Attribute, Graph
@@ -159,6 +160,7 @@ def assemble_graph(
             len(raw.pairs),
             "check which columns hold the links' ends",
         )
+    check_ids(f"file '{source}'", raw.node_ids)
     chosen = [c for c in (private, utility) if c is not None]
     known_roles = {**raw.default_roles, **(roles or {}), **dict.fromkeys(ignore, "ignore")}
     if private is not None:

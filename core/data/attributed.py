@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from unicodedata import normalize
 
@@ -11,6 +12,9 @@ import pandas as pd
 from core.data.assembly import MissingNodes, RawGraph
 from core.data.limits import check_cells, check_num_columns
 from core.errors import FormatError, InputError
+from core.words import count_noun
+
+_MAX_NOTES = 20
 
 
 class AttributedNodes:
@@ -22,6 +26,17 @@ class AttributedNodes:
         self._columns: dict[str, str] = {}
         self._ends: list[tuple[str, str]] = []
         self._weights: list[str | None] = []
+        self._left_out: Counter[tuple[str, str]] = Counter()
+        self._notes: list[str] = []
+
+    def leave_out(self, what: str, where: str, count: int = 1) -> None:
+        """Count something that the file says and the graph does not keep."""
+        self._left_out[what, where] += count
+
+    def count_graphs(self, count: int) -> None:
+        """Note that several graphs of one file were joined."""
+        if count > 1:
+            self._notes.append(f"{count} graphs of the file were read as one")
 
     def set_default(self, column: str, value: str) -> None:
         """The value of nodes that do not name the column."""
@@ -53,7 +68,6 @@ class AttributedNodes:
     def to_raw(
         self,
         format: str,
-        notes: tuple[str, ...] = (),
         missing_nodes: MissingNodes = "error",
         ignore_weights: bool = False,
     ) -> RawGraph:
@@ -63,7 +77,12 @@ class AttributedNodes:
         """
         index = {node: position for position, node in enumerate(self._nodes)}
         missing = dict.fromkeys(end for pair in self._ends for end in pair if end not in index)
-        ends, weights, notes = self._ends, self._weights, (*notes,)
+        ends, weights = self._ends, self._weights
+        notes = [*self._notes]
+        for (what, where), count in self._left_out.most_common(_MAX_NOTES):
+            noun, _, rest = what.partition(" ")
+            several = f"{noun}s {rest}".strip() if rest != "graph" else f"{what}s"
+            notes.append(f"{count_noun(count, what, several)} {where}".strip() + " not used")
         skipped = 0
         if missing and missing_nodes == "error":
             raise InputError(
@@ -76,11 +95,11 @@ class AttributedNodes:
             for node in missing:
                 self.add_node(node, {})
                 index[node] = len(index)
-            notes += (f"{len(missing)} nodes that were not declared were added",)
+            notes.append(f"{len(missing)} nodes that were not declared were added")
         elif missing:
             kept = [row for row, (a, b) in enumerate(ends) if a in index and b in index]
             skipped = len(ends) - len(kept)
-            notes += (f"{skipped} links to {len(missing)} ids without a row were dropped",)
+            notes.append(f"{skipped} links to {len(missing)} ids without a row were dropped")
             ends, weights = [ends[row] for row in kept], [weights[row] for row in kept]
         check_cells(self._file, len(self._nodes), len(self._columns))
         pairs = np.array([(index[a], index[b]) for a, b in ends], np.int64).reshape(-1, 2)

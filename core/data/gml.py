@@ -28,13 +28,17 @@ def load_gml(path: str | Path, **options: Any) -> RawGraph:
     """
     file = f"file '{Path(path).name}'"
     text = _COMMENT.sub("", load_text(path))
-    graph = next((v for k, v in _parse(text, file) if k == "graph" and isinstance(v, list)), None)
-    if graph is None:
+    content = _parse(text, file)
+    graphs = [v for k, v in content if k == "graph" and isinstance(v, list)]
+    if not graphs:
         raise FormatError(file, "must hold a graph [ … ]", remedy="check that it is GML")
+    graph = graphs[0]
     rows = [_scalars(v) for k, v in graph if k == "node" and isinstance(v, list)]
     labels = [row.get("label", "") for row in rows]
     use_labels = all(labels) and len(set(labels)) == len(labels)
     nodes = AttributedNodes(file)
+    if len(graphs) > 1:
+        nodes.leave_out("further graph", "", len(graphs) - 1)
     names: dict[str, str] = {}
     for row, label in zip(rows, labels, strict=True):
         number = row.pop("id", "")
@@ -49,7 +53,23 @@ def load_gml(path: str | Path, **options: Any) -> RawGraph:
             edge = _scalars(value)
             ends = [names.get(edge.get(end, ""), edge.get(end)) for end in ("source", "target")]
             nodes.add_link(ends[0], ends[1], edge.get("weight", edge.get("value")))
+            for name in edge.keys() - {"source", "target", "weight", "value", "id"}:
+                nodes.leave_out("value of edges", f"in '{name}'")
+    for key, outer in _list_nested(graph):
+        nodes.leave_out(key, f"within {outer}")
     return nodes.to_raw("GML", **options)
+
+
+def _list_nested(graph: list[Entry]) -> Iterator[tuple[str, str]]:
+    """(node or edge, the element that it stands in) where that is not the graph itself."""
+    queue = [(value, key) for key, value in graph if isinstance(value, list)]
+    while queue:
+        entries, outer = queue.pop()
+        for key, value in entries:
+            if isinstance(value, list):
+                queue.append((value, key))
+                if key in ("node", "edge"):
+                    yield key, f"{'an' if outer[0] in 'aeiou' else 'a'} {outer}"
 
 
 def _scalars(entries: list[Entry]) -> dict[str, str]:

@@ -6,12 +6,15 @@ A file that is small and says much is refused by its ratio, a large one by what 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.errors import ResourceError
 
 MAX_NODES = 10_000_000
 NODES_WITHOUT_DATA = 100_000
 NODES_PER_ENTRY = 100
 """Nodes that a file may declare for each link or row that it stores, above the fixed number."""
+MAX_ID_LENGTH = 1000
 MAX_COLUMNS = 10_000
 MAX_FEATURES = 100_000
 MAX_CELLS = 100_000_000
@@ -31,6 +34,18 @@ def check_num_nodes(what: str, num_nodes: int, num_entries: int) -> None:
             f"must declare at most {most:,} nodes (for {num_entries:,} links and rows)",
             f"{num_nodes:,}",
             "number the nodes from 0 without gaps",
+        )
+
+
+def check_ids(what: str, ids: Sequence[str]) -> None:
+    """ResourceError for an id that is no name: no page, table or log could show it."""
+    longest = max(map(len, ids), default=0)
+    if longest > MAX_ID_LENGTH:
+        raise ResourceError(
+            what,
+            f"must have node ids of at most {MAX_ID_LENGTH:,} characters",
+            f"{longest:,}",
+            "check which column holds the ids",
         )
 
 

@@ -23,6 +23,7 @@ from core.data.sniff import (
     detect_separator,
     find_decimals,
     parse_layout,
+    take_lines,
 )
 from core.data.text_input import load_utf8
 from core.errors import FormatError
@@ -32,6 +33,7 @@ _MAX_INDENT = 64
 _MAX_HEADERS = 1000
 _BLANKS = re.compile(rb"\s*+")
 SAMPLED_ROWS = 1000
+_SAMPLE = 4 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +88,7 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     if b"#" in data or b"%" in data:
         data, comments, num_comments = _blank_comments(data)
     start = find_content(data)
-    sample = data[start : start + (1 << 16)].decode("utf-8", "ignore").splitlines()
-    sample = [line for line in sample if line.strip()][:50]
+    sample = take_lines(data[start : start + _SAMPLE].decode("utf-8", "ignore"), 50)
     if not sample:
         raise FormatError(file, "must have at least one link", "comments only")
     known = parse_layout(given)

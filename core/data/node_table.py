@@ -21,6 +21,7 @@ from core.data.sniff import (
     detect_separator,
     find_decimals,
     parse_layout,
+    take_lines,
 )
 from core.data.spreadsheet import unescape_cell
 from core.data.text_input import check_file, load_text
@@ -74,7 +75,7 @@ def _load_csv(
     file = f"file '{path.name}'"
     text = load_text(path).lstrip("\r\n")
     check_is_table(text[: 1 << 13].encode() + text[-(1 << 13) :].encode(), file)
-    lines = [line for line in text[: 1 << 16].splitlines() if line.strip()][:20]
+    lines = take_lines(text, 20)
     known = parse_layout(given)
     separator, question = known.get("separator"), None
     if separator is None:
@@ -88,7 +89,7 @@ def _load_csv(
         text = "\n".join("\t".join(line.split()) for line in text.splitlines())
         separator = "\t"
     has_header = known.get("header")
-    rows = list(csv.reader(text[: 1 << 16].splitlines()[:20], delimiter=separator))
+    rows = list(csv.reader(take_lines(text, 20), delimiter=separator))
     first = [unescape_cell(cell.strip()) for cell in rows[0]]
     if has_header is None:
         below = pd.DataFrame([row for row in rows[1:] if len(row) == len(first)])

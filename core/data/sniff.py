@@ -15,9 +15,12 @@ from typing import Any, Literal, cast
 import pandas as pd
 
 from core.data.columns import BLANKS, is_end_name
+from core.data.text_input import MAX_LINE_BYTES
 from core.errors import FormatError, InputError
 
 _HEAD = 1 << 12
+_SAMPLE = 4 << 20
+csv.field_size_limit(MAX_LINE_BYTES)  # cells are limited by their line
 _STARTS = (
     (rb"%PDF-", "a PDF document", "export the table as CSV"),
     (rb"PK\x03\x04", "a zip archive or a spreadsheet", "export the table as CSV"),
@@ -139,6 +142,20 @@ def parse_layout(given: Mapping[str, str] | None) -> dict[str, Any]:
             raise InputError(f"--{field}", f"must be one of {', '.join(known)}", choice)
         found[field] = value
     return found
+
+
+def take_lines(text: str, count: int) -> list[str]:
+    """The first lines that are not blank, each whole: a cut one has other columns."""
+    lines: list[str] = []
+    start = size = 0
+    while start < len(text) and len(lines) < count and size < _SAMPLE:
+        end = text.find("\n", start)
+        line = text[start : end if end >= 0 else len(text)].rstrip("\r")
+        start += len(line) + 1 if end < 0 else end + 1 - start
+        if line.strip():
+            lines.append(line)
+            size += len(line)
+    return lines
 
 
 def detect_separator(lines: Sequence[str]) -> tuple[str, LayoutQuestion | None]:

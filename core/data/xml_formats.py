@@ -24,7 +24,8 @@ def load_graphml(path: str | Path, **options: Any) -> RawGraph:
     nodes = AttributedNodes(file)
     names: dict[str, str] = {}
     usual_weight: str | None = None
-    for tag, element in _iterate(path, {"key", "node", "edge", "hyperedge"}):
+    num_graphs = 0
+    for tag, element in _iterate(path, {"key", "node", "edge", "hyperedge", "graph"}):
         get = element.attrib.get
         if tag == "key":
             name = get("attr.name", "")
@@ -36,19 +37,26 @@ def load_graphml(path: str | Path, **options: Any) -> RawGraph:
                     nodes.set_default(name, default)
                 if name == "weight" and get("for", "all") in ("edge", "all"):
                     usual_weight = default
+        elif tag == "graph":
+            num_graphs += 1
         elif tag == "hyperedge":
             raise FormatError(file, "must link two nodes at a time", "a hyperedge")
         else:
-            values = {
-                names.get(child.attrib.get("key", ""), ""): child.text or ""
-                for child in element
-                if _is(child, "data")
-            }
-            values.pop("", None)
+            values = {}
+            for child in element:
+                if _is(child, "data"):
+                    key = child.attrib.get("key", "")
+                    if names.get(key):
+                        values[names[key]] = child.text or ""
+                    else:
+                        nodes.leave_out(f"value of {tag}s", f"under the undeclared key '{key}'")
             if tag == "node":
                 nodes.add_node(get("id"), values)
             else:
                 nodes.add_link(get("source"), get("target"), values.get("weight", usual_weight))
+                for name in values.keys() - {"weight"}:
+                    nodes.leave_out("value of edges", f"in column '{name}'")
+    nodes.count_graphs(num_graphs)
     return nodes.to_raw("GraphML", **options)
 
 
@@ -60,7 +68,8 @@ def load_gexf(path: str | Path, **options: Any) -> RawGraph:
     file = f"file '{Path(path).name}'"
     nodes = AttributedNodes(file)
     titles: dict[str, str] = {}
-    wanted = {"attributes", "node", "edge"}
+    wanted = {"attributes", "node", "edge", "graph"}
+    num_graphs = 0
     for tag, element in _iterate(path, wanted):
         get = element.attrib.get
         if tag == "attributes" and get("class", "node") == "node":
@@ -83,6 +92,12 @@ def load_gexf(path: str | Path, **options: Any) -> RawGraph:
             nodes.add_node(get("id"), values)
         elif tag == "edge":
             nodes.add_link(get("source"), get("target"), get("weight"))
+            values_of_edge = sum(len(group) for group in element if _is(group, "attvalues"))
+            if values_of_edge:
+                nodes.leave_out("value of edges", "in attvalues", values_of_edge)
+        elif tag == "graph":
+            num_graphs += 1
+    nodes.count_graphs(num_graphs)
     return nodes.to_raw("GEXF", **options)
 
 

@@ -1,0 +1,89 @@
+"""What a file says and the graph does not keep is counted and told; limits name the true number."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from core.data.catalogue import load_dataset
+from core.data.readers import load_graph, read_preview
+from core.errors import ResourceError
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_an_edge_within_an_edge_of_gml_is_told(tmp_path):
+    club = load_dataset("karate").graph.to_networkx()
+    text = "\n".join(nx.generate_gml(club))
+    parts = text.split("  edge [\n")
+    for outer in range(2, 46, 2):  # 22 of 78 links go into the one before
+        body = parts[outer].removesuffix("  ]\n")
+        parts[outer - 1] = (
+            parts[outer - 1].removesuffix("  ]\n") + f"    edge [\n{body}    ]\n  ]\n"
+        )
+        parts[outer] = ""
+    loaded = load_graph(write(tmp_path, "g.gml", "  edge [\n".join(filter(None, parts))))
+    assert loaded.graph.num_edges == 78 - 22
+    assert loaded.report.notes == ["22 edges within an edge not used"]
+    whole = load_graph(write(tmp_path, "w.gml", text))
+    assert (whole.graph.num_edges, whole.report.notes) == (78, [])
+
+
+def test_further_graphs_and_unused_values_of_gml_are_told(tmp_path):
+    edge = "edge [ source 1 target 2 kind 3 ]"
+    text = f"graph [ node [ id 1 ] node [ id 2 ] {edge} ]\n"
+    loaded = load_graph(write(tmp_path, "g.gml", text * 3))
+    assert sorted(loaded.report.notes) == [
+        "1 value of edges in 'kind' not used",
+        "2 further graphs not used",
+    ]
+
+
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="w" for="edge" attr.name="weight"/><key id="k" for="edge" attr.name="kind"/>
+<graph edgedefault="undirected"><node id="a"><data key="x">1</data></node><node id="b"/>
+<edge source="a" target="b"><data key="nobody">7</data></edge></graph>
+<graph edgedefault="undirected"><node id="c"/>
+<edge source="a" target="c"><data key="k">friend</data><data key="nobody">3</data></edge></graph>
+</graphml>"""
+
+
+def test_undeclared_keys_and_joined_graphs_of_graphml_are_told(tmp_path):
+    loaded = load_graph(write(tmp_path, "g.graphml", GRAPHML))
+    assert loaded.graph.num_edges == 2
+    assert loaded.graph.weights is None
+    assert sorted(loaded.report.notes) == [
+        "1 value of edges in column 'kind' not used",
+        "1 value of nodes under the undeclared key 'x' not used",
+        "2 graphs of the file were read as one",
+        "2 values of edges under the undeclared key 'nobody' not used",
+    ]
+
+
+def test_values_of_edges_of_gexf_are_told(tmp_path):
+    graph = nx.path_graph(["a", "b", "c"])
+    nx.set_edge_attributes(graph, "friend", "kind")
+    path = tmp_path / "g.gexf"
+    nx.write_gexf(graph, path)
+    assert load_graph(path).report.notes == ["2 values of edges in attvalues not used"]
+
+
+def test_limits_name_the_true_number(tmp_path):
+    names = ",".join(f"x{i}" for i in range(100_000))
+    table = write(tmp_path, "n.csv", f"id,{names}\n" + "1," + "," * 99_999 + "\n")
+    with pytest.raises(ResourceError, match=r"at most 10,000 columns; got 100,001"):
+        read_preview(table, is_nodes=True)
+    links = write(tmp_path, "l.csv", f"{names}\n1" + "," * 99_999 + "\n")
+    with pytest.raises(ResourceError, match=r"at most 10,000 columns; got 100,000"):
+        load_graph(links)
+    long = "x" * (1_000_000)
+    path = write(tmp_path, "e.csv", f"{long},b\nb,c\n")
+    with pytest.raises(ResourceError, match=r"ids of at most 1,000 characters; got 1,000,000"):
+        load_graph(path)
+    nodes = write(tmp_path, "long.csv", f"id,x\nb,1\nc,2\n{long},3\n")
+    with pytest.raises(ResourceError, match=r"ids of at most 1,000 characters; got 1,000,000"):
+        load_graph(write(tmp_path, "s.csv", "source,target\nb,c\n"), nodes_path=nodes)
