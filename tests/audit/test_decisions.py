@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 import sqlalchemy as sa
 
@@ -53,7 +55,7 @@ def test_what_is_recorded_is_read_again_in_its_order(store):
 def test_the_database_refuses_to_change_the_history(store, statement):
     decision = decide()
     record_decision(store, decision)
-    with pytest.raises(sa.exc.DBAPIError, match="never edited"), store.write() as connection:
+    with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.write() as connection:
         connection.execute(statement)
     assert list_decisions(store, GRAPH) == (decision,)
 
@@ -63,6 +65,10 @@ def test_the_same_line_is_not_written_twice(store):
     record_decision(store, decision)
     with pytest.raises(sa.exc.IntegrityError):
         record_decision(store, decision)
+    replace = sa.insert(DecisionRow).prefix_with("OR REPLACE", dialect="sqlite")
+    with pytest.raises(sa.exc.IntegrityError), store.write() as connection:
+        connection.execute(replace.values({**asdict(decision), "person": "Eve"}))
+    assert list_decisions(store, GRAPH) == (decision,)
 
 
 def test_the_last_choice_of_an_audit_holds_until_it_is_withdrawn():

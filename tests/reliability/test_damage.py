@@ -78,6 +78,7 @@ DAMAGES = {
     "emptied": lambda path: path.write_bytes(b""),
     "deleted": lambda path: path.unlink(),
     "folder deleted": lambda path: files.shutil.rmtree(path.parent),
+    "checksum deleted": lambda path: (path.parent / CHECKSUM).unlink(),
     "checksum damaged": lambda path: (path.parent / CHECKSUM).write_bytes(b"\xff"),
 }
 
@@ -89,12 +90,11 @@ def test_a_damaged_cell_is_set_aside_and_computed_again(store, spec, graph, name
     path = files.cell_folder(store.home, release.key) / ARRAYS
     before = path.read_bytes()
     DAMAGES[name](path)
-    if name != "checksum damaged":  # then the members' own checksums are asked
-        with pytest.raises(DamagedError, match="as they were written"):
-            files.load_cell(store.home, release.key)
-        assert store.heal_cells(view.summary.id) == 1
-        assert store.find_job(release.key).state == "queued"
-        assert bool(list(store.home.glob("damaged/*"))) == (name != "folder deleted")
+    with pytest.raises(DamagedError, match="as they were written"):
+        files.load_cell(store.home, release.key)
+    assert store.heal_cells(view.summary.id) == 1
+    assert store.find_job(release.key).state == "queued"
+    assert bool(list(store.home.glob("damaged/*"))) == (name != "folder deleted")
     again = run_inline(spec, graph, store.home, store=store)
     assert describe_audit(again)["results"] == describe_audit(view)["results"]
     assert path.read_bytes() == before
@@ -125,13 +125,6 @@ def test_a_damaged_graph_is_asked_for_by_its_hash_and_written_again(store, graph
     assert "\n" not in str(caught.value)
     store.save_graph(graph)
     assert store.load_graph(graph_hash).content_hash == graph_hash
-
-
-def test_cells_of_older_versions_have_no_checksum_and_are_read(store, spec, graph):
-    view = run_inline(spec, graph, store.home, store=store)
-    for path in store.home.glob(f"cells/*/*/{CHECKSUM}"):
-        path.unlink()
-    assert store.heal_cells(view.summary.id) == 0
 
 
 def test_a_full_disk_is_waited_for(store, spec, graph, monkeypatch):

@@ -12,9 +12,8 @@ from sqlalchemy.engine import Connection, Engine
 from core.audit.store.retry import DAMAGE
 from core.errors import InputError
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
-HEAD = VERSIONS[-1]
-"""Latest migration."""
+HEAD = "0001"
+"""Latest migration; see migrations/versions."""
 
 MIGRATION_S = 30.0
 """How long a process waits for another that brings the tables to this version."""
@@ -26,7 +25,7 @@ _LOCK = 7_134_905_211
 """Of the processes that start at once on one PostgreSQL, one migrates and the others wait."""
 
 
-def open_engine(url: str, home: Path | None = None) -> Engine:
+def open_engine(url: str) -> Engine:
     """The database's engine, with the tables of this version; InputError where it cannot be."""
     try:
         engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
@@ -40,7 +39,7 @@ def open_engine(url: str, home: Path | None = None) -> Engine:
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _set_up_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
-    _migrate(engine, home)
+    _migrate(engine)
     return engine
 
 
@@ -65,7 +64,7 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
 
-def _migrate(engine: Engine, home: Path | None) -> None:
+def _migrate(engine: Engine) -> None:
     """Bring the tables to HEAD; a database that is there already is only asked.
 
     Of the processes that start at once on one SQLite, one migrates: it is waited for.
@@ -73,7 +72,7 @@ def _migrate(engine: Engine, home: Path | None) -> None:
     deadline = time.monotonic() + MIGRATION_S
     while True:
         try:
-            _bring_to_head(engine, home)
+            _bring_to_head(engine)
             return
         except sa.exc.OperationalError as error:
             if "locked" in str(error.orig) and time.monotonic() < deadline:
@@ -84,23 +83,26 @@ def _migrate(engine: Engine, home: Path | None) -> None:
             raise _describe(engine, error) from None
 
 
-def _bring_to_head(engine: Engine, home: Path | None) -> None:
+def _bring_to_head(engine: Engine) -> None:
     with engine.connect() as connection:
         version = _read_version(connection)
     if version == HEAD:
         return
-    if version is not None and version not in VERSIONS:
-        raise InputError(
-            "database", f"must be of version {HEAD} or older", version, "update the program"
-        )
-    import alembic.command  # noqa: F401  # takes a second, for which nobody should wait
+    if version is not None:
+        raise InputError("database", f"must be of version {HEAD}", version, "update the program")
+    from alembic import command  # takes a second, for which nobody should wait
+    from alembic.config import Config
 
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     with engine.connect() as connection:
         connection = connection.execution_options(is_writing=True)
         with connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-            upgrade(connection, _read_version(connection), home)
+            if _read_version(connection) != HEAD:
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
 
 
 def _describe(engine: Engine, error: sa.exc.DBAPIError) -> InputError:
@@ -110,22 +112,6 @@ def _describe(engine: Engine, error: sa.exc.DBAPIError) -> InputError:
     return InputError(
         "database", "must be reachable, writable and whole", engine.url.database, reason
     )
-
-
-def upgrade(connection: Connection, version: str | None, home: Path | None = None) -> None:
-    """Run the migrations after `version` inside the caller's transaction.
-
-    home  where versions before 0003 kept advice as files
-    """
-    from alembic import command
-    from alembic.config import Config
-
-    if version == HEAD:
-        return
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
-    config.attributes.update(connection=connection, home=home)
-    command.upgrade(config, "head")
 
 
 def _read_version(connection: Connection) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
-from pydantic import ValidationError
 from sqlalchemy.engine import Connection, Row
 
 from core.audit.access.accounts import LOCAL
@@ -74,7 +72,7 @@ class Store:
         default = f"sqlite:///{self.home / 'audit.db'}"
         self.tell: Tell = log.warning
         self.url = url or os.environ.get("AUDIT_DATABASE") or default
-        self._engine = open_engine(self.url, self.home)
+        self._engine = open_engine(self.url)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -169,7 +167,7 @@ class Store:
         )
         with self.read() as connection:
             rows = connection.execute(query)
-            return next((row.id for row in rows if _complete(row.spec) == wanted), None)
+            return next((row.id for row in rows if row.spec == wanted), None)
 
     @_patient
     def update_audit(self, audit_id: str, **values: Any) -> None:
@@ -264,7 +262,6 @@ class Store:
         for graph_hash in unneeded:
             files.graph_path(self.home, graph_hash).unlink(missing_ok=True)
         files.cancel_path(self.home, audit_id).unlink(missing_ok=True)
-        shutil.rmtree(self.home / "audits" / audit_id, ignore_errors=True)  # of older versions
         return unneeded
 
     def _delete_files(self, keys: Sequence[str]) -> None:
@@ -428,11 +425,3 @@ class Store:
 def open_store(home: str, url: str) -> Store:
     """The store of this process: workers open it once."""
     return Store(home, url)
-
-
-def _complete(fields: dict[str, Any]) -> dict[str, Any]:
-    """A stored spec with the names and defaults of today; as it is where it cannot be read."""
-    try:
-        return AuditSpec.model_validate(fields).model_dump(mode="json")
-    except ValidationError:
-        return fields

@@ -122,18 +122,11 @@ def load_cell(home: Path, key: str) -> Arrays:
 
 
 def is_whole(home: Path, key: str) -> bool:
-    """Whether the arrays of a cell are there and as they were written.
-
-    Cells of versions before 0003 have no checksum of the file: their members' own are checked.
-    """
+    """Whether the arrays of a cell are there and as they were written."""
     folder = cell_folder(home, key)
     try:
-        expected = (folder / CHECKSUM).read_text()
+        return _compute_checksum(folder / ARRAYS) == (folder / CHECKSUM).read_text()
     except (OSError, UnicodeDecodeError):
-        return _is_sound_zip(folder / ARRAYS)
-    try:
-        return _compute_checksum(folder / ARRAYS) == expected
-    except OSError:
         return False
 
 

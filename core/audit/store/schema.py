@@ -1,4 +1,4 @@
-"""Tables of the store. A change here needs a migration in core/audit/store/migrations/versions."""
+"""Tables of the store. Once a version is released, a change needs a migration: see migrations."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from sqlalchemy import (
     Index,
     Integer,
     String,
+    Table,
     Text,
     TypeDecorator,
+    event,
 )
+from sqlalchemy.engine import Connection
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from core.audit.states import State
@@ -80,7 +83,7 @@ class AuditRow(Base):
     heartbeat: Mapped[float] = mapped_column(Float, default=0.0)
     note: Mapped[str] = mapped_column(Text, default="")
     provenance: Mapped[dict[str, Any]] = mapped_column(JSON)
-    person: Mapped[str] = mapped_column(Text, server_default="local")
+    person: Mapped[str] = mapped_column(Text, default="local")
 
 
 class JobRow(Base):
@@ -120,8 +123,8 @@ class JobRow(Base):
     heartbeat: Mapped[float] = mapped_column(Float, default=0.0)
     result: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     curves: Mapped[dict[str, list[list[float]]] | None] = mapped_column(JSON)
-    person: Mapped[str] = mapped_column(Text, server_default="local")
-    signed_by: Mapped[str] = mapped_column(Text, server_default="")
+    person: Mapped[str] = mapped_column(Text, default="local")
+    signed_by: Mapped[str] = mapped_column(Text, default="")
 
 
 class AuditCellRow(Base):
@@ -151,8 +154,8 @@ class LedgerRow(Base):
     relation: Mapped[str] = mapped_column(Text)
     epsilon: Mapped[float | None] = mapped_column(Float)
     delta: Mapped[float] = mapped_column(Float)
-    person: Mapped[str] = mapped_column(Text, server_default="local")
-    signed_by: Mapped[str] = mapped_column(Text, server_default="")
+    person: Mapped[str] = mapped_column(Text, default="local")
+    signed_by: Mapped[str] = mapped_column(Text, default="")
 
 
 class PersonRow(Base):
@@ -223,3 +226,32 @@ class DecisionRow(Base):
     reason: Mapped[str] = mapped_column(Text)
     evidence: Mapped[dict[str, Any]] = mapped_column(JSON)
     file_hash: Mapped[str] = mapped_column(String(64))
+
+
+def refuse_changes(table: Table, connection: Connection, **_: object) -> None:
+    """Make the database itself keep the rows of a new table as they are inserted.
+
+    SQLite's REPLACE deletes a row without firing a trigger on DELETE, so that a key that is
+    there may not be inserted again either.
+    """
+    name, key = table.name, table.primary_key.columns.keys()[0]
+    if connection.dialect.name == "postgresql":
+        statements = [
+            f"CREATE FUNCTION keep_{name}() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$BEGIN RAISE EXCEPTION '{name} is append-only'; END$$",
+            f"CREATE TRIGGER keep_{name} BEFORE UPDATE OR DELETE OR TRUNCATE ON {name} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION keep_{name}()",
+        ]
+    else:
+        repeated = f"WHEN EXISTS (SELECT 1 FROM {name} WHERE {key} = NEW.{key})"
+        statements = [
+            f"CREATE TRIGGER keep_{name}_{event} BEFORE {event} ON {name} {condition} "
+            f"BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END"
+            for event, condition in (("UPDATE", ""), ("DELETE", ""), ("INSERT", repeated))
+        ]
+    for statement in statements:
+        connection.exec_driver_sql(statement)
+
+
+for _row in (TrailRow, DecisionRow):
+    event.listen(_row.__table__, "after_create", refuse_changes)

@@ -37,12 +37,7 @@ def insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) ->
                 "method": c.method,
                 "repeat": c.repeat,
                 "state": State.SKIPPED if c.skip else State.QUEUED,
-                "progress": 0.0,
-                "message": "",
                 "reason": c.skip,
-                "note": "",
-                "device": "",
-                "seconds": 0.0,
             }
             for c in cells
         ],

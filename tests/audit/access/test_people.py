@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -120,37 +119,6 @@ def test_the_trail_only_grows(store):
         with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.write() as connection:
             connection.execute(sa.text(statement))
     assert team.list_trail() == before
-
-
-def test_what_an_earlier_version_made_is_the_local_users(tmp_path, database, graph, make_spec):
-    """Rows of migration 0004, as a service of that version would have left them."""
-    from alembic import command
-    from alembic.config import Config
-
-    from core.audit.store import connect
-
-    url = os.environ.get("AUDIT_DATABASE") or f"sqlite:///{tmp_path / 'audit.db'}"
-    engine = sa.create_engine(url)
-    config = Config()
-    folder = connect.Path(connect.__file__).with_name("migrations")
-    config.set_main_option("script_location", str(folder))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0004")
-        for statement in (
-            "INSERT INTO graphs VALUES ('h', 'g', 1, 0, '2026')",
-            "INSERT INTO audits VALUES ('a', 'n', '{}', 'h', 'done', '2026', 0, '', 0, '', '{}')",
-            "INSERT INTO ledger VALUES ('r', 'h', '2026', 'edge_rand', 'edge', '', 1.0, 0)",
-        ):
-            connection.execute(sa.text(statement))
-    engine.dispose()
-    store = Store(tmp_path)
-    with store.read() as connection:
-        read = lambda text: connection.execute(sa.text(text)).all()  # noqa: E731
-        assert read("SELECT person FROM audits") == [("local",)]
-        assert read("SELECT graph_hash, person FROM graph_holders") == [("h", "local")]
-        assert read("SELECT person, signed_by FROM ledger") == [("local", "local")]
-    store.close()
 
 
 def test_a_graph_stays_while_somebody_holds_it(store, graph, make_spec):
