@@ -24,7 +24,7 @@ from core.audit.spec import AuditSpec
 from core.audit.states import FINISHED, State
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.store.liveness import is_owner_alive
+from core.audit.store.liveness import find_state
 from core.audit.view import (
     CELL_COLUMNS,
     REPEATS,
@@ -82,13 +82,6 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         study=row.provenance.get("study"),
         person=row.person,
     )
-
-
-def find_state(row: Row[Any]) -> State:
-    """The stored state, or "interrupted" where the computing process is gone."""
-    if row.state.is_active and not is_owner_alive(row.owner, row.heartbeat):
-        return State.INTERRUPTED
-    return State(row.state)
 
 
 def assemble_view(

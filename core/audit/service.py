@@ -17,7 +17,7 @@ from typing import Any
 
 from core.audit.access.accounts import LOCAL
 from core.audit.access.team import Team
-from core.audit.assemble import assemble_cells, assemble_view, find_state, summarize
+from core.audit.assemble import assemble_cells, assemble_view, summarize
 from core.audit.decisions import Decision, list_decisions, record_decision
 from core.audit.estimate import (
     Task,
@@ -30,7 +30,7 @@ from core.audit.estimate import (
 from core.audit.jobs.advice import AdviceJobs
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.cluster import count_workers
-from core.audit.jobs.coordinate import AuditRun, InFlight, clear_flag, raise_flag
+from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.jobs.engine import Engine
 from core.audit.jobs.job import Jobs
 from core.audit.jobs.layout import LayoutJobs
@@ -44,7 +44,8 @@ from core.audit.shadow_columns import fill_taught
 from core.audit.spec import AuditSpec
 from core.audit.states import FINAL, FINISHED, State
 from core.audit.store.database import Store
-from core.audit.store.files import DamagedError
+from core.audit.store.files import DamagedError, clear_flag, raise_flag
+from core.audit.store.liveness import find_state
 from core.audit.threat_sampling import load_auxiliary_graph, load_shadow_graph
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
 from core.errors import AuditError, InputError
@@ -371,17 +372,18 @@ class AuditService:
         with self._lock:
             if audit_id in self._runs and not self._runs[audit_id].is_over:
                 return
-            if not self._store.claim_audit(audit_id):
+            lease = self._store.claim_audit(audit_id)
+            if lease is None:
                 return
             row = self._store.find_audit(audit_id)
             spec = AuditSpec.model_validate(row.spec)
             known = load_auxiliary_graph(spec, self.load_graph)
             shadow_graph = load_shadow_graph(spec, self.load_graph)
             cells = plan_audit(spec, self.load_graph(spec.graph_hash), known, shadow_graph)
-            self._store.replace_plan(audit_id, cells)
+            self._store.replace_plan(lease, cells)
             clear_flag(self.home, audit_id)
             run = AuditRun(
-                self._store, self._engine, self._in_flight, audit_id, spec, cells, row.seconds
+                self._store, self._engine, self._in_flight, lease, spec, cells, row.seconds
             )
             self._runs[audit_id] = run
             run.start()

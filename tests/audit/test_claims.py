@@ -98,7 +98,7 @@ def test_a_broken_mechanism_is_flagged_on_the_same_path(store, audit_id, monkeyp
 
 def test_a_flag_cancels_and_what_went_wrong_is_told(store, audit_id):
     put(store, audit_id, "c1", RELEASE, 400)
-    path = files.cancel_path(store.home, "c1")
+    path = files.flag_path(store.home, "c1")
     path.parent.mkdir(exist_ok=True)
     path.touch()
     assert run_job(ClaimJobs, str(store.home), store.url, "c1") == "cancelled"

@@ -221,7 +221,7 @@ def test_progress_and_curves_reach_the_store_and_a_flag_stops(tmp_path, graph, m
     store.save_graph(graph)
     cells = plan_audit(make_spec(), graph)
     store.add_audit("a", "a", make_spec(), cells, {})
-    flag = files.cancel_path(store.home, "a")
+    flag = files.flag_path(store.home, "a")
     progress = StoredProgress(store, cells[0].key, "a")
     for step in range(1000):
         progress.record("loss", step, 1 / (step + 1))

@@ -12,6 +12,7 @@ from core.audit import plan
 from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.parts import PARTS
 from core.audit.plan import list_cells, plan_audit
+from core.audit.store.database import Lease
 from core.errors import InputError
 from core.registry import find_method
 from tests.oracles.graphs import two_communities
@@ -159,7 +160,7 @@ def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, g
             return job.cell.key
 
     store = SimpleNamespace(home=Path(), url="")
-    run = AuditRun(store, Engine(), InFlight(), "a", make_spec(), cells, 0.0)
+    run = AuditRun(store, Engine(), InFlight(), Lease("a", 1), make_spec(), cells, 0.0)
     run._submit(cells)
     assert all(submitted[cell.key] == [cell.after] for cell in followers)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +14,17 @@ import sqlalchemy as sa
 from scipy import sparse
 
 from core.audit.plan import plan_audit
+from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.connect import HEAD
-from core.audit.store.database import Store
-from core.audit.store.liveness import describe_owner, is_owner_alive
+from core.audit.store.database import LeaseLostError, Store
+from core.audit.store.liveness import (
+    SILENCE_S,
+    DatabaseTime,
+    describe_owner,
+    find_state,
+    is_owner_alive,
+)
 from core.audit.store.schema import Base
 from core.errors import InputError
 from core.graph import Graph
@@ -131,15 +140,65 @@ def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
         store.find_audit("small")
 
 
-def test_an_audit_has_one_owner_while_it_lives(store, graph, make_spec):
+@pytest.fixture
+def audit(store, graph, make_spec):
     store.save_graph(graph)
     store.add_audit("a", "a", make_spec(), plan_audit(make_spec(), graph), {})
-    assert store.claim_audit("a")
-    assert is_owner_alive(describe_owner(), 0.0)
-    store.update_audit("a", owner='["elsewhere", 1, 0.0]', heartbeat=1e12)
-    assert not store.claim_audit("a")
-    store.update_audit("a", heartbeat=0.0)
-    assert store.claim_audit("a")
+    return "a"
+
+
+def test_an_owner_lives_while_its_process_does():
+    """Whatever the clock says: the start of a process is told from the machine's own start."""
+    assert is_owner_alive(describe_owner(), silent_s=1e9)
+    host, pid, started = json.loads(describe_owner())
+    assert not is_owner_alive(json.dumps([host, pid, started - 60]), silent_s=0.0)
+    assert not is_owner_alive("", silent_s=0.0)
+
+
+@pytest.mark.parametrize(
+    ("silent_s", "is_alive"), [(1, True), (20, False), (3600, False), (-3600, False)]
+)
+def test_an_owner_elsewhere_was_heard_of_lately(silent_s, is_alive):
+    """A sign of life from an hour ahead is one from before the clock was set back."""
+    assert is_owner_alive('["elsewhere", 1, 0.0]', silent_s) == is_alive
+
+
+@pytest.mark.parametrize("shift", [-3600.0, -20.0, 20.0, 3600.0])
+def test_clocks_of_machines_need_not_agree(store, audit, monkeypatch, shift):
+    """One machine beats and another looks, by clocks that differ: the database's counts."""
+    store.update_audit(audit, state="running")
+    lease = store.claim_audit(audit)
+    monkeypatch.setattr(time, "time", lambda: 1e9 + shift)
+    store.beat(lease, 1.0)
+    store.update_audit(audit, owner='["elsewhere", 1, 0.0]')
+    monkeypatch.setattr(time, "time", lambda: 1e9)
+    assert find_state(store.find_audit(audit)) == "running"
+    assert store.claim_audit(audit) is None
+    store.update_audit(audit, heartbeat=DatabaseTime() + shift)
+    taken = store.claim_audit(audit)
+    assert (taken is not None) == (abs(shift) > SILENCE_S)
+
+
+def test_of_two_coordinators_only_the_later_writes(store, audit):
+    """The first was taken for dead, such as after a pause of its machine."""
+    first = store.claim_audit(audit)
+    store.update_audit(audit, owner='["elsewhere", 1, 0.0]', heartbeat=0.0)
+    second = store.claim_audit(audit)
+    assert second.number > first.number
+    cells = [row.key for row in store.list_cells(audit, "key")]
+    for write in (
+        lambda lease: store.beat(lease, 99.0),
+        lambda lease: store.fail_cells(lease, cells, "lost"),
+        lambda lease: store.replace_plan(lease, []),
+        lambda lease: store.end_audit(lease, State.CANCELLED, "", 99.0),
+    ):
+        with pytest.raises(LeaseLostError):
+            write(first)
+    row = store.find_audit(audit)
+    assert (row.state, row.seconds) == ("running", 0.0)
+    assert {cell.state for cell in store.list_cells(audit)} == {"queued"}
+    store.end_audit(second, State.DONE, "", 1.0)
+    assert store.find_audit(audit).state == "done"
 
 
 def test_an_unusable_database_is_an_error(tmp_path):

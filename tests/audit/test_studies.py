@@ -138,7 +138,7 @@ def test_points_find_together_and_are_cancelled_together(idle, spec, graph):
     assert len(list_studies(idle, graph.content_hash)) == len(STUDIES)
     cancel_study(idle, known)
     for _, audit in known.points:
-        assert files.cancel_path(idle.home, audit.id).exists()
+        assert files.flag_path(idle.home, audit.id).exists()
 
 
 def test_a_study_without_a_point_is_an_error(idle, make_spec, graph):

@@ -21,11 +21,13 @@ from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import connect, files, retry
-from core.audit.store.database import Store
+from core.audit.store.database import Lease, Store
 from core.audit.store.files import ARRAYS, CHECKSUM, DamagedError
 from core.audit.store.retry import StoreError, keep_trying
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
+
+LEASE = Lease("a", 1)
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +189,7 @@ def test_an_audit_whose_database_is_gone_comes_to_an_end(tmp_path, spec, graph, 
             raise StoreError(str(lost.orig))
 
         monkeypatch.setattr(service._engine, "connect", fail)
-        monkeypatch.setattr(Store, "settle_cells", fail)
+        monkeypatch.setattr(Store, "end_audit", fail)
         audit_id = service.start_audit(spec)
         assert service.wait(audit_id, 60)
         progress = service.get_progress(audit_id)
@@ -205,9 +207,9 @@ def test_a_heartbeat_that_cannot_be_stored_holds_nothing_up(store, monkeypatch):
     def fail(*arguments):
         raise locked
 
-    monkeypatch.setattr(store, "touch_audit", fail)
+    monkeypatch.setattr(store, "beat", fail)
     spec = AuditSpec(graph_hash="0" * 64)
-    run = coordinate.AuditRun(store, None, coordinate.InFlight(), "a", spec, [], 0.0)
+    run = coordinate.AuditRun(store, None, coordinate.InFlight(), LEASE, spec, [], 0.0)
     for _ in range(3):
         run._beaten = 0.0
         run._beat()
@@ -225,10 +227,10 @@ def test_an_interrupt_while_a_run_is_waited_for_does_not_end_it(store, monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setattr(coordinate.AuditRun, "_compute_all", compute)
-    monkeypatch.setattr(coordinate.AuditRun, "_record", lambda *arguments: None)
+    monkeypatch.setattr(store, "end_audit", lambda *arguments: None)
     before = signal.signal(signal.SIGUSR1, interrupt)
     spec = AuditSpec(graph_hash="0" * 64)
-    run = coordinate.AuditRun(store, None, coordinate.InFlight(), "a", spec, [], 0.0)
+    run = coordinate.AuditRun(store, None, coordinate.InFlight(), LEASE, spec, [], 0.0)
     run.start()
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1))
     timer.start()
@@ -263,7 +265,7 @@ def test_a_scheduler_that_was_there_is_waited_for(store, monkeypatch):
 
     def make_run(failures: int) -> coordinate.AuditRun:
         engine = LostEngine(failures)
-        return coordinate.AuditRun(store, engine, coordinate.InFlight(), "a", spec, [], 0.0)
+        return coordinate.AuditRun(store, engine, coordinate.InFlight(), LEASE, spec, [], 0.0)
 
     run = make_run(0)
     run._connect()

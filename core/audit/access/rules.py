@@ -108,7 +108,7 @@ def _list_jobs(kind: str) -> dict[str, Rule]:
         "cancel_all": _change("audit_id", f"cancel all {kind}"),
         "wait": _read_job(kind),
         **dict.fromkeys(("submit", "find_key", "close", "compute", "read"), MACHINE),
-        **dict.fromkeys(("name_parts", "uses_gpu"), MACHINE),
+        **dict.fromkeys(("name_parts", "uses_gpu", "forget_graph"), MACHINE),
     }
 
 
@@ -172,12 +172,11 @@ RULES: dict[str, dict[str, Rule]] = {
     "publishing": {
         **_list_jobs("publishing"),
         # A release is handed out by `hand_out`, prepared and signed by the service's verbs.
-        **dict.fromkeys(("start", "sign", "load_release", "sweep", "forget_graph"), MACHINE),
+        **dict.fromkeys(("start", "sign", "load_release", "sweep"), MACHINE),
     },
     "layouts": {
         **_list_jobs("layout"),
         **dict.fromkeys(("start", "find", "load", "stop"), READ_GRAPH),
-        "forget_graph": MACHINE,
     },
     "team": {
         **dict.fromkeys(("welcome", "open_token", "record", "is_shared"), MACHINE),

@@ -6,7 +6,6 @@ import logging
 import queue
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -17,7 +16,7 @@ from core.audit.jobs.engine import Engine, UnreachableError
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
-from core.audit.store.database import Store
+from core.audit.store.database import Lease, LeaseLostError, Store
 from core.audit.store.liveness import HEARTBEAT_S
 from core.audit.store.retry import StoreError, describe_trouble, find_retry_limit
 from core.errors import describe_unexpected
@@ -51,16 +50,17 @@ class AuditRun(threading.Thread):
         store: Store,
         engine: Engine,
         in_flight: InFlight,
-        audit_id: str,
+        lease: Lease,
         spec: AuditSpec,
         cells: list[Cell],
         seconds: float,
     ) -> None:
-        super().__init__(name=f"audit {audit_id}", daemon=True)
+        super().__init__(name=f"audit {lease.audit_id}", daemon=True)
         self._store, self._engine, self._in_flight = store, engine, in_flight
-        self._audit_id, self._spec, self._cells = audit_id, spec.model_dump_json(), cells
+        self._lease, self._audit_id = lease, lease.audit_id
+        self._spec, self._cells = spec.model_dump_json(), cells
         self._spent, self._since, self._beaten = seconds, time.monotonic(), 0.0
-        self._flag = files.cancel_path(store.home, audit_id)
+        self._flag = files.flag_path(store.home, lease.audit_id)
         self._stop_asked = threading.Event()
         self.ended: tuple[State, str] | None = None
         """State and note once the thread is over, whether or not they could be stored."""
@@ -92,6 +92,9 @@ class AuditRun(threading.Thread):
     def _run(self) -> None:
         try:
             self.ended = self._compute_all()
+        except LeaseLostError as error:
+            log.warning("%s", error)
+            return  # what becomes of the audit is the other process's to say
         except StoreError as error:
             self.ended = State.INTERRUPTED, str(error)
         except Exception as error:
@@ -103,20 +106,15 @@ class AuditRun(threading.Thread):
             elif self._stop_asked.is_set():
                 self.ended = State.INTERRUPTED, "the application was closed"
         try:
-            self._record(*self.ended)
+            self._store.end_audit(self._lease, *self.ended, self._seconds)
+        except LeaseLostError as error:
+            log.warning("%s", error)
+            self.ended = None
         except Exception as error:  # the row says "running", so the service asks `ended`
             log.exception("audit %s", self._audit_id)
             self.ended = State.INTERRUPTED, describe_unexpected(error)
         if self._stragglers and not self._stop_asked.is_set():
             self._engine.restart_workers(self._stragglers)
-
-    def _record(self, state: State, note: str) -> None:
-        if state is not State.DONE:
-            settled = State.CANCELLED if state is State.CANCELLED else State.INTERRUPTED
-            self._store.settle_cells(self._audit_id, settled, note)
-        self._store.update_audit(
-            self._audit_id, state=state, note=note, seconds=self._seconds, owner=""
-        )
 
     def stop(self) -> None:
         """Leave the audit to be resumed: what is finished stays, the rest is not waited for."""
@@ -144,8 +142,9 @@ class AuditRun(threading.Thread):
             tried.update(
                 row.key for row in self._list_states() if row.state in (State.FAILED, State.DONE)
             )
-        missing = self._find_missing(tried)
-        self._fail(missing, "the worker was lost each time it computed this cell")
+        lost = [cell.key for cell in self._find_missing(tried)]
+        reason = "the worker was lost each time it computed this cell"
+        self._store.fail_cells(self._lease, lost, reason)
         return State.DONE, note
 
     def _find_missing(self, tried: set[str]) -> list[Cell]:
@@ -218,11 +217,7 @@ class AuditRun(threading.Thread):
             error = future.exception()
             killed = type(error).__name__ == "KilledWorker"
             reason = "its worker died four times (out of memory?)" if killed else repr(error)
-            self._fail([cell for cell in self._cells if cell.key == key], reason)
-
-    def _fail(self, cells: list[Cell], reason: str) -> None:
-        for cell in cells:
-            self._store.update_open_job(cell.key, state=State.FAILED, reason=reason[:300])
+            self._store.fail_cells(self._lease, [key], reason)
 
     def _cancel(self, pending: dict[str, Future[Any]]) -> None:
         """Waiting cells are withdrawn; running ones see the flag themselves, or are stragglers."""
@@ -251,7 +246,7 @@ class AuditRun(threading.Thread):
         if now - self._beaten >= HEARTBEAT_S:
             self._beaten = now
             try:
-                self._store.touch_audit(self._audit_id, self._seconds)
+                self._store.beat(self._lease, self._seconds)
             except (sa.exc.DBAPIError, OSError) as error:
                 self._tell(describe_trouble(error) or describe_unexpected(error))
 
@@ -260,15 +255,3 @@ class AuditRun(threading.Thread):
         if trouble != self._trouble:
             self._trouble = trouble
             self._store.tell(f"paused: {trouble}; trying again")
-
-
-def clear_flag(home: Path, audit_id: str) -> None:
-    """Let the audit's cells run again."""
-    files.cancel_path(home, audit_id).unlink(missing_ok=True)
-
-
-def raise_flag(home: Path, audit_id: str) -> None:
-    """Ask the audit's cells to stop, in whatever process they run."""
-    path = files.cancel_path(home, audit_id)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch()

@@ -25,7 +25,7 @@ from core.audit.jobs.worker import StoredProgress, work
 from core.audit.states import ACTIVE, State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
-from core.audit.store.liveness import is_owner_alive
+from core.audit.store.liveness import find_state
 from core.audit.store.retry import keep_trying
 from core.audit.store.schema import JobRow
 from core.context import Context
@@ -129,7 +129,7 @@ class Jobs(ABC, Generic[Request, Run]):
         with self._lock:
             known = self._store.find_job(key)
             if known is not None:
-                state = find_job_state(known)
+                state = find_state(known)
                 if state.is_active or (self.is_kept and state is State.DONE):
                     return key
             self._store.add_job(
@@ -165,7 +165,7 @@ class Jobs(ABC, Generic[Request, Run]):
         row = self._store.find_job(key)
         if row is None or row.kind != self.name:
             raise InputError(f"{self.name} job", "must be a known one", key, "start it again")
-        return self.read(row, find_job_state(row))
+        return self.read(row, find_state(row))
 
     def list(self, audit_id: str) -> tuple[Run, ...]:
         """Those of an audit, oldest first."""
@@ -174,11 +174,9 @@ class Jobs(ABC, Generic[Request, Run]):
     def cancel(self, key: str) -> None:
         """Stop it within a second; from any process that shares the home."""
         row = self._store.find_job(key)
-        if row is None or not find_job_state(row).is_active:
+        if row is None or not find_state(row).is_active:
             return
-        path = files.cancel_path(self._store.home, key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+        files.raise_flag(self._store.home, key)
         with self._lock:
             future = self._futures.get(key)
         if row.state is State.QUEUED:
@@ -188,9 +186,15 @@ class Jobs(ABC, Generic[Request, Run]):
 
     def cancel_all(self, audit_id: str) -> None:
         """Cancel what still runs for this audit."""
-        conditions = (JobRow.audit_id == audit_id, JobRow.kind == self.name)
-        for row in self._store.list_jobs(*conditions, JobRow.state.in_(ACTIVE)):
+        mine = (JobRow.audit_id == audit_id, JobRow.kind == self.name, JobRow.state.in_(ACTIVE))
+        for row in self._store.list_jobs(*mine):
             self.cancel(row.key)
+
+    def forget_graph(self, graph_hash: str) -> None:
+        """Delete the jobs that asked for a graph that is no longer stored."""
+        rows = self._store.list_jobs(JobRow.kind == self.name)
+        found = [row.key for row in rows if row.request.get("graph_hash") == graph_hash]
+        self._store.delete_jobs(found)
 
     def wait(self, key: str, timeout: float | None = None) -> bool:
         """Wait for a job that this process watches; False if it still runs after `timeout` s."""
@@ -216,7 +220,7 @@ class Jobs(ABC, Generic[Request, Run]):
         """A worker writes what came out; it cannot where it died."""
         if future.status != "finished":
             self._store.update_open_job(key, state=State.FAILED, reason=LOST)
-        files.cancel_path(self._store.home, key).unlink(missing_ok=True)
+        files.clear_flag(self._store.home, key)
         with self._lock:
             if self._futures.get(key) is future:
                 del self._futures[key]
@@ -240,14 +244,7 @@ def run_job(kind: type[Jobs[Any, Any]], home: str, database: str, key: str) -> S
 def list_runs(store: Store, kind: type[Jobs[Any, Run]], audit_id: str) -> tuple[Run, ...]:
     """The jobs of a kind that belong to an audit, oldest first."""
     rows = store.list_jobs(JobRow.audit_id == audit_id, JobRow.kind == kind.name)
-    return tuple(kind.read(row, find_job_state(row)) for row in rows)
-
-
-def find_job_state(row: Row[Any]) -> State:
-    """The stored state, or INTERRUPTED where the process that watched the job is gone."""
-    if row.state.is_active and not is_owner_alive(row.owner, row.heartbeat):
-        return State.INTERRUPTED
-    return State(row.state)
+    return tuple(kind.read(row, find_state(row)) for row in rows)
 
 
 def make_key(*parts: Any) -> str:

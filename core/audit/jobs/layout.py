@@ -11,7 +11,6 @@ from core.audit.jobs.job import JobContext, Jobs
 from core.audit.layout import Layout, lay_out
 from core.audit.states import State
 from core.audit.store.files import DamagedError
-from core.audit.store.schema import JobRow
 from core.audit.view import JobProgress
 from core.errors import InputError
 
@@ -61,12 +60,6 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
             self._store.delete_jobs([key])
             raise InputError("map", "must be stored", graph_hash[:12], "draw it again") from None
         return Layout(arrays["positions"], arrays["communities"])
-
-    def forget_graph(self, graph_hash: str) -> None:
-        """Delete the places in a graph that is no longer stored."""
-        rows = self._store.list_jobs(JobRow.kind == self.name)
-        keys = [row.key for row in rows if row.request["graph_hash"] == graph_hash]
-        self._store.delete_jobs(keys)
 
     @classmethod
     def name_parts(cls, request: LayoutRequest) -> tuple[Any, ...]:

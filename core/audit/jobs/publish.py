@@ -89,17 +89,8 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
     def sweep(self) -> None:
         """Delete the runs whose time is over."""
         over = (datetime.now(UTC) - timedelta(days=RETENTION_DAYS)).isoformat()
-        self._delete(JobRow.created < over, JobRow.state.not_in(ACTIVE))
-
-    def forget_graph(self, graph_hash: str) -> None:
-        """Delete the runs of a graph that is no longer stored."""
-        rows = self._store.list_jobs(JobRow.kind == self.name)
-        keys = [row.key for row in rows if row.request["graph_hash"] == graph_hash]
-        self._store.delete_jobs(keys)
-
-    def _delete(self, *conditions: Any) -> None:
-        rows = self._store.list_jobs(JobRow.kind == self.name, *conditions)
-        self._store.delete_jobs([row.key for row in rows])
+        ended = (JobRow.kind == self.name, JobRow.created < over, JobRow.state.not_in(ACTIVE))
+        self._store.delete_jobs([row.key for row in self._store.list_jobs(*ended)])
 
     @classmethod
     def uses_gpu(cls, request: PublishSpec) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.store.liveness import make_timestamp
+from core.audit.store.liveness import DatabaseTime, make_timestamp
 from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
 from core.progress import FlaggedProgress
 
@@ -27,14 +27,14 @@ class StoredProgress(FlaggedProgress):
     """Writes to the job's row, with the curves so far; `flag` names whose flag cancels it."""
 
     def __init__(self, store: Store, key: str, flag: str) -> None:
-        super().__init__(files.cancel_path(store.home, flag))
+        super().__init__(files.flag_path(store.home, flag))
         self.curves: dict[str, Points] = {}
         self._store, self._key = store, key
 
     def report(self, share: float, message: str) -> None:
         values: dict[str, Any] = {"curves": self.thin_curves()} if self.curves else {}
         self._store.update_job(
-            self._key, progress=share, message=message, heartbeat=time.time(), **values
+            self._key, progress=share, message=message, heartbeat=DatabaseTime(), **values
         )
 
     def record(self, curve: str, step: float, value: float) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -24,7 +24,7 @@ from core.audit.spec import AuditSpec
 from core.audit.states import ACTIVE, FINAL, KEPT, State
 from core.audit.store import files
 from core.audit.store.connect import open_engine
-from core.audit.store.liveness import describe_owner, is_owner_alive, make_timestamp
+from core.audit.store.liveness import DatabaseTime, describe_owner, find_state, make_timestamp
 from core.audit.store.retry import Tell, keep_trying
 from core.audit.store.schema import (
     AuditCellRow,
@@ -42,13 +42,25 @@ from core.audit.store.statements import (
     release_graph,
     select_running,
 )
-from core.errors import InputError
+from core.errors import AuditError, InputError
 from core.graph import Graph
 from core.home import find_home
 
 log = logging.getLogger(__name__)
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class LeaseLostError(AuditError):
+    """Another process has taken the audit over: this one may no longer write to it."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to coordinate an audit, until another process holds a higher number."""
+
+    audit_id: str
+    number: int
 
 
 def _patient(method: Method) -> Method:
@@ -125,7 +137,7 @@ class Store:
                     created=make_timestamp(),
                     seconds=0.0,
                     owner=describe_owner(),
-                    heartbeat=time.time(),
+                    heartbeat=DatabaseTime(),
                     note="",
                     provenance=provenance,
                     person=person,
@@ -146,7 +158,8 @@ class Store:
 
     @_patient
     def _list_audits(self, condition: Any) -> list[Row[Any]]:
-        columns = [*AuditRow.__table__.columns, GraphRow.num_nodes, GraphRow.num_edges]
+        now = DatabaseTime().label("now")
+        columns = [*AuditRow.__table__.columns, GraphRow.num_nodes, GraphRow.num_edges, now]
         query = (
             sa.select(*columns)
             .join(GraphRow, GraphRow.hash == AuditRow.graph_hash)
@@ -188,44 +201,81 @@ class Store:
                 insert_missing(connection, HolderRow, [holder])
                 release_graph(connection, graph_hash, row.person)
 
-    def touch_audit(self, audit_id: str, seconds: float) -> None:
-        """A sign of life of its owner; not tried again where the database cannot be used."""
-        values = {"heartbeat": time.time(), "seconds": seconds}
-        with self.write() as connection:
-            connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
-
     @_patient
-    def claim_audit(self, audit_id: str) -> bool:
-        """Become the owner; False if another living process computes this audit."""
-        me = describe_owner()
-        with self.write() as connection:
-            row = connection.execute(
-                sa.select(AuditRow.owner, AuditRow.heartbeat, AuditRow.state).where(
-                    AuditRow.id == audit_id
-                )
-            ).one()
-            is_running = row.state is State.RUNNING and row.owner != me
-            if is_running and is_owner_alive(row.owner, row.heartbeat):
-                return False
+    def claim_audit(self, audit_id: str) -> Lease | None:
+        """Become the owner; None if another living process computes this audit."""
+        me, this = describe_owner(), AuditRow.id == audit_id
+        columns = (AuditRow.owner, AuditRow.heartbeat, AuditRow.state, AuditRow.lease)
+        query = sa.select(*columns, DatabaseTime().label("now")).where(this).with_for_update()
+        with self.write(is_durable=True) as connection:
+            row = connection.execute(query).one()
+            if row.owner != me and find_state(row) is State.RUNNING:
+                return None
+            lease = Lease(audit_id, row.lease + 1)
+            values = {
+                "lease": lease.number,
+                "owner": me,
+                "heartbeat": DatabaseTime(),
+                "state": State.RUNNING,
+                "note": "",
+            }
+            connection.execute(sa.update(AuditRow).where(this).values(values))
+        return lease
+
+    @contextmanager
+    def write_by(self, lease: Lease) -> Iterator[Connection]:
+        """A transaction of a coordinator; LeaseLostError where its lease was taken over."""
+        held = sa.select(AuditRow.id).where(
+            AuditRow.id == lease.audit_id, AuditRow.lease == lease.number
+        )
+        with self.write(is_durable=True) as connection:
+            if connection.execute(held.with_for_update()).first() is None:
+                raise LeaseLostError(f"another process has taken over the audit {lease.audit_id}")
+            yield connection
+
+    def beat(self, lease: Lease, seconds: float) -> None:
+        """A sign of life; not tried again where the database cannot be used."""
+        with self.write_by(lease) as connection:
+            values = {"heartbeat": DatabaseTime(), "seconds": seconds}
             connection.execute(
-                sa.update(AuditRow)
-                .where(AuditRow.id == audit_id)
-                .values(
-                    owner=me,
-                    heartbeat=time.time(),
-                    state=State.RUNNING,
-                    note="",
-                )
+                sa.update(AuditRow).where(AuditRow.id == lease.audit_id).values(values)
             )
-        return True
 
     @_patient
-    def replace_plan(self, audit_id: str, cells: Sequence[Cell]) -> None:
+    def end_audit(self, lease: Lease, state: State, note: str, seconds: float) -> None:
+        """Give the audit its final state; unfinished cells that no other running audit needs
+        get it too, where the audit is not done."""
+        values = {"state": state, "note": note, "seconds": seconds, "owner": ""}
+        settled = State.CANCELLED if state is State.CANCELLED else State.INTERRUPTED
+        mine = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == lease.audit_id)
+        unfinished = sa.and_(
+            JobRow.key.in_(mine),
+            JobRow.key.not_in(select_running(lease.audit_id)),
+            JobRow.state.in_(ACTIVE),
+        )
+        with self.write_by(lease) as connection:
+            if state is not State.DONE:
+                ended = sa.update(JobRow).where(unfinished).values(state=settled, reason=note)
+                connection.execute(ended)
+            row = sa.update(AuditRow).where(AuditRow.id == lease.audit_id)
+            connection.execute(row.values(values))
+
+    @_patient
+    def fail_cells(self, lease: Lease, keys: Sequence[str], reason: str) -> None:
+        """Give up cells that came back without a result."""
+        lost = JobRow.key.in_(keys) & JobRow.state.not_in(FINAL)
+        with self.write_by(lease) as connection:
+            values = {"state": State.FAILED, "reason": reason[:300]}
+            connection.execute(sa.update(JobRow).where(lost).values(values))
+
+    @_patient
+    def replace_plan(self, lease: Lease, cells: Sequence[Cell]) -> None:
         """Make the audit's cells those of a new plan; unfinished and failed ones are due again.
 
         The plan differs from the recorded one only after an update that renewed results.
         """
-        with self.write() as connection:
+        audit_id = lease.audit_id
+        with self.write_by(lease) as connection:
             connection.execute(sa.delete(AuditCellRow).where(AuditCellRow.audit_id == audit_id))
             insert_plan(connection, audit_id, cells)
             due = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
@@ -261,13 +311,13 @@ class Store:
         self._delete_files(orphans)
         for graph_hash in unneeded:
             files.graph_path(self.home, graph_hash).unlink(missing_ok=True)
-        files.cancel_path(self.home, audit_id).unlink(missing_ok=True)
+        files.clear_flag(self.home, audit_id)
         return unneeded
 
     def _delete_files(self, keys: Sequence[str]) -> None:
         for key in keys:
             files.delete_cell(self.home, key)
-            files.cancel_path(self.home, key).unlink(missing_ok=True)
+            files.clear_flag(self.home, key)
 
     # -- cells ------------------------------------------------------------------------------
 
@@ -313,22 +363,6 @@ class Store:
                 counts.setdefault(audit_id, {})[state] = number
         return counts
 
-    @_patient
-    def settle_cells(self, audit_id: str, state: str, reason: str) -> None:
-        """Set the state of the audit's unfinished cells that no other running audit needs."""
-        running = select_running(audit_id)
-        mine = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == audit_id)
-        with self.write() as connection:
-            connection.execute(
-                sa.update(JobRow)
-                .where(
-                    JobRow.key.in_(mine),
-                    JobRow.key.not_in(running),
-                    JobRow.state.in_(ACTIVE),
-                )
-                .values(state=state, reason=reason)
-            )
-
     # -- jobs -------------------------------------------------------------------------------
 
     @_patient
@@ -339,10 +373,10 @@ class Store:
             connection.execute(sa.delete(JobRow).where(JobRow.key == key))
             connection.execute(
                 sa.insert(JobRow).values(
-                    **row, owner=describe_owner(), heartbeat=time.time(), **values
+                    **row, owner=describe_owner(), heartbeat=DatabaseTime(), **values
                 )
             )
-        files.cancel_path(self.home, key).unlink(missing_ok=True)
+        files.clear_flag(self.home, key)
 
     def find_job(self, key: str) -> Row[Any] | None:
         """The row of a cell or of a job of another kind."""
@@ -353,7 +387,8 @@ class Store:
     def list_jobs(self, *conditions: Any) -> list[Row[Any]]:
         """Rows that meet all conditions on the columns of `JobRow`, oldest first."""
         table = JobRow.__table__
-        query = sa.select(table).where(*conditions).order_by(JobRow.created, JobRow.key)
+        query = sa.select(table, DatabaseTime().label("now")).where(*conditions)
+        query = query.order_by(JobRow.created, JobRow.key)
         with self.read() as connection:
             return list(connection.execute(query))
 

@@ -43,9 +43,21 @@ def cell_folder(home: Path, key: str) -> Path:
     return home / "cells" / key[:2] / key
 
 
-def cancel_path(home: Path, key: str) -> Path:
-    """The flag that cancels an audit with all its cells, or a job of another kind."""
+def flag_path(home: Path, key: str) -> Path:
+    """The file that, while it is there, cancels an audit with all its cells, or another job."""
     return home / "flags" / key
+
+
+def raise_flag(home: Path, key: str) -> None:
+    """Ask an audit or a job to stop, in whatever process it runs."""
+    path = flag_path(home, key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+
+
+def clear_flag(home: Path, key: str) -> None:
+    """Let it run again."""
+    flag_path(home, key).unlink(missing_ok=True)
 
 
 def save_graph(home: Path, graph: Graph) -> str:

@@ -1,37 +1,86 @@
-"""Which process computes something, and whether it still lives."""
+"""Which process computes something, and whether it still lives.
+
+Heartbeats are written and compared by the database's clock alone: the clocks of the machines that
+share it need not agree. That a process is taken for dead by mistake does no harm: whoever takes
+its audit over holds a higher lease, and only the highest may write (core.audit.store.database).
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import socket
-import time
 from datetime import UTC, datetime
+from typing import Any
 
 import psutil
+import sqlalchemy as sa
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.compiler import compiles
+
+from core.audit.states import State
 
 HEARTBEAT_S = 2.0
-_DEAD_S = 15.0
+SILENCE_S = 15.0
+"""An owner that was silent for longer is taken for dead."""
+
+
+class DatabaseTime(sa.FunctionElement[float]):
+    """Seconds since 1970 by the database's clock."""
+
+    type = sa.Float()
+    inherit_cache = True
+
+
+@compiles(DatabaseTime, "sqlite")
+def _compile_sqlite(*_: Any, **__: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(DatabaseTime, "postgresql")
+def _compile_postgresql(*_: Any, **__: Any) -> str:
+    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS double precision)"
 
 
 def describe_owner() -> str:
     """Host, process and its start: tells whether the owner of a job still lives."""
-    process = psutil.Process()
-    return json.dumps([socket.gethostname(), process.pid, process.create_time()])
+    return json.dumps([socket.gethostname(), os.getpid(), _find_start(os.getpid())])
 
 
-def is_owner_alive(owner: str, heartbeat: float) -> bool:
-    """On this host the process must exist; elsewhere its heartbeat must be recent."""
+def _find_start(pid: int) -> float:
+    """Seconds from the machine's start to the process's: setting the clock moves both alike."""
+    booted = psutil.boot_time()
+    process = psutil.Process(pid)
+    if process.status() == psutil.STATUS_ZOMBIE:
+        raise psutil.ZombieProcess(pid)
+    return float(process.create_time() - booted)
+
+
+def is_owner_alive(owner: str, silent_s: float) -> bool:
+    """Whether the owner of a job lives that was last heard of `silent_s` seconds ago.
+
+    On this host the process must exist. Elsewhere it must have been heard of recently; a sign of
+    life from the future is one from before the database's clock was set back.
+    """
     if not owner:
         return False
     host, pid, started = json.loads(owner)
     if host != socket.gethostname():
-        return time.time() - heartbeat < _DEAD_S
+        return abs(silent_s) < SILENCE_S
     try:
-        process = psutil.Process(pid)
-        is_same = abs(process.create_time() - started) < 1
-        return bool(is_same and process.status() != psutil.STATUS_ZOMBIE)
+        return abs(_find_start(pid) - started) < 1
     except psutil.Error:
         return False
+
+
+def find_state(row: Row[Any]) -> State:
+    """The state of an audit or a job: as stored, or interrupted where its owner is gone.
+
+    row  of `Store.find_audit`, `find_job` and the like: `now` is the database's time
+    """
+    if row.state.is_active and not is_owner_alive(row.owner, row.now - row.heartbeat):
+        return State.INTERRUPTED
+    return State(row.state)
 
 
 def make_timestamp() -> str:

@@ -67,8 +67,9 @@ class AuditRow(Base):
     """An audit as it was asked for, whose it is, and what computes it.
 
     person     the subject of whoever started it (core.audit.access.accounts)
+    lease      grows with each process that takes the audit over; only its holder may write
     owner      host, process id and start time of the coordinating process, as JSON text
-    heartbeat  last sign of life of the owner, seconds since 1970
+    heartbeat  last sign of life of the owner, seconds since 1970 by the database's clock
     """
 
     __tablename__ = "audits"
@@ -79,6 +80,7 @@ class AuditRow(Base):
     state: Mapped[State] = mapped_column(StateColumn)
     created: Mapped[str] = mapped_column(String(32))
     seconds: Mapped[float] = mapped_column(Float, default=0.0)
+    lease: Mapped[int] = mapped_column(Integer, default=0)
     owner: Mapped[str] = mapped_column(Text, default="")
     heartbeat: Mapped[float] = mapped_column(Float, default=0.0)
     note: Mapped[str] = mapped_column(Text, default="")

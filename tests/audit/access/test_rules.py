@@ -37,7 +37,7 @@ JOBS = {
     **dict.fromkeys(("get", "list", "wait"), READERS),
     **dict.fromkeys(("cancel", "cancel_all", "start"), OWNERS),
     **dict.fromkeys(("submit", "find_key", "close", "compute", "read"), MACHINE),
-    **dict.fromkeys(("name_parts", "uses_gpu"), MACHINE),
+    **dict.fromkeys(("name_parts", "uses_gpu", "forget_graph"), MACHINE),
 }
 MAY = {
     "": {
@@ -57,12 +57,11 @@ MAY = {
     "advice": {**JOBS, "find": READERS, "list_done": READERS, "cancel_node": OWNERS},
     "publishing": {
         **JOBS,
-        **dict.fromkeys(("start", "sign", "load_release", "sweep", "forget_graph"), MACHINE),
+        **dict.fromkeys(("start", "sign", "load_release", "sweep"), MACHINE),
     },
     "layouts": {
         **JOBS,
         **dict.fromkeys(("start", "find", "load", "stop"), READERS),
-        "forget_graph": MACHINE,
     },
     "team": {
         **dict.fromkeys(("welcome", "open_token", "record", "is_shared"), MACHINE),
