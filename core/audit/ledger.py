@@ -1,19 +1,25 @@
-"""The ledger of a graph, kept in the store: every publishing run, entered before it is handed out.
+"""The ledger in the store: every publishing run, entered before its file is handed out.
 
-Keyed by the graph's content hash, so that the app and the command line share it. Entries are
-never deleted with an audit: what has left the house stays spent.
+Runs count together by lineage: graphs that are the same data in another order, with other names
+or lightly edited. A graph that is new to the ledger joins the lineage of the graph that it shares
+most with (core.data.lineage); only an approver says otherwise, on the record. Entries are never
+changed or deleted, with an audit or without: what has left the house stays spent.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from core.audit.access.accounts import LOCAL
-from core.audit.store.schema import LedgerRow
+from core.audit.store.liveness import make_timestamp
+from core.audit.store.schema import LedgerRow, LineageRow
+from core.data.lineage import GraphSketch, Part, sketch_graph
 from core.errors import InputError
+from core.graph import Graph
 from core.privacy.ledger import Entry, Total, check_budget, compute_totals
 from core.release import Release
 from core.seeding import Seed
@@ -23,47 +29,113 @@ if TYPE_CHECKING:
 
 COLUMNS = ("run", "made", "release", "unit", "relation", "epsilon", "delta")
 
+MIN_OVERLAP = 0.5
+"""Share of the smaller graph's nodes, links or shape from which two graphs are the same data."""
+
+MIN_ELEMENTS = 16
+"""Elements of a set below which its overlap may be chance, unless they are names."""
+
+MAX_NAME, MAX_REASON = 64, 2_000
+
+
+@dataclass(frozen=True)
+class Relative:
+    """Graphs of the ledger that a graph is the same data as, so that their runs count with its.
+
+    part, overlap  in what the nearest is alike: share of the smaller graph's nodes, links or
+                   shape, in [0, 1]
+    runs           publishing runs of the lineage so far
+    """
+
+    lineage: str
+    part: Part
+    overlap: float
+    runs: int
+
 
 def new_run_id() -> str:
     """A random id of a publishing run."""
     return f"{Seed.from_entropy().root:032x}"[:16]
 
 
-def list_entries(store: Store, graph_hash: str) -> tuple[Entry, ...]:
-    """All publishing runs of a graph, oldest first."""
+def list_entries(store: Store, graph: Graph) -> tuple[Entry, ...]:
+    """All publishing runs of a graph's lineage, oldest first."""
     with store.read() as connection:
-        return _select(connection, graph_hash)
+        return _select(connection, _find_lineages(connection, graph))
+
+
+def find_relative(store: Store, graph: Graph) -> Relative | None:
+    """What a graph that is new to the ledger would be counted with; None for nothing."""
+    with store.read() as connection:
+        rows = _list_lineages(connection)
+        if any(row.identity == graph.identity_hash for row in rows):
+            return None
+        matches = _match(rows, _describe_sketch(graph))
+        if not matches:
+            return None
+        lineage, part, overlap = matches[0]
+        runs = len(_select(connection, [match[0] for match in matches]))
+        return Relative(lineage, part, overlap, runs)
+
+
+def describe_revision(store: Store) -> tuple[Any, ...]:
+    """What changes whenever `list_entries` may."""
+    counts = sa.select(sa.func.count()).select_from(LedgerRow).scalar_subquery()
+    query = sa.select(counts, sa.func.count(), sa.func.max(LineageRow.made))
+    with store.read() as connection:
+        return tuple(connection.execute(query).one())
 
 
 def enter_release(
     store: Store,
-    graph_hash: str,
+    graph: Graph,
     run: str,
     made: str,
     release: Release,
     budget: float | None,
     person: str = LOCAL.subject,
     signed_by: str = LOCAL.subject,
+    lineage: str | None = None,
 ) -> tuple[Total, ...]:
-    """Enter a publishing run and return what all runs of the graph spend with it.
+    """Enter a publishing run of `graph` and return what all runs of its lineage spend with it.
 
-    Entering the same run again changes nothing. Raises InputError where the sum of its unit
+    Entering the same run again changes nothing. Raises InputError where a sum that it counts for
     would exceed `budget`; the run is not entered then, and must not be handed out. Of two runs
     at the same time the second sees the first.
     person, signed_by  who prepared it, and who let it be handed out ("": nobody yet)
+    lineage            a name that the graph's lineage gets; one that is there already joins it
     """
     new = Entry.of(run, made, _name(release), release.guarantee)
-    with store.write() as connection:
+    sketch = _describe_sketch(graph)
+    with store.write(is_durable=True) as connection:
         if connection.dialect.name == "postgresql":
-            connection.execute(sa.text("LOCK TABLE ledger IN EXCLUSIVE MODE"))
-        known = _select(connection, graph_hash)
+            connection.execute(sa.text("LOCK TABLE ledger, lineages IN EXCLUSIVE MODE"))
+        known = _select(connection, [_join_lineage(connection, graph, sketch, lineage)])
         if any(entry.run == run for entry in known):
             return compute_totals(known)
         if budget is not None:
             check_budget(known, new, budget)
-        row = {**asdict(new), "graph_hash": graph_hash, "person": person, "signed_by": signed_by}
-        connection.execute(sa.insert(LedgerRow).values(row))
+        who = {"identity": graph.identity_hash, "person": person, "signed_by": signed_by}
+        connection.execute(sa.insert(LedgerRow).values({**asdict(new), **who}))
     return compute_totals([*known, new])
+
+
+def assign_lineage(store: Store, graph: Graph, lineage: str, person: str, reason: str) -> None:
+    """Let the runs of a graph count with those of `lineage` and no others; an approver's word."""
+    if not 1 <= len(reason.strip()) <= MAX_REASON:
+        rule = f"must be 1 to {MAX_REASON:,} characters"
+        raise InputError("reason", rule, reason[:20], "say why the graphs count apart")
+    values = {
+        "lineage": _check_name(lineage),
+        "made": make_timestamp(),
+        "person": person,
+        "reason": reason,
+    }
+    with store.write(is_durable=True) as connection:
+        known = LineageRow.identity == graph.identity_hash
+        if not connection.execute(sa.update(LineageRow).where(known).values(values)).rowcount:
+            row = {"identity": graph.identity_hash, "sketch": _describe_sketch(graph)}
+            connection.execute(sa.insert(LineageRow).values({**row, **values}))
 
 
 def describe_ledger(entries: tuple[Entry, ...]) -> dict[str, Any]:
@@ -79,11 +151,76 @@ def describe_totals(totals: tuple[Total, ...]) -> list[dict[str, Any]]:
     return [asdict(total) for total in totals]
 
 
-def _select(connection: sa.Connection, graph_hash: str) -> tuple[Entry, ...]:
+def _join_lineage(
+    connection: sa.Connection, graph: Graph, sketch: dict[str, Any], name: str | None
+) -> str:
+    """The lineage that a graph's runs count with from now on.
+
+    Lineages between which a graph turns out to be a link become one, and whole, so that no
+    entry is lost; those that an approver set apart only where the owner names them.
+    """
+    rows = _list_lineages(connection)
+    joined = [row.lineage for row in rows if row.identity == graph.identity_hash]
+    is_new = not joined
+    if is_new:
+        found = [match[0] for match in _match(rows, sketch)]
+        apart = {row.lineage for row in rows if row.person}
+        joined = [name for name in found if name == found[0] or not apart & {name, found[0]}]
+    lineage = _check_name(name) if name is not None else next(iter(joined), new_run_id())
+    merged = sa.update(LineageRow).where(LineageRow.lineage.in_(joined))
+    connection.execute(merged.values(lineage=lineage))
+    if is_new:
+        row = {"identity": graph.identity_hash, "lineage": lineage, "sketch": sketch}
+        connection.execute(sa.insert(LineageRow).values({**row, "made": make_timestamp()}))
+    return lineage
+
+
+def _find_lineages(connection: sa.Connection, graph: Graph) -> list[str]:
+    """The graph's own, or those that it would join."""
+    rows = _list_lineages(connection)
+    own = [row.lineage for row in rows if row.identity == graph.identity_hash]
+    return own or [match[0] for match in _match(rows, _describe_sketch(graph))] if rows else []
+
+
+def _list_lineages(connection: sa.Connection) -> Sequence[sa.Row[Any]]:
+    return connection.execute(sa.select(LineageRow.__table__)).all()
+
+
+def _match(rows: Sequence[sa.Row[Any]], sketch: dict[str, Any]) -> list[tuple[str, Part, float]]:
+    """(lineage, part, overlap) of those that hold the same data, the likest first."""
+    mine = GraphSketch.from_json(sketch)
+    found: dict[str, tuple[str, Part, float]] = {}
+    for row in rows:
+        other = GraphSketch.from_json(row.sketch)
+        are_named = sketch["is_named"] and row.sketch["is_named"]
+        for part, overlap in mine.estimate_overlaps(other).items():
+            if not are_named and part == "nodes":
+                continue  # numbers name other people in every graph
+            count = min(getattr(mine, part).count, getattr(other, part).count)
+            may_be_chance = count < MIN_ELEMENTS and not (are_named and part != "shape")
+            best = found[row.lineage][2] if row.lineage in found else MIN_OVERLAP
+            if not may_be_chance and overlap >= best:
+                found[row.lineage] = row.lineage, part, overlap
+    return sorted(found.values(), key=lambda match: -match[2])
+
+
+def _describe_sketch(graph: Graph) -> dict[str, Any]:
+    is_named = not all(node.isdecimal() for node in graph.node_ids)
+    return {"is_named": is_named, **sketch_graph(graph).to_json()}
+
+
+def _check_name(lineage: str) -> str:
+    if not 1 <= len(lineage.strip()) <= MAX_NAME:
+        raise InputError("lineage", f"must be a name of 1 to {MAX_NAME} characters", lineage)
+    return lineage.strip()
+
+
+def _select(connection: sa.Connection, lineages: Sequence[str]) -> tuple[Entry, ...]:
     columns = [LedgerRow.__table__.columns[name] for name in COLUMNS]
     query = (
         sa.select(*columns)
-        .where(LedgerRow.graph_hash == graph_hash)
+        .join(LineageRow, LineageRow.identity == LedgerRow.identity)
+        .where(LineageRow.lineage.in_(lineages))
         .order_by(LedgerRow.made, LedgerRow.run)
     )
     return tuple(Entry(*row) for row in connection.execute(query))

@@ -19,7 +19,9 @@ class PublishSpec(BaseModel):
     private, more_private, utility, known, hide_links, sensitive_links, utility_train,
     publish_columns, generalize, leave_out  as in `AuditSpec`; no link is held back for tests,
     and only sensitive links are withheld from the release
-    budget  largest sum of ε, of its unit, that all publishing runs of the graph may reach
+    budget  largest sum of ε, for one link and for one node, that the runs of the graph's lineage
+            may reach
+    lineage name of the data that the graph is of: its runs count together (core.audit.ledger)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -37,6 +39,7 @@ class PublishSpec(BaseModel):
     generalize: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     budget: float | None = Field(None, gt=0)
+    lineage: str | None = Field(None, min_length=1, max_length=64)
 
     @staticmethod
     def of_audit(

@@ -35,7 +35,13 @@ from core.audit.jobs.engine import Engine
 from core.audit.jobs.job import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
-from core.audit.ledger import list_entries
+from core.audit.ledger import (
+    Relative,
+    assign_lineage,
+    describe_revision,
+    find_relative,
+    list_entries,
+)
 from core.audit.plan import list_cells, plan_audit
 from core.audit.provenance import describe_run
 from core.audit.publishing import PublishSpec
@@ -50,6 +56,7 @@ from core.audit.threat_sampling import load_auxiliary_graph, load_shadow_graph
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
 from core.errors import AuditError, InputError
 from core.graph import Graph
+from core.privacy.ledger import Entry
 from core.release import Release
 
 log = logging.getLogger(__name__)
@@ -84,6 +91,7 @@ class AuditService:
         self._graphs: OrderedDict[str, Graph] = OrderedDict()
         self._models: OrderedDict[str, TimeModel] = OrderedDict()
         self._releases: OrderedDict[str, Release] = OrderedDict()
+        self._ledgers: OrderedDict[str, tuple[Any, tuple[Entry, ...]]] = OrderedDict()
         self._views: OrderedDict[str, tuple[Any, AuditView]] = OrderedDict()
 
     @property
@@ -293,7 +301,7 @@ class AuditService:
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         claims = tuple((c.id, c.state) for c in self.claims.list(audit_id) if not c.is_active)
         finished = sorted((state, n) for state, n in counts.items() if state in FINAL)
-        ledger = list_entries(self._store, row.graph_hash)
+        ledger = self._list_entries(row.graph_hash)
         decisions = list_decisions(self._store, row.graph_hash)
         fingerprint = (find_state(row), claims, len(ledger), len(decisions), *finished)
         with self._lock:
@@ -315,6 +323,27 @@ class AuditService:
             return self.get_view(audit_id)
         self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
         return view
+
+    def _list_entries(self, graph_hash: str) -> tuple[Entry, ...]:
+        """The publishing runs of a graph's lineage, looked up anew when the ledger has changed."""
+        revision = describe_revision(self._store)
+        with self._lock:
+            known = self._ledgers.get(graph_hash)
+        if known is None or known[0] != revision:
+            known = revision, list_entries(self._store, self.load_graph(graph_hash))
+            self._remember(self._ledgers, graph_hash, known, _MAX_VIEWS)
+        return known[1]
+
+    def find_relative(self, graph_hash: str) -> Relative | None:
+        """Published graphs that this one is the same data as, where it is new to the ledger:
+        to be told before anything of it is drawn."""
+        return find_relative(self._store, self.load_graph(graph_hash))
+
+    def assign_lineage(
+        self, graph_hash: str, lineage: str, reason: str, person: str = LOCAL.subject
+    ) -> None:
+        """Let a graph's publishing runs count with those of `lineage` and no others."""
+        assign_lineage(self._store, self.load_graph(graph_hash), lineage, person, reason)
 
     def record_decision(self, decision: Decision) -> str:
         """Add to the history of decisions; it cannot be taken back, only superseded."""

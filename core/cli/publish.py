@@ -33,7 +33,13 @@ def add_publish(commands: Any) -> None:
         "--budget",
         type=float,
         metavar="EPS",
-        help="refuse what would take the sum of ε over all publishing runs of the graph above this",
+        help="refuse what would take the sum of ε over all publishing runs of the graph's lineage "
+        "above this",
+    )
+    publish.add_argument(
+        "--lineage",
+        metavar="NAME",
+        help="name of the data that the graph is of: all publishing runs of it count together",
     )
     publish.set_defaults(run=run_publish)
 
@@ -43,16 +49,18 @@ def run_publish(options: argparse.Namespace) -> int:
     from core.audit.access.accounts import LOCAL
     from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
-    from core.audit.ledger import new_run_id
+    from core.audit.ledger import find_relative, new_run_id
     from core.audit.publishing import PublishSpec
     from core.audit.spec import MethodChoice
     from core.audit.store.database import Store
     from core.data.writers import write_release
+    from core.findings.ledger import describe_relative, describe_total
+    from core.privacy.ledger import Total
     from core.seeding import Seed
 
     choice = MethodChoice.parse(options.defense, "defense")
     graph = load_input(options).graph
-    names = ["private", "more_private", "utility", "known", "hide_links", "budget"]
+    names = ["private", "more_private", "utility", "known", "hide_links", "budget", "lineage"]
     names.append("publisher_knows")
     fields = {n: getattr(options, n, None) for n in names}
     fields = {name: value for name, value in fields.items() if value is not None}
@@ -65,9 +73,12 @@ def run_publish(options: argparse.Namespace) -> int:
     store = Store()
     try:
         check_publisher(Team(store))
+        relative = find_relative(store, graph)
+        if relative is not None:
+            say(describe_relative(relative))
         release = publish_release(graph, spec)
         run = new_run_id()
-        provenance = enter_publishing(store, spec, release, run)
+        provenance = enter_publishing(store, graph, spec, release, run)
         Team(store).record(LOCAL, "publish release", run)
     finally:
         store.close()
@@ -86,6 +97,5 @@ def run_publish(options: argparse.Namespace) -> int:
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
     for total in provenance["published_so_far"]["totals"]:
-        runs = f"{total['runs']} publishing run" + ("s" if total["runs"] > 1 else "")
-        say(f"the {total['unit']} budget of this graph so far: ε = {total['epsilon']:g}, {runs}")
+        say(f"published so far: {describe_total(Total(**total))}")
     return 0

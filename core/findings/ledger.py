@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from core.audit.ledger import Relative
 from core.findings.labels import release_title
 from core.privacy.ledger import NOT_COVERED, Entry, Total, compute_totals
 
@@ -11,7 +12,7 @@ COLUMNS = ("Published", "Release", "Protects", "ε of the recipient", "δ")
 
 UNITS = {"edge": "one link", "link": "one link, reported by its ends", "node": "one node"}
 
-UNBOUNDED = "Runs without a promise are listed, but nothing bounds what they give away."
+PARTS = {"nodes": "people", "links": "links", "shape": "links by their surroundings"}
 
 
 def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:
@@ -29,18 +30,34 @@ def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:
 
 
 def describe_total(total: Total) -> str:
-    """ "One link: ε = 24 over 8 publishing runs." """
-    unit = UNITS.get(total.unit, total.unit)
+    """ "One link: at least ε = 24 over 8 publishing runs; 1 more promises nothing of it." """
+    unit = UNITS[total.unit]
     delta = f", δ = {total.delta:g}" if total.delta else ""
     runs = "1 publishing run" if total.runs == 1 else f"{total.runs} publishing runs"
-    return f"{unit[0].upper()}{unit[1:]}: ε = {total.epsilon:g}{delta} over {runs}."
+    least, open_end = "", ""
+    if total.unbounded:
+        least, verb = "at least ", "promises" if total.unbounded == 1 else "promise"
+        open_end = f"; {total.unbounded} more {verb} nothing of it"
+    return (
+        f"{unit[0].upper()}{unit[1:]}: {least}ε = {total.epsilon:g}{delta} over {runs}{open_end}."
+    )
+
+
+def describe_relative(relative: Relative) -> str:
+    """A warning before a graph is published that is largely one of which there are releases."""
+    runs = "1 publishing run was" if relative.runs == 1 else f"{relative.runs} publishing runs were"
+    return (
+        f"This graph shares {relative.overlap:.0%} of its {PARTS[relative.part]} with one of which "
+        f"{runs} made. They count together, as the lineage “{relative.lineage}”, unless an "
+        "approver sets them apart."
+    )
 
 
 def explain_ledger(entries: tuple[Entry, ...]) -> str:
     """What all that was published gives whoever collects it, in plain sentences."""
     if not entries:
         return "Nothing of this graph has been published yet."
-    parts = [describe_total(total) for total in compute_totals(entries)]
-    if any(entry.epsilon is None for entry in entries):
-        parts.append(UNBOUNDED)
-    return " ".join([*parts, NOT_COVERED])
+    totals = compute_totals(entries)
+    if not totals:
+        return f"Of {len(entries)} publishing runs none promises anything. {NOT_COVERED}"
+    return " ".join([*map(describe_total, totals), NOT_COVERED])

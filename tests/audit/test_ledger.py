@@ -4,20 +4,55 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 
+import numpy as np
 import pytest
+import sqlalchemy as sa
 
 import core.cli.main as command
 from core.audit.jobs.publish import enter_publishing, publish_release
-from core.audit.ledger import enter_release, list_entries
+from core.audit.ledger import assign_lineage, enter_release, find_relative, list_entries
 from core.audit.publishing import PublishSpec
 from core.audit.spec import MethodChoice
 from core.audit.store.database import Store
+from core.audit.store.schema import LedgerRow
 from core.errors import InputError
+from core.graph import Graph
+from core.privacy.guarantees import EDGE
 from core.privacy.ledger import compute_totals
+from core.release import Release
 from tests.audit.test_service import wait_for
 
 EDGE_RAND = "edge_rand:epsilon=3"
+PATH = Graph.from_pairs(np.array([[0, 1], [1, 2]]))
+RELEASE = Release(PATH, "edge_rand", {"epsilon": 3.0}, EDGE.promise(3.0))
+
+
+@pytest.fixture
+def store(tmp_path, database):
+    store = Store(tmp_path)
+    yield store
+    store.close()
+
+
+def name_nodes(graph: Graph) -> Graph:
+    """The same graph of people with names."""
+    return replace(graph, node_ids=tuple(f"person {node}" for node in graph.node_ids))
+
+
+def rename_nodes(graph: Graph) -> Graph:
+    return replace(graph, node_ids=tuple(f"alias {node}" for node in graph.node_ids))
+
+
+def reorder(graph: Graph) -> Graph:
+    return graph.subgraph(np.arange(graph.num_nodes)[::-1])
+
+
+def planted_partition(seed: int) -> Graph:
+    """Of 40 people, as many as the test graph has, and none of its links but by chance."""
+    pairs = np.random.default_rng(seed).integers(0, 40, (130, 2))
+    return Graph.from_pairs(pairs, 40)
 
 
 def publish(path, *more, defense=EDGE_RAND):
@@ -53,34 +88,44 @@ def test_a_budget_of_ten_refuses_the_fourth_run_and_nothing_is_written(
     assert "budget of ε = 10 would be exceeded" in capsys.readouterr().err
     assert not list(tmp_path.glob("r3*"))
     assert len(read_ledger(capsys)["entries"]) == 3
-    # What is refused for one unit may still be spent on another.
-    assert publish(tmp_path / "r4.csv", "--budget", "10", defense="sym_rr:epsilon=3") == 0
+    assert publish(tmp_path / "r4.csv", "--budget", "10", defense="sym_rr:epsilon=1") == 0
 
 
-def test_units_are_kept_apart_and_both_reports_of_a_link_count(audit_home, tmp_path, capsys):
+def test_a_budget_is_of_the_link_whatever_protects_it(audit_home, tmp_path, capsys):
+    """EdgeRand at 6, then reports of both ends at 3: what is known of one link is bounded by 12."""
+    assert publish(tmp_path / "a.csv", "--budget", "7", defense="edge_rand:epsilon=6") == 0
+    reports = "randomized_response:epsilon=3"
+    assert publish(tmp_path / "b.csv", "--budget", "7", defense=reports) == 2
+    assert "ε = 12 after this run" in capsys.readouterr().err
+    assert not list(tmp_path.glob("b*"))
+
+
+def test_units_add_up_and_both_reports_of_a_link_count(audit_home, tmp_path, capsys):
     for number, defense in enumerate(
         [EDGE_RAND, "randomized_response:epsilon=3", "gap:epsilon=2,dimensions=8", "rw_lp"]
     ):
         assert publish(tmp_path / f"r{number}.csv", defense=defense) == 0
     ledger = read_ledger(capsys)
-    totals = {t["unit"]: (t["epsilon"], t["delta"]) for t in ledger["totals"]}
-    assert totals == {"edge": (5.0, 1e-5), "link": (6.0, 0.0)}
+    (total,) = ledger["totals"]
+    assert (total["unit"], total["epsilon"], total["delta"]) == ("edge", 11.0, 1e-5)
     assert [e["epsilon"] for e in ledger["entries"] if e["unit"] == "none"] == [None]
+    assert command.main(["ledger", "--graph", "karate"]) == 0
+    shown = capsys.readouterr().out
+    assert "at least ε = 11, δ = 1e-05 over 3 publishing runs; 1 more promises nothing" in shown
 
 
-def test_a_run_is_entered_once_and_runs_at_the_same_time_see_each_other(tmp_path, graph):
-    store = Store(tmp_path)
+def test_a_run_is_entered_once_and_runs_at_the_same_time_see_each_other(store, graph):
     spec = PublishSpec(graph_hash=graph.content_hash, defense=MethodChoice.parse(EDGE_RAND))
     release = publish_release(graph, spec)
     for _ in range(2):
-        enter_release(store, spec.graph_hash, "run", "2026", release, None)
-    (total,) = compute_totals(list_entries(store, spec.graph_hash))
+        enter_release(store, graph, "run", "2026", release, None)
+    (total,) = compute_totals(list_entries(store, graph))
     assert (total.epsilon, total.runs) == (3.0, 1)
     limited, refused = spec.model_copy(update={"budget": 12.0}), []
 
     def enter():
         try:
-            enter_publishing(store, limited, release)
+            enter_publishing(store, graph, limited, release)
         except InputError:
             refused.append(1)
 
@@ -89,10 +134,122 @@ def test_a_run_is_entered_once_and_runs_at_the_same_time_see_each_other(tmp_path
         thread.start()
     for thread in threads:
         thread.join()
-    (total,) = compute_totals(list_entries(store, spec.graph_hash))
+    (total,) = compute_totals(list_entries(store, graph))
     assert (total.epsilon, total.runs, len(refused)) == (12.0, 4, 3)
-    assert list_entries(store, "another graph") == ()
-    store.close()
+    assert list_entries(store, PATH) == ()
+
+
+def test_a_run_counts_whether_or_not_anybody_signed_it(store, graph):
+    """Who prepared it has seen what was drawn."""
+    for number, signed_by in enumerate(["", "i eve", ""]):
+        enter_release(store, graph, f"r{number}", "2026", RELEASE, None, "i ada", signed_by)
+    (total,) = compute_totals(list_entries(store, graph))
+    assert (total.epsilon, total.runs) == (9.0, 3)
+    with pytest.raises(InputError, match="9 is spent by 3"):
+        enter_release(store, graph, "r3", "2026", RELEASE, 10.0, "i ada", "")
+
+
+VARIANTS = {
+    "reordered": reorder,
+    "renamed": rename_nodes,
+    "a link more": lambda graph: graph.with_edges(np.concatenate([graph.edges, [[0, 39]]])),
+    "a link less": lambda graph: graph.with_edges(graph.edges[1:]),
+    "people left out": lambda graph: graph.subgraph(np.arange(5, graph.num_nodes)),
+    "other columns": lambda graph: graph.with_columns([]),
+}
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_the_same_data_in_another_guise_is_the_same_lineage(store, graph, name):
+    graph = name_nodes(graph)
+    variant = VARIANTS[name](graph)
+    assert variant.content_hash != graph.content_hash
+    enter_release(store, graph, "first", "2026", RELEASE, 4.0)
+    if name not in ("reordered", "other columns"):
+        assert find_relative(store, variant).runs == 1
+    with pytest.raises(InputError, match="budget"):
+        enter_release(store, variant, "second", "2026", RELEASE, 4.0)
+    assert len(list_entries(store, variant)) == 1
+    enter_release(store, variant, "second", "2026", RELEASE, 6.0)
+    assert list_entries(store, graph) == list_entries(store, variant)
+    assert find_relative(store, variant) is None
+
+
+def test_other_data_with_the_same_numbers_for_people_is_counted_apart(store, graph):
+    enter_release(store, graph, "first", "2026", RELEASE, None)
+    other = planted_partition(7)
+    assert set(other.node_ids) == set(graph.node_ids)
+    assert find_relative(store, other) is None
+    enter_release(store, other, "second", "2026", RELEASE, 4.0)
+    assert len(list_entries(store, other)) == len(list_entries(store, graph)) == 1
+
+
+def test_a_graph_that_two_lineages_share_makes_them_one(store, graph):
+    graph = name_nodes(graph)
+    halves = [graph.subgraph(np.arange(20)), graph.subgraph(np.arange(20, 40))]
+    for number, half in enumerate(halves):
+        enter_release(store, half, f"half {number}", "2026", RELEASE, 4.0)
+    with pytest.raises(InputError, match="ε = 9 after this run"):
+        enter_release(store, graph, "whole", "2026", RELEASE, 8.0)
+    enter_release(store, graph, "whole", "2026", RELEASE, 9.0)
+    assert len(list_entries(store, halves[0])) == 3
+
+
+def test_only_a_named_lineage_joins_what_no_likeness_does_and_naming_splits_nothing(store, graph):
+    other = planted_partition(7)
+    enter_release(store, graph, "a", "2026", RELEASE, None, lineage="survey")
+    with pytest.raises(InputError, match="budget"):
+        enter_release(store, other, "b", "2026", RELEASE, 4.0, lineage="survey")
+    enter_release(store, other, "b", "2026", RELEASE, None, lineage="survey")
+    enter_release(store, graph, "c", "2026", RELEASE, None, lineage="a fresh name")
+    assert len(list_entries(store, other)) == len(list_entries(store, graph)) == 3
+
+
+def test_an_approver_sets_a_graph_apart_on_the_record(store, graph):
+    graph = name_nodes(graph)
+    edited = VARIANTS["a link more"](graph)
+    enter_release(store, graph, "a", "2026", RELEASE, None)
+    with pytest.raises(InputError, match="say why"):
+        assign_lineage(store, edited, "apart", "i eve", " ")
+    assign_lineage(store, edited, "apart", "i eve", "it is synthetic")
+    enter_release(store, edited, "b", "2026", RELEASE, 4.0)
+    assert len(list_entries(store, edited)) == 1
+    with store.read() as connection:
+        rows = connection.exec_driver_sql("SELECT person, reason FROM lineages").all()
+    assert ("i eve", "it is synthetic") in rows
+
+
+@pytest.mark.parametrize(
+    "statement", [sa.update(LedgerRow).values(epsilon=0.0), sa.delete(LedgerRow)]
+)
+def test_what_was_entered_stays_whatever_is_done_to_it(store, graph, statement):
+    enter_release(store, graph, "a", "2026", RELEASE, None)
+    with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.write() as connection:
+        connection.execute(statement)
+    assert [entry.epsilon for entry in list_entries(store, graph)] == [3.0]
+
+
+def test_the_command_counts_reordered_and_edited_files_together(audit_home, tmp_path, capsys):
+    rows = ["source,target", *(f"p{i},p{(i * 7 + 3) % 40}" for i in range(40))]
+    files = {
+        "g1": rows,
+        "reversed": [rows[0], *reversed(rows[1:])],
+        "edited": [*rows, "p1,p39"],
+    }
+    for name, lines in files.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(lines))
+        parts = ["publish", "--graph", str(path), "--defense", "edge_rand:epsilon=6"]
+        code = command.main([*parts, "--budget", "7", "--out", str(tmp_path / name / "out.csv")])
+        assert code == (0 if name == "g1" else 2), name
+        message = capsys.readouterr().err
+        assert ("count together" in message) == (name == "edited")
+    apart = ["--assign", "other", "--reason", "another network"]
+    assert command.main(["ledger", "--graph", str(tmp_path / "edited.csv"), *apart]) == 0
+    assert "nothing of this graph was published" in capsys.readouterr().out
+    assert command.main([*parts, "--budget", "7", "--out", str(tmp_path / "out.csv")]) == 0
+    assert command.main(["trail"]) == 0
+    assert "assign lineage" in capsys.readouterr().out
 
 
 def test_runs_of_the_app_share_the_ledger_and_obey_its_budget(service, graph):
@@ -109,7 +266,7 @@ def test_runs_of_the_app_share_the_ledger_and_obey_its_budget(service, graph):
     assert (runs[1].state, runs[1].release) == ("failed", None)
     assert "would be exceeded" in runs[1].reason
     service.get_publish(runs[0].id)  # a second download
-    entries = list_entries(service._store, graph.content_hash)
+    entries = list_entries(service._store, graph)
     assert [entry.run for entry in entries] == [runs[0].id]
 
 

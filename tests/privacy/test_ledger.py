@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.privacy.guarantees import EDGE, LINK_TWICE, NODE
+from core.privacy.guarantees import EDGE, LINK_ONCE, LINK_TWICE, NODE
 from core.privacy.ledger import Entry, check_budget, compute_totals
 from core.release import Guarantee
 
@@ -16,21 +16,20 @@ def make_entry(run, guarantee):
     return Entry.of(run, "2026-01-01", "edge_rand:epsilon=3", guarantee)
 
 
-def test_budgets_add_up_by_unit_and_relation_as_the_recipient_gets_them():
+def test_every_promise_counts_for_one_link_and_those_on_nodes_for_one_node():
     entries = [
         make_entry("a", EDGE.promise(3.0)),
         make_entry("b", EDGE.promise(0.5, delta=1e-5)),
-        make_entry("c", LINK_TWICE.promise(2.0)),
+        make_entry("c", LINK_TWICE.promise(2.0)),  # 4: both ends report it
         make_entry("d", NODE.promise(1.0, delta=1e-6)),
         make_entry("e", Guarantee()),
         make_entry("a", EDGE.promise(3.0)),  # a second download of the first run
     ]
-    totals = {t.unit: (t.epsilon, t.delta, t.runs) for t in compute_totals(entries)}
-    assert totals == {
-        "edge": (3.5, 1e-5, 2),
-        "link": (4.0, 0.0, 1),  # both ends report it
-        "node": (1.0, 1e-6, 1),
-    }
+    totals = {t.unit: (t.epsilon, t.runs, t.unbounded) for t in compute_totals(entries)}
+    assert totals == {"edge": (8.5, 4, 1), "node": (1.0, 1, 4)}
+    deltas = {t.unit: t.delta for t in compute_totals(entries)}
+    assert deltas == {"edge": pytest.approx(1.1e-5), "node": 1e-6}
+    assert compute_totals([make_entry("e", Guarantee())]) == ()
 
 
 def test_a_budget_of_ten_holds_three_runs_of_three_and_refuses_the_fourth():
@@ -42,11 +41,20 @@ def test_a_budget_of_ten_holds_three_runs_of_three_and_refuses_the_fourth():
     with pytest.raises(InputError, match=r"would be exceeded.*12.*9 is spent by 3"):
         check_budget(entries, make_entry("d", EDGE.promise(3.0)), 10.0)
     check_budget(entries, entries[0], 9.0)  # the same run again costs nothing
-    check_budget(entries, make_entry("d", NODE.promise(8.0)), 10.0)  # another unit
     with pytest.raises(InputError, match="must promise"):
         check_budget(entries, make_entry("d", Guarantee()), 10.0)
     with pytest.raises(InputError, match="above 0"):
         check_budget(entries, entries[0], 0.0)
+
+
+@pytest.mark.parametrize("kind", [EDGE, LINK_ONCE, LINK_TWICE, NODE])
+def test_another_unit_does_not_walk_around_a_budget(kind):
+    """A promise about nodes, and one of link-local reports, is about the same links."""
+    before = [make_entry("a", EDGE.promise(6.0))]
+    new = make_entry("b", kind.promise(3.0))
+    with pytest.raises(InputError, match=f"{6 + new.epsilon:g} after this run"):
+        check_budget(before, new, 7.0)
+    check_budget(before, new, 6.0 + new.epsilon)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(0.01, 50.0)), max_size=20))

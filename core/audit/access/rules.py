@@ -67,6 +67,11 @@ def _prepare(permissions: Permissions, arguments: Arguments) -> None:
         permissions.change_audit(arguments["audit_id"], "prepare release")
 
 
+def _assign(permissions: Permissions, arguments: Arguments) -> None:
+    permissions.read_graph(arguments["graph_hash"])
+    permissions.need("approver", "assign lineage")
+
+
 def _decide(permissions: Permissions, arguments: Arguments) -> None:
     """In one's own name; the choice is for whose audit it is and for approvers."""
     decision = arguments["decision"]
@@ -152,6 +157,8 @@ RULES: dict[str, dict[str, Rule]] = {
             target="publish_id",
             fills=SUBJECT,
         ),
+        "find_relative": READ_GRAPH,
+        "assign_lineage": Rule(_assign, "assign lineage", target="graph_hash", fills=SUBJECT),
         "record_decision": Rule(_decide, "record decision"),
         "hand_out": Rule(
             lambda permissions, arguments: permissions.read_job(

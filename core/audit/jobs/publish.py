@@ -102,7 +102,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         release = publish_release(graph, request, place.progress)
         row = place.store.find_job(place.key)
         people = () if row is None else (row.person, row.signed_by)
-        provenance = enter_publishing(place.store, request, release, place.key, *people)
+        provenance = enter_publishing(place.store, graph, request, release, place.key, *people)
         # What a defense learned of the original's links stays with nobody.
         record, arrays = pack_release(replace(release, link_scores=None), graph)
         place.save_arrays(arrays)
@@ -157,22 +157,30 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
 
 def enter_publishing(
     store: Store,
+    graph: Graph,
     spec: PublishSpec,
     release: Release,
     run: str = "",
     person: str = LOCAL.subject,
     signed_by: str = LOCAL.subject,
 ) -> dict[str, Any]:
-    """Enter a release in the ledger of its graph, before anybody gets it; its provenance.
+    """Enter a release of `graph` in its ledger, before anybody gets it; its provenance.
 
     run  id of the publishing run, by default a new one. InputError where it would exceed the
          spec's budget: such a release must not be handed out. A run that nobody signs stays
          entered: who prepared it has seen what was drawn.
     """
     made = datetime.now(UTC).isoformat(timespec="seconds")
-    run = run or new_run_id()
     totals = enter_release(
-        store, spec.graph_hash, run, made, release, spec.budget, person, signed_by
+        store,
+        graph,
+        run or new_run_id(),
+        made,
+        release,
+        spec.budget,
+        person,
+        signed_by,
+        spec.lineage,
     )
     return describe_publishing(release, made, totals)
 
@@ -195,7 +203,7 @@ def describe_publishing(
 
 
 def _as_audit(spec: PublishSpec) -> AuditSpec:
-    return AuditSpec.model_validate(spec.model_dump(exclude={"defense", "budget"}))
+    return AuditSpec.model_validate(spec.model_dump(exclude={"defense", "budget", "lineage"}))
 
 
 def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:

@@ -140,16 +140,16 @@ class AuditCellRow(Base):
 
 
 class LedgerRow(Base):
-    """A publishing run of a graph, entered before its file is handed out; see core.audit.ledger.
+    """A publishing run, entered before its file is handed out; see core.audit.ledger.
 
-    graph_hash  content hash of the graph that was published from; it need not be stored
+    identity    of the graph that was published from (`Graph.identity_hash`)
     epsilon     what the recipient gets; NULL without a promise
     person, signed_by  as in `JobRow`
     """
 
     __tablename__ = "ledger"
     run: Mapped[str] = mapped_column(String(64), primary_key=True)
-    graph_hash: Mapped[str] = mapped_column(String(64), index=True)
+    identity: Mapped[str] = mapped_column(String(64), index=True)
     made: Mapped[str] = mapped_column(String(32))
     release: Mapped[str] = mapped_column(Text)
     unit: Mapped[str] = mapped_column(String(16))
@@ -158,6 +158,23 @@ class LedgerRow(Base):
     delta: Mapped[float] = mapped_column(Float)
     person: Mapped[str] = mapped_column(Text, default="local")
     signed_by: Mapped[str] = mapped_column(Text, default="")
+
+
+class LineageRow(Base):
+    """Which graphs of the ledger are the same data: their runs count together.
+
+    identity  of a graph that was published; it need not be stored
+    sketch    by which a similar graph is known again (core.data.lineage)
+    person, reason  who set it apart or put it there, and why; "" where its likeness did
+    """
+
+    __tablename__ = "lineages"
+    identity: Mapped[str] = mapped_column(String(64), primary_key=True)
+    lineage: Mapped[str] = mapped_column(String(64), index=True)
+    made: Mapped[str] = mapped_column(String(32))
+    sketch: Mapped[dict[str, Any]] = mapped_column(JSON)
+    person: Mapped[str] = mapped_column(Text, default="")
+    reason: Mapped[str] = mapped_column(Text, default="")
 
 
 class PersonRow(Base):
@@ -233,27 +250,33 @@ class DecisionRow(Base):
 def refuse_changes(table: Table, connection: Connection, **_: object) -> None:
     """Make the database itself keep the rows of a new table as they are inserted.
 
-    SQLite's REPLACE deletes a row without firing a trigger on DELETE, so that a key that is
-    there may not be inserted again either.
+    Only a run of the ledger may still be signed. SQLite's REPLACE deletes a row without firing
+    a trigger on DELETE, so that a key that is there may not be inserted again either.
     """
     name, key = table.name, table.primary_key.columns.keys()[0]
+    fixed = ", ".join(column for column in list(table.columns.keys()) if column != "signed_by")
     if connection.dialect.name == "postgresql":
         statements = [
             f"CREATE FUNCTION keep_{name}() RETURNS trigger LANGUAGE plpgsql AS "
             f"$$BEGIN RAISE EXCEPTION '{name} is append-only'; END$$",
-            f"CREATE TRIGGER keep_{name} BEFORE UPDATE OR DELETE OR TRUNCATE ON {name} "
-            f"FOR EACH STATEMENT EXECUTE FUNCTION keep_{name}()",
+            f"CREATE TRIGGER keep_{name} BEFORE UPDATE OF {fixed} OR DELETE OR TRUNCATE "
+            f"ON {name} FOR EACH STATEMENT EXECUTE FUNCTION keep_{name}()",
         ]
     else:
-        repeated = f"WHEN EXISTS (SELECT 1 FROM {name} WHERE {key} = NEW.{key})"
         statements = [
-            f"CREATE TRIGGER keep_{name}_{event} BEFORE {event} ON {name} {condition} "
+            f"CREATE TRIGGER keep_{name}_{number} BEFORE {change} "
             f"BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END"
-            for event, condition in (("UPDATE", ""), ("DELETE", ""), ("INSERT", repeated))
+            for number, change in enumerate(
+                (
+                    f"UPDATE OF {fixed} ON {name}",
+                    f"DELETE ON {name}",
+                    f"INSERT ON {name} WHEN EXISTS (SELECT 1 FROM {name} WHERE {key} = NEW.{key})",
+                )
+            )
         ]
     for statement in statements:
         connection.exec_driver_sql(statement)
 
 
-for _row in (TrailRow, DecisionRow):
+for _row in (TrailRow, DecisionRow, LedgerRow):
     event.listen(_row.__table__, "after_create", refuse_changes)

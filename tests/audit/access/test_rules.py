@@ -30,6 +30,7 @@ PEOPLE = {
 EVERYBODY = {*PEOPLE} - {"nobody"}
 READERS = EVERYBODY - {"stranger"}
 OWNERS = {"owner", "administrator", "local"}
+SIGNERS = {"approver", "administrator", "local"}
 CHIEFS = {"administrator", "local"}
 MACHINE = {"local"}
 
@@ -50,7 +51,8 @@ MAY = {
         **dict.fromkeys(("wait", "get_progress", "get_view"), READERS),
         **dict.fromkeys(("get_publish", "hand_out"), READERS),
         **dict.fromkeys(("start_publish", "cancel_publish"), OWNERS),
-        "sign_publish": {"approver", "administrator", "local"},
+        "find_relative": READERS,
+        **dict.fromkeys(("sign_publish", "assign_lineage"), SIGNERS),
         "record_decision": {"owner", "local"},  # the one of this table is in Ada's name
     },
     "claims": JOBS,
