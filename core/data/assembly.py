@@ -19,8 +19,8 @@ from core.data.columns import (
     guess_node_roles,
     why_ignore,
 )
-from core.data.limits import check_ids
 from core.data.loaded import LoadedGraph, LoadReport, count_merged_rows
+from core.data.text_input import check_ids
 from core.errors import InputError
 from core.graph import Attribute, Graph
 from core.words import count_noun

@@ -10,8 +10,7 @@ import pandas as pd
 
 from core.data.assembly import RawGraph, unite_spellings
 from core.data.columns import guess_link_roles
-from core.data.link_columns import read_columns
-from core.data.link_text import LinkText, load_link_text
+from core.data.link_text import LinkText, load_link_text, read_columns
 from core.data.sniff import parse_numbers
 from core.data.spreadsheet import unescape_cell
 from core.errors import FormatError, InputError

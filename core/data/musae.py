@@ -12,9 +12,8 @@ from scipy import sparse
 
 from core.data.assembly import RawGraph, join_node_table
 from core.data.columns import guess_id_column
-from core.data.limits import MAX_FEATURES
 from core.data.node_table import load_node_table
-from core.data.text_input import load_text
+from core.data.text_input import MAX_FEATURES, load_text
 from core.errors import FormatError, InputError, ResourceError
 
 MAX_JSON_BYTES = 512 << 20

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.data.limits import MAX_CELLS, MAX_TEXT_BYTES, check_cells
 from core.data.sniff import (
     TableLayout,
     check_is_table,
@@ -24,7 +23,7 @@ from core.data.sniff import (
     take_lines,
 )
 from core.data.spreadsheet import unescape_cell
-from core.data.text_input import check_file, load_text
+from core.data.text_input import MAX_CELLS, MAX_TEXT_BYTES, check_cells, check_file, load_text
 from core.errors import FormatError, ResourceError
 
 

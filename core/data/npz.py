@@ -17,7 +17,13 @@ from scipy import sparse
 
 from core.data.archive import load_array, open_archive
 from core.data.assembly import RawGraph
-from core.data.limits import MAX_CELLS, MAX_NODES, check_cells, check_num_features, check_num_nodes
+from core.data.text_input import (
+    MAX_CELLS,
+    MAX_NODES,
+    check_cells,
+    check_num_features,
+    check_num_nodes,
+)
 from core.errors import FormatError, InputError, ResourceError
 from core.graph import Attribute
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.data.archive import check_contents, open_archive
 from core.data.assembly import RawGraph
-from core.data.limits import check_cells, check_num_features, check_num_nodes
+from core.data.text_input import check_cells, check_num_features, check_num_nodes
 from core.errors import FormatError
 
 _TYPES = [
@@ -37,67 +37,99 @@ def load_pyg(path: str | Path) -> RawGraph:
     path = Path(path)
     file = f"file '{path.name}'"
     tensors = {name: _to_numpy(t, f"{file}: {name}") for name, t in _load_fields(path).items()}
-    pairs = tensors.pop("edge_index", None)
-    if pairs is None or pairs.ndim != 2 or pairs.shape[0] != 2 or pairs.dtype.kind not in "iu":
-        raise FormatError(file, "must hold edge_index of shape (2, m)", remedy=_REMEDY)
-    features = tensors.pop("x", None)
-    labels = tensors.get("y")
-    num_nodes = int(pairs.max(initial=-1)) + 1
-    num_entries = pairs.shape[1]
-    for name, array in (("x", features), ("y", labels)):
-        if array is not None:
-            if array.ndim == 0:
-                raise FormatError(f"{file}: {name}", "must have one row a node", "a single number")
-            num_nodes, num_entries = max(num_nodes, len(array)), num_entries + len(array)
-    declared = tensors.pop("num_nodes", None)
-    if declared is not None:
-        if declared.size != 1 or declared.dtype.kind not in "iu" or declared.item() < 0:
-            raise FormatError(
-                f"{file}: num_nodes", "must be one whole number ≥ 0", str(declared.ravel()[:3])
-            )
-        num_nodes = max(num_nodes, int(declared.item()))
-    if pairs.size and int(pairs.min()) < 0:
-        raise FormatError(
-            f"{file}: edge_index", "must hold node numbers from 0 up", int(pairs.min())
-        )
-    check_num_nodes(file, num_nodes, num_entries)
-    if features is not None and (features.ndim != 2 or len(features) != num_nodes):
-        raise FormatError(f"{file}: x", f"must have {num_nodes} rows, one a node", features.shape)
-    if features is not None and features.dtype.kind not in "biuf":
-        raise FormatError(f"{file}: x", "must hold numbers", str(features.dtype))
-    if features is not None:
-        check_num_features(f"{file}: x", features.shape[1])
-    if features is not None and not np.isfinite(features).all():
-        raise FormatError(f"{file}: x", "must be finite", remedy="fill or drop missing values")
-    weights, notes = None, []
-    for name in ("edge_weight", "edge_attr"):
-        array = tensors.pop(name, None)
-        if array is not None and array.size == pairs.shape[1] and weights is None:
-            weights = array.ravel().astype(float)
-        elif array is not None:
-            notes.append(f"tensor '{name}' was not used: it is not one number a link")
-    columns: dict[str, np.ndarray] = {}
-    for name, array in tensors.items():
-        values = array.ravel() if array.ndim == 2 and array.shape[1:] == (1,) else array
-        is_label = values.shape == (num_nodes,) and values.dtype.kind in "iu"
-        if is_label and not name.endswith("_mask"):
-            columns["label" if name == "y" else name] = values
-        elif values.dtype.kind != "b":
-            notes.append(f"tensor '{name}' was not used: it is not one whole number a node")
+    links = _take_links(tensors, file)
+    num_nodes = _count_nodes(tensors, links, file)
+    features = _take_features(tensors, num_nodes, file)
+    num_features = 0 if features is None else features.shape[1]
+    notes: list[str] = []
+    weights = _take_weights(tensors, links.shape[1], notes)
+    columns = _take_columns(tensors, num_nodes, notes)
     check_cells(file, num_nodes, len(columns))
     return RawGraph(
-        pairs=pairs.T.astype(np.int64),
+        pairs=links.T.astype(np.int64),
         node_ids=tuple(map(str, range(num_nodes))),
         weights=weights,
         table=pd.DataFrame(columns) if columns else None,
         features=features,
-        feature_names=()
-        if features is None
-        else tuple(f"feature_{i}" for i in range(features.shape[1])),
+        feature_names=tuple(f"feature_{i}" for i in range(num_features)),
         default_roles=dict.fromkeys(columns, "attribute"),
         format="PyG",
         notes=notes,
     )
+
+
+def _check(is_met: bool, what: str, rule: str, value: object = None, remedy: str = "") -> None:
+    if not is_met:
+        raise FormatError(what, rule, value, remedy)
+
+
+def _take_links(tensors: dict[str, np.ndarray], file: str) -> np.ndarray:
+    links = tensors.pop("edge_index", np.empty(0))
+    is_table = links.ndim == 2 and links.shape[0] == 2 and links.dtype.kind in "iu"
+    _check(is_table, file, "must hold edge_index of shape (2, m)", remedy=_REMEDY)
+    least = int(links.min(initial=0))
+    _check(least >= 0, f"{file}: edge_index", "must hold node numbers from 0 up", least)
+    return links
+
+
+def _count_nodes(tensors: dict[str, np.ndarray], links: np.ndarray, file: str) -> int:
+    """Nodes that links, rows of x and y, or num_nodes declare; within what the file stores."""
+    sizes, num_entries = [int(links.max(initial=-1)) + 1], links.shape[1]
+    for name in tensors.keys() & {"x", "y"}:
+        rule = "must have one row a node"
+        _check(tensors[name].ndim > 0, f"{file}: {name}", rule, "a single number")
+        sizes.append(len(tensors[name]))
+        num_entries += sizes[-1]
+    declared = tensors.pop("num_nodes", None)
+    if declared is not None:
+        is_count = declared.size == 1 and declared.dtype.kind in "iu" and declared.item() >= 0
+        shown = str(declared.ravel()[:3])
+        _check(is_count, f"{file}: num_nodes", "must be one whole number ≥ 0", shown)
+        sizes.append(int(declared.item()))
+    check_num_nodes(file, max(sizes), num_entries)
+    return max(sizes)
+
+
+def _take_features(tensors: dict[str, np.ndarray], num_nodes: int, file: str) -> np.ndarray | None:
+    values = tensors.pop("x", None)
+    if values is None:
+        return None
+    file = f"{file}: x"
+    is_table = values.ndim == 2 and len(values) == num_nodes
+    _check(is_table, file, f"must have {num_nodes} rows, one a node", values.shape)
+    _check(values.dtype.kind in "biuf", file, "must hold numbers", str(values.dtype))
+    check_num_features(file, values.shape[1])
+    is_finite = bool(np.isfinite(values).all())
+    _check(is_finite, file, "must be finite", remedy="fill or drop missing values")
+    return values
+
+
+def _take_weights(
+    tensors: dict[str, np.ndarray], num_links: int, notes: list[str]
+) -> np.ndarray | None:
+    weights = None
+    for name in ("edge_weight", "edge_attr"):
+        array = tensors.pop(name, None)
+        if array is not None and array.size == num_links and weights is None:
+            weights = array.ravel().astype(float)
+        elif array is not None:
+            notes.append(f"tensor '{name}' was not used: it is not one number a link")
+    return weights
+
+
+def _take_columns(
+    tensors: dict[str, np.ndarray], num_nodes: int, notes: list[str]
+) -> dict[str, np.ndarray]:
+    """Tensors of one whole number a node by name; `y` is the label, masks are left out."""
+    columns: dict[str, np.ndarray] = {}
+    for name, array in tensors.items():
+        values = array.ravel() if array.ndim == 2 and array.shape[1:] == (1,) else array
+        is_column = values.shape == (num_nodes,) and values.dtype.kind in "iu"
+        if is_column and not name.endswith("_mask"):
+            columns["label" if name == "y" else name] = values
+        elif values.dtype.kind != "b":
+            notes.append(f"tensor '{name}' was not used: it is not one whole number a node")
+    return columns
 
 
 def _load_fields(path: Path) -> dict[str, Any]:

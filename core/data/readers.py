@@ -15,7 +15,7 @@ import pandas as pd
 from core.data.assembly import MissingNodes, RawGraph, assemble_graph, join_node_table
 from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
 from core.data.edge_list import load_edge_list, load_link_table
-from core.data.gml import load_gml
+from core.data.graph_documents import load_gexf, load_gml, load_graphml
 from core.data.link_text import load_link_text
 from core.data.loaded import LoadedGraph, LoadReport
 from core.data.musae import join_musae
@@ -24,7 +24,6 @@ from core.data.npz import load_npz
 from core.data.pyg import load_pyg
 from core.data.sniff import TableLayout
 from core.data.text_input import check_file
-from core.data.xml_formats import load_gexf, load_graphml
 from core.errors import FormatError, InputError
 
 __all__ = [

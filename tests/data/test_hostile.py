@@ -8,7 +8,7 @@ import stat
 import numpy as np
 import pytest
 
-from core.data import limits, sandbox, temporary, text_input
+from core.data import sandbox, temporary, text_input
 from core.data.readers import load_graph
 from core.errors import FormatError, InputError, ResourceError
 from tests.data.test_malformed import csr, npy_header, npz, zipped
@@ -385,6 +385,6 @@ def test_folders_are_private_and_those_of_the_dead_are_swept(tmp_path, monkeypat
 
 
 def test_limits_of_tables():
-    limits.check_cells("t", 1000, 10)
+    text_input.check_cells("t", 1000, 10)
     with pytest.raises(ResourceError, match=r"at most 20,000,000 cells; got 3,000,000 × 10"):
-        limits.check_cells("t", 3_000_000, 10)
+        text_input.check_cells("t", 3_000_000, 10)

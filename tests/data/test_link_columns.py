@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.data import edge_list, link_columns
+from core.data import edge_list, link_text
 from core.data.link_text import _blank_comments, load_link_text
 from core.errors import InputError
 
@@ -33,7 +33,7 @@ def test_fast_reader_reads_what_the_slow_one_reads(tmp_path_factory, rows, gap, 
     try:
         text = load_link_text(path)
         columns = list(text.names[:2])
-        fast = link_columns.read_columns(text, columns) if len(columns) == 2 else None
+        fast = link_text.read_columns(text, columns) if len(columns) == 2 else None
     except InputError:
         return
     if fast is not None:
@@ -50,7 +50,7 @@ def test_plain_files_take_the_fast_way(tmp_path, text):
     path = tmp_path / "e.txt"
     path.write_bytes(text.encode())
     found = load_link_text(path)
-    fast = link_columns.read_columns(found, list(found.names[:2]))
+    fast = link_text.read_columns(found, list(found.names[:2]))
     assert fast is not None
     slow = read_slowly(path)
     assert (fast[1], fast[0].tolist()) == (slow[1], slow[0].tolist())
@@ -61,7 +61,7 @@ def test_weights_are_read_or_left_to_the_slow_reader(tmp_path, cells, values):
     path = tmp_path / "e.csv"
     rows = [f"{i},{i + 1},{cell}" for i, cell in enumerate(cells.split())]
     path.write_text("source,target,weight\n" + "\n".join(rows))
-    found = link_columns.read_columns(load_link_text(path), ["source", "target", "weight"])
+    found = link_text.read_columns(load_link_text(path), ["source", "target", "weight"])
     assert (found and found[2].tolist()) == values
 
 
@@ -79,18 +79,16 @@ def test_comments_become_blank_lines(lines):
 
 
 def test_comments_across_blocks(monkeypatch):
-    from core.data import link_text
-
     data = b"".join(b"# %d\n%d %d\n" % (i, i, i + 1) for i in range(100))
     whole = _blank_comments(data)
     monkeypatch.setattr(link_text, "_BLOCK", 16)
     assert _blank_comments(data) == whole
-    monkeypatch.setattr(link_columns, "_BLOCK", 7)
-    assert link_columns._are_plain(b"10,20\n300,4\n" * 9)
+    monkeypatch.setattr(link_text, "_BLOCK", 7)
+    assert link_text._are_plain(b"10,20\n300,4\n" * 9)
     for odd in (b"07", b"1,00", b"5,-0"):
-        assert not link_columns._are_plain(b"10,20\n" * 9 + odd + b"\n" + b"1,2\n" * 9)
+        assert not link_text._are_plain(b"10,20\n" * 9 + odd + b"\n" + b"1,2\n" * 9)
     spaced = b" 1   2 \n3\t 4\n" * 9
-    assert link_columns._single_spaces(spaced) == b"1 2\n3 4\n" * 9
+    assert link_text._single_spaces(spaced) == b"1 2\n3 4\n" * 9
 
 
 def test_distinct_sorted_codes():

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score, roc_auc_score
 
 from core.data.profile import compute_profile
-from core.data.telling_columns import TELLS, find_telling_columns
+from core.data.warnings import TELLS, find_telling_columns
 from core.graph import MISSING, Attribute, Graph
 
 
