@@ -25,7 +25,7 @@ from core.graph import Graph
 from core.methods import Method
 from core.release import ORIGINAL
 
-RESULTS_VERSION = 6
+RESULTS_VERSION = 7
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
 
 _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
