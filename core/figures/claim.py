@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
 from core.figures.theme import INKS, style_figure
 from core.findings.claim import compute_claim_region
+from core.findings.numbers import format_number
 from core.findings.palette import OKABE_ITO, Theme
 from core.privacy.claim_check import ClaimCheck
 
@@ -20,16 +22,16 @@ def draw_claim(check: ClaimCheck, theme: Theme = "light") -> Chart:
     table = pd.DataFrame(check.roc, columns=["false_accusations", "true_accusations"])
     ink, figure = INKS[theme], go.Figure()
     figure.add_scatter(
-        x=region.false,
-        y=region.low,
+        x=100 * np.asarray(region.false),
+        y=100 * np.asarray(region.low),
         mode="lines",
         hoverinfo="skip",
         line={"width": 0},
         showlegend=False,
     )
     figure.add_scatter(
-        x=region.false,
-        y=region.high,
+        x=100 * np.asarray(region.false),
+        y=100 * np.asarray(region.high),
         mode="lines",
         fill="tonexty",
         hoverinfo="skip",
@@ -38,24 +40,28 @@ def draw_claim(check: ClaimCheck, theme: Theme = "light") -> Chart:
         name=f"allowed by ε = {check.claimed:g}",
     )
     figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
+        x=[0, 100],
+        y=[0, 100],
         mode="lines",
         hoverinfo="skip",
         showlegend=False,
         line={"width": 1, "color": ink.muted, "dash": "dot"},
     )
     figure.add_scatter(
-        x=table.false_accusations,
-        y=table.true_accusations,
+        x=100 * table.false_accusations,
+        y=100 * table.true_accusations,
         mode="lines+markers",
         line={"width": 2.2, "color": GAME_COLOR},
         marker={"size": 5},
         name="attacker of the game",
-        hovertemplate="false %{x:.1%}, true %{y:.1%}<extra></extra>",
+        hovertemplate="false %{x:.3~g} %, true %{y:.3~g} %<extra></extra>",
     )
-    style_figure(figure, theme, 340)
-    axis = {"range": [-0.01, 1.01], "tickformat": ".0%"}
+    title = (
+        f"Claimed ε = {check.claimed:g}; the attacker shows at least "
+        f"{format_number(check.lower_bound)}: {check.outcome}"
+    )
+    style_figure(figure, theme, 340, title)
+    axis = {"range": [-1, 101], "ticksuffix": " %"}
     figure.update_xaxes(title_text="False accusations", **axis)
     figure.update_yaxes(title_text="True accusations   ↓ safer", **axis)
     note = (

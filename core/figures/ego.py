@@ -62,7 +62,7 @@ def render_ego_html(
             x=float(x),
             y=float(y),
             physics=False,
-            **_style(index, index == node, attribute, risks, ink.text),
+            **_style(index, index == node, attribute, risks, theme),
         )
     inside = np.isin(graph.edges, ego.nodes).all(axis=1)
     for i, j in sorted(hidden):
@@ -101,12 +101,13 @@ def _style(
     is_center: bool,
     attribute: Attribute | None,
     risks: Mapping[int, float] | None,
-    ink: str,
+    theme: Theme,
 ) -> dict[str, Any]:
+    ink = INKS[theme].text
     code = MISSING if attribute is None else int(attribute.codes[node])
     border = ORIGINAL_GREY if code == MISSING else OKABE_ITO[code % len(OKABE_ITO)]
     risk = None if risks is None else risks.get(node)
-    fill = "#c9cdd4" if risk is None or risk != risk else risk_color(risk)
+    fill = "#c9cdd4" if risk is None or risk != risk else risk_color(risk, theme)
     return {
         "shape": "dot" if code == MISSING else _SHAPES[code % len(_SHAPES)],
         "size": 22 if is_center else 12,

@@ -8,15 +8,16 @@ import pandas as pd
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.figures.theme import INKS, make_empty_figure, percent_axis, style_figure
 from core.findings.homophily import (
     MECHANISMS,
     NUM_BINS,
     compute_ghratio_histogram,
     compute_reference_share,
 )
-from core.findings.labels import short_titles
-from core.findings.palette import Theme, escape_text, release_color
+from core.findings.labels import release_title, short_titles
+from core.findings.numbers import format_percent
+from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 
@@ -54,14 +55,14 @@ def ghratio_distributions(
             is_original = release == ORIGINAL
             figure.add_scatter(
                 x=rows.ratio.to_numpy(),
-                y=rows.share.to_numpy(),
+                y=100 * rows.share.to_numpy(),
                 mode="lines",
                 name=escape_text(titles[str(release)]),
                 legendgroup=str(release),
                 showlegend=column == 1,
                 line={"shape": "hvh", "color": color, "width": 1 if is_original else 2},
                 fill="tozeroy" if is_original else "none",
-                hovertemplate="ratio about %{x:.2f}: %{y:.1%} of the nodes"
+                hovertemplate="ratio about %{x:.2f}: %{y:.3~g} % of the nodes"
                 "<extra>%{fullData.name}</extra>",
                 row=1,
                 col=column,
@@ -73,11 +74,12 @@ def ghratio_distributions(
         figure,
         theme,
         360,
+        _describe_ratios(profile, share),
         legend={"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
         margin={"l": 10, "r": 16, "t": 36, "b": 112},
     )
     figure.update_xaxes(range=[0, 1], title_text="Share of the own class<br>← safer")
-    figure.update_yaxes(tickformat=".0%", rangemode="tozero")
+    figure.update_yaxes(**percent_axis(rangemode="tozero"))
     figure.update_yaxes(title_text="Nodes", row=1, col=1)
     known = profile[profile.ghratio_combined.notna()].groupby("release").node.nunique()
     note = (
@@ -85,6 +87,28 @@ def ghratio_distributions(
         f"first repeat's releases, {NUM_BINS} bins. Dashed: mean class share {share:.2f}."
     )
     return Chart(figure, table, note)
+
+
+def _describe_ratios(profile: pd.DataFrame, share: float) -> str:
+    """The mean ratio of neighbours on the original beside the class share."""
+    rows = profile[profile.release == ORIGINAL].ghratio_proximity.dropna()
+    if rows.empty:
+        return ""
+    return (
+        f"On the original {format_percent(rows.mean())} of a node's neighbours share its class, "
+        f"which {format_percent(share)} of all nodes would"
+    )
+
+
+def _describe_quadrants(table: pd.DataFrame, release: str) -> str:
+    """How many nodes each mechanism gives away more than their class share."""
+    total = len(table)
+    near = int((table.ghratio_proximity > table.class_share).sum())
+    role = int((table.ghratio_role > table.class_share).sum())
+    return (
+        f"{release_title(release)}: above their class share are {near:,} of {total:,} nodes by "
+        f"neighbours, {role:,} by role peers"
+    )
 
 
 def mechanism_scatter(
@@ -102,10 +126,10 @@ def mechanism_scatter(
         return Chart(make_empty_figure("No node has both ratios.", theme), table, "")
     step = -(-len(table) // MAX_POINTS)
     shown = table.iloc[::step]
-    color = release_color(list_releases(profile))[release]
-    ink = INKS[theme]
+    ink, classes = INKS[theme], sorted(table["class"].astype(str).unique())
     figure = make_subplots()
-    for index, (name, points) in enumerate(shown.groupby("class", sort=True, observed=True)):
+    for index, name in enumerate(classes):
+        points = shown[shown["class"].astype(str) == name]
         figure.add_scattergl(
             x=points.ghratio_proximity.to_numpy(float),
             y=points.ghratio_role.to_numpy(float),
@@ -114,16 +138,17 @@ def mechanism_scatter(
             customdata=points.node.to_list(),
             text=[escape_text(node) for node in points.node],
             marker={
-                "color": color,
+                "color": OKABE_ITO[index % len(OKABE_ITO)],
                 "opacity": 0.75,
                 "size": 8,
-                "symbol": CLASS_SYMBOLS[index % len(CLASS_SYMBOLS)],
+                "symbol": CLASS_SYMBOLS[index // len(OKABE_ITO) % len(CLASS_SYMBOLS)],
                 "line": {"width": 0.5, "color": ink.surface},
             },
             hovertemplate="%{text}<br>neighbours %{x:.2f}, role peers %{y:.2f}"
             "<extra>%{fullData.name}</extra>",
         )
-    style_figure(figure, theme, 460, clickmode="event+select", dragmode="select")
+    title = _describe_quadrants(table, release)
+    style_figure(figure, theme, 460, title, clickmode="event+select", dragmode="select")
     shares = table[["class", "class_share"]].drop_duplicates("class")
     if len(shares) <= 4:
         for share in shares.class_share.dropna().unique():

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.figures.theme import INKS, error_bars, make_empty_figure, percent_axis, style_figure
 from core.findings.palette import OKABE_ITO, Theme
 from core.graph import Graph
 from core.measures.link_scores import GroupMean, compute_degree_means, compute_substructure_means
@@ -37,9 +37,9 @@ def link_scores(
     color, mean = OKABE_ITO[0], float(scores.mean())
     figure.add_bar(
         x=(edges[:-1] + edges[1:]) / 2,
-        y=counts / len(scores),
+        y=100 * counts / len(scores),
         marker={"color": color},
-        hovertemplate="chance about %{x:.2f}: %{y:.1%} of the links<extra></extra>",
+        hovertemplate="chance about %{x:.2f}: %{y:.3~g} % of the links<extra></extra>",
         showlegend=False,
         row=1,
         col=1,
@@ -52,9 +52,10 @@ def link_scores(
             row=1,
             col=column,
         )
-    style_figure(figure, theme, 400, bargap=0.08)
+    title = f"On average a link is published with a chance of {mean:.2f}"
+    style_figure(figure, theme, 400, title, bargap=0.08)
     figure.update_xaxes(title_text="Chance to be published", range=[0, 1], row=1, col=1)
-    figure.update_yaxes(title_text="Share of the links", tickformat=".0%", row=1, col=1)
+    figure.update_yaxes(**percent_axis(title_text="Share of the links"), row=1, col=1)
     figure.update_xaxes(tickangle=-60, tickfont={"size": 12}, row=1, col=3)
     figure.update_xaxes(type="category", title_text="Degree", row=1, col=2)
     figure.update_yaxes(range=[0, 1.02], row=1, col=2)
@@ -79,13 +80,7 @@ def _add_means(figure: go.Figure, groups: list[GroupMean], color: str, column: i
         mode="markers",
         showlegend=False,
         marker={"color": color, "size": 9},
-        error_y={
-            "type": "data",
-            "array": high - values,
-            "arrayminus": values - low,
-            "thickness": 1.3,
-            "width": 3,
-        },
+        error_y=error_bars(values, low, high),
         customdata=[f"{group.mean.n:,}" for group in known],
         hovertemplate="%{x}: %{y:.3f} (%{customdata} counted)<extra></extra>",
         row=1,

@@ -9,7 +9,14 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, fit_rows, make_empty_figure, name_releases, style_figure
+from core.figures.theme import (
+    INKS,
+    error_bars,
+    fit_rows,
+    make_empty_figure,
+    name_releases,
+    style_figure,
+)
 from core.findings.numbers import format_interval
 from core.findings.pair_profile import KINDS, METRICS, compute_pair_table
 from core.findings.palette import Theme, release_color
@@ -50,14 +57,7 @@ def pair_profile(
                 legendgroup=kind,
                 showlegend=False,
                 marker={**look, "color": [colors[r] for r in rows.release], "line": {"width": 2}},
-                error_x={
-                    "type": "data",
-                    "array": (rows.high - rows.value).fillna(0).to_numpy(),
-                    "arrayminus": (rows.value - rows.low).fillna(0).to_numpy(),
-                    "thickness": 1.1,
-                    "width": 3,
-                    "color": ink.muted,
-                },
+                error_x=error_bars(rows.value, rows.low, rows.high, thickness=1.1, color=ink.muted),
                 text=[format_interval(*v) for v in rows[["value", "low", "high"]].to_numpy()],
                 hovertemplate="%{y}<br>%{fullData.name}: %{text}<extra></extra>",
                 row=1,

@@ -7,11 +7,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
-from core.figures.theme import make_empty_figure, style_figure
+from core.figures.theme import make_empty_figure, percent_axis, shorten_names, style_figure
 from core.findings.numbers import format_percent
 from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
 from core.findings.profile import compute_degree_counts
 from core.graph import Attribute, Graph
+from core.words import count_noun
 
 MAX_CLASS_BARS = 30
 
@@ -25,19 +26,26 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     figure = go.Figure(
         go.Scatter(
             x=shown.degree.to_numpy(),
-            y=shown.share_at_least.to_numpy(),
+            y=100 * shown.share_at_least.to_numpy(),
             mode="lines+markers",
             line={"shape": "vh", "color": ORIGINAL_GREY, "width": 1.5},
             marker={"size": 5},
             customdata=shown.nodes.to_numpy(),
-            hovertemplate="%{y:.2%} of the nodes have at least %{x} links"
+            hovertemplate="%{y:.3~g} % of the nodes have at least %{x} links"
             "<br>%{customdata} have exactly %{x}<extra></extra>",
         )
     )
-    style_figure(figure, theme, 320, showlegend=False)
+    half = int(np.median(graph.degrees))
+    title = (
+        f"Half of the nodes have {count_noun(half, 'link')} or fewer, the largest "
+        f"{shown.degree.max():,}"
+    )
+    style_figure(figure, theme, 320, title, showlegend=False)
+    least = 100 * float(shown.share_at_least.min())
     figure.update_xaxes(title_text="Number of links of a node", type="log", dtick="D2")
     figure.update_yaxes(
-        title_text="Share with at least as many", type="log", dtick="D2", tickformat="~%"
+        **percent_axis(title_text="Nodes with at least as many", type="log", dtick="D2"),
+        range=[np.log10(least) - 0.1, np.log10(115)],
     )
     isolated = int(table[table.degree == 0].nodes.sum())
     note = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} links; {isolated:,} without a link."
@@ -67,7 +75,7 @@ def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
     figure = go.Figure(
         go.Bar(
             x=shown.nodes.to_numpy(),
-            y=[_shorten(name) for name in shown["class"]],
+            y=[escape_text(text) for text in shorten_names(shown["class"], 28)],
             orientation="h",
             marker={"color": ORIGINAL_GREY},
             text=[format_percent(share) for share in shown.share],
@@ -76,14 +84,11 @@ def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
             hovertemplate="%{y}: %{x:,} nodes<extra></extra>",
         )
     )
-    style_figure(figure, theme, 100 + 28 * max(len(shown), 2), showlegend=False, bargap=0.35)
+    title = f"{shown['class'].iloc[0]} is the largest class, {format_percent(shown.share.iloc[0])}"
+    style_figure(figure, theme, 100 + 28 * max(len(shown), 2), title, showlegend=False, bargap=0.35)
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
     room = 1.14 * max(float(shown.nodes.max()), 1.0)  # for the share at the longest bar's end
     figure.update_xaxes(title_text="Nodes", range=[0, room], nticks=6)
     unknown = int((~attribute.known).sum())
     note = f"{int(counts.sum()):,} nodes with a value, {unknown:,} without."
     return Chart(figure, table, note)
-
-
-def _shorten(name: str, limit: int = 28) -> str:
-    return escape_text(name if len(name) <= limit else name[: limit - 1] + "…")

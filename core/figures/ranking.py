@@ -11,13 +11,17 @@ from plotly.subplots import make_subplots
 
 from core.audit.scenarios import Threat
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import axis_title, chance_level
-from core.findings.numbers import format_interval
+from core.figures.theme import INKS, error_bars, make_empty_figure, style_figure
+from core.findings.labels import axis_title, chance_level, metric_title, release_title
+from core.findings.numbers import format_interval, format_number, format_percent
 from core.findings.palette import Theme, escape_text, release_color
-from core.findings.ranking import compute_ranking, interval_lengths
+from core.findings.ranking import compute_ranking
 from core.findings.tables import UNITS, describe_sample, list_metrics, list_releases
 from core.release import ORIGINAL
+
+FEW_ALARMS = "tpr_at_fpr_0.01"
+PERCENTAGES = ("tpr_at_fpr", "expected_found", "hits_at", "recovered_at", "released_tpr_at_fpr")
+"""Beginnings of metrics that are shares of the secrets."""
 
 
 def attack_ranking(
@@ -31,11 +35,11 @@ def attack_ranking(
 
     Bars start at chance where the metric has a chance level; the whisker is the interval; the
     dashed line is the best baseline attacker, the dotted one chance. Baseline attackers are hollow.
-    metrics: by default the headline metric and TPR at 1 % FPR.
+    Shares are per cent. metrics: by default TPR at 1 % FPR, else the headline metric.
     """
-    available = list_metrics(results, "attack", threat)
     if metrics is None:
-        metrics = [*available[:1], *(m for m in ("tpr_at_fpr_0.01",) if m in available[1:])]
+        available = list_metrics(results, "attack", threat)
+        metrics = [FEW_ALARMS] if FEW_ALARMS in available else available[:1]
     table = compute_ranking(results, threat, release, metrics)
     if table.empty:
         return Chart(make_empty_figure("No finished attack on this release yet.", theme), table, "")
@@ -43,7 +47,9 @@ def attack_ranking(
     color = release_color(list_releases(results))[release]
     ink = INKS[theme]
     for column, metric in enumerate(metrics, start=1):
+        scale = find_scale(metric)
         rows = table[table.metric == metric]
+        rows = rows.assign(**{c: rows[c] * scale for c in ("value", "low", "high", "strength")})
         _add_bars(figure, rows, metric, color, ink.text, column)
         _add_inverted(figure, rows[rows.is_inverted], color, ink.muted, column)
         baselines = rows[rows.is_baseline]
@@ -56,16 +62,22 @@ def attack_ranking(
             )
         if chance_level(metric) is not None:
             figure.add_vline(
-                x=chance_level(metric),
+                x=scale * (chance_level(metric) or 0.0),
                 line={"dash": "dot", "width": 1, "color": ink.muted},
                 row=1,
                 col=column,
             )
         figure.update_xaxes(
-            title_text=axis_title(metric).replace("   ", "<br>"), nticks=5, row=1, col=column
+            title_text=axis_title(metric).replace("   ", "<br>"),
+            nticks=5,
+            rangemode="tozero" if chance_level(metric) is None else "normal",
+            ticksuffix=" %" if scale == 100 else "",
+            row=1,
+            col=column,
         )
     order = [escape_text(t) for t in dict.fromkeys(table.title)]
-    style_figure(figure, theme, height=110 + 34 * len(order), bargap=0.35)
+    title = _describe_best(table, metrics[0], release)
+    style_figure(figure, theme, 110 + 34 * len(order), title, bargap=0.35)
     figure.update_yaxes(
         categoryorder="array",
         categoryarray=order[::-1],
@@ -80,11 +92,30 @@ def attack_ranking(
     return Chart(figure, table, note)
 
 
+def find_scale(metric: str) -> int:
+    """100 for a metric that is read as a percentage, 1 for one that is not."""
+    return 100 if metric.startswith(PERCENTAGES) else 1
+
+
+def _describe_best(table: pd.DataFrame, metric: str, release: str) -> str:
+    """The strongest attack beside the best baseline attacker; a lead only beyond the noise."""
+    rows = table[table.metric == metric].sort_values("strength", ascending=False, kind="stable")
+    real, baselines = rows[~rows.is_baseline], rows[rows.is_baseline]
+    if real.empty:
+        return ""
+    best, how = real.iloc[0], format_percent if find_scale(metric) == 100 else format_number
+    text = f"{best.title}: {metric_title(metric)} {how(best.strength)} on {release_title(release)}"
+    if baselines.empty:
+        return text
+    rival = baselines.iloc[0]
+    beyond = "" if best.low > rival.high else ", not beyond the noise"
+    return f"{text}, the best baseline {how(rival.strength)}{beyond}"
+
+
 def _add_bars(
     figure: go.Figure, rows: pd.DataFrame, metric: str, color: str, ink: str, column: int
 ) -> None:
-    base = chance_level(metric) or 0.0
-    above, below = interval_lengths(rows)
+    base = find_scale(metric) * (chance_level(metric) or 0.0)
     labels = [format_interval(*row) for row in rows[["value", "low", "high"]].to_numpy()]
     figure.add_bar(
         x=(rows.value - base).to_numpy(),
@@ -95,14 +126,7 @@ def _add_bars(
             "color": ["rgba(0,0,0,0)" if baseline else color for baseline in rows.is_baseline],
             "line": {"color": color, "width": 1.5},
         },
-        error_x={
-            "type": "data",
-            "array": above,
-            "arrayminus": below,
-            "color": ink,
-            "thickness": 1.3,
-            "width": 4,
-        },
+        error_x=error_bars(rows.value, rows.low, rows.high, 4, color=ink),
         customdata=np.array([labels, rows.method.tolist()]).T,
         hovertemplate="%{y}<br>%{customdata[0]}<extra></extra>",
         showlegend=False,

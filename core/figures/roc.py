@@ -10,10 +10,12 @@ import plotly.graph_objects as go
 
 from core.figures.chart import Chart
 from core.figures.theme import INKS, make_empty_figure, style_figure
-from core.findings.labels import is_baseline, method_title, short_titles
+from core.findings.labels import is_baseline, method_title, release_title, short_titles
+from core.findings.numbers import format_percent
 from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 
 FLOOR = 1e-4
+FEW_ALARMS = 0.01
 
 CURVE_COLORS: dict[Theme, tuple[str, ...]] = {
     "light": (OKABE_ITO[0], OKABE_ITO[5], OKABE_ITO[2], OKABE_ITO[3]),
@@ -115,7 +117,7 @@ def _finish(
         "ticktext": ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"],
         "range": [-4.02, 0.05],
     }
-    style_figure(figure, theme, 460)
+    style_figure(figure, theme, 460, _describe_best(curves))
     figure.update_xaxes(ticklabelstandoff=6, title_text="False positive rate", **ticks)
     figure.update_yaxes(title_text="True positive rate   ↓ safer", **ticks)
     parts = [
@@ -131,6 +133,19 @@ def _finish(
         weaker = "one weaker attack is" if num_left_out == 1 else f"{num_left_out} weaker ones are"
         note += f" The strongest are drawn; {weaker} in the table."
     return Chart(figure, table, note)
+
+
+def _describe_best(curves: Mapping[tuple[str, str], pd.DataFrame]) -> str:
+    """What the strongest curve finds at 1 % false positives."""
+    best = max(curves, key=lambda key: _log_area(curves[key]))
+    fpr, tpr = (curves[best][name].to_numpy(float) for name in ("fpr", "tpr"))
+    if not fpr.min() <= FEW_ALARMS <= fpr.max():
+        return ""
+    found = float(np.interp(FEW_ALARMS, fpr, tpr))
+    return (
+        f"At 1 % false positives {method_title(best[1])} finds {format_percent(found)} on "
+        f"{release_title(best[0])}"
+    )
 
 
 def _log_area(curve: pd.DataFrame) -> float:

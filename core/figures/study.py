@@ -10,11 +10,10 @@ import plotly.graph_objects as go
 from core.audit.scenarios import Threat
 from core.audit.studies import StudyKind
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.figures.theme import INKS, error_bars, make_empty_figure, percent_axis, style_figure
 from core.findings.labels import chance_level, is_baseline, method_title, metric_title
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_interval, format_number
 from core.findings.palette import OKABE_ITO, Theme, escape_text
-from core.findings.ranking import interval_lengths
 from core.findings.tables import UNITS, describe_sample
 
 MAX_LINES = len(OKABE_ITO)
@@ -41,12 +40,11 @@ def study_lines(
     figure = go.Figure()
     for method in shown:
         line = rows[rows.method == method].sort_values("share")
-        above, below = interval_lengths(line)
         baseline = is_baseline(method)
         color = ink.muted if baseline else OKABE_ITO[real.index(method)]
         labels = [format_interval(*row) for row in line[["value", "low", "high"]].to_numpy()]
         figure.add_scatter(
-            x=line.share.to_numpy(),
+            x=(1 if names else 100) * line.share.to_numpy(),
             y=line.value.to_numpy(),
             mode="lines+markers",
             name=escape_text(method_title(method)),
@@ -57,26 +55,21 @@ def study_lines(
                 "dash": "dash" if baseline else "solid",
             },
             marker={"color": color, "size": 6},
-            error_y={
-                "type": "data",
-                "array": above,
-                "arrayminus": below,
-                "thickness": 1,
-                "width": 3,
-                "color": color,
-                "visible": not baseline,
-            },
-            hovertemplate="%{x:.0%}: %{customdata}<extra>%{fullData.name}</extra>",
+            error_y=error_bars(
+                line.value, line.low, line.high, color=color, thickness=1, visible=not baseline
+            ),
+            hovertemplate="%{x:.3~g} %: %{customdata}<extra>%{fullData.name}</extra>",
         )
     if chance_level(metric) is not None:
         figure.add_hline(
             y=chance_level(metric), line={"dash": "dot", "width": 1, "color": ink.muted}
         )
-    style_figure(figure, theme, 400)
-    figure.update_xaxes(title_text=kind.axis, tickformat=".0%", tickvals=list(kind.shares))
+    style_figure(figure, theme, 400, _describe_ends(rows, real, metric))
+    shares = [100 * share for share in kind.shares]
+    figure.update_xaxes(**percent_axis(title_text=kind.axis, tickvals=shares))
     if names:
         titles = [escape_text(name) for name in names.values()]
-        figure.update_xaxes(tickformat=None, tickvals=list(names), ticktext=titles)
+        figure.update_xaxes(ticksuffix="", tickvals=list(names), ticktext=titles)
         figure.update_traces(mode="markers", hovertemplate="%{customdata}<extra>%{fullData.name}")
     if kind.key == "known":  # from 1 % to 50 %: equal steps are equal factors
         figure.update_xaxes(type="log")
@@ -85,3 +78,15 @@ def study_lines(
     if len(real) > MAX_LINES:
         note += f" The strongest {MAX_LINES} of {len(real)} attacks; the table has all."
     return Chart(figure, rows.reset_index(drop=True), note)
+
+
+def _describe_ends(rows: pd.DataFrame, real: list[str], metric: str) -> str:
+    """What the strongest attack reaches at the first and the last point."""
+    if not real:
+        return ""
+    line = rows[rows.method == real[0]].sort_values("share")
+    first, last = line.value.iloc[0], line.value.iloc[-1]
+    return (
+        f"{method_title(real[0])}: {metric_title(metric)} from {format_number(first)} to "
+        f"{format_number(last)}"
+    )

@@ -13,7 +13,7 @@ from core.audit.scenarios import Threat
 from core.figures.chart import Chart
 from core.figures.data_independent import add_data_independent_lines
 from core.figures.label_places import place_labels
-from core.figures.theme import INKS, Ink, make_empty_figure, style_figure
+from core.figures.theme import INKS, Ink, error_bars, make_empty_figure, style_figure
 from core.findings.inverted_scores import MARK, name_strength
 from core.findings.labels import (
     axis_title,
@@ -23,7 +23,7 @@ from core.findings.labels import (
     metric_title,
     short_titles,
 )
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_interval, format_number
 from core.findings.palette import Theme, escape_text, release_color, release_symbol
 from core.findings.tables import describe_sample, list_releases, select_results
 from core.findings.tradeoff import compute_admissible, compute_tradeoff, find_best_release
@@ -84,16 +84,26 @@ def tradeoff(
             row.release == best,
             ink.text,
         )
-    lines = [(max_risk, "solid"), (chance_level(attack_metric), "dot")]
-    for x, dash in lines:
+    lines = [(max_risk, "dash", "limit"), (chance_level(attack_metric), "dot", "chance")]
+    for x, dash, name in lines:
         if x is not None:
-            figure.add_vline(x=x, line={"dash": dash, "width": 1, "color": ink.muted})
-    ranges = _find_ranges(table, [x for x, _ in lines if x is not None])
+            figure.add_vline(
+                x=x,
+                line={"dash": dash, "width": 1.5 if name == "limit" else 1, "color": ink.text},
+                annotation={
+                    "text": f"{name} {format_number(x)}",
+                    "yanchor": "bottom",
+                    "textangle": 0,
+                },
+                annotation_position="top",
+            )
+    ranges = _find_ranges(table, [x for x, _, _ in lines if x is not None])
     is_named = np.ones(len(table), bool)
     if len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
     _add_names(figure, table, best, is_named, admissible, ranges, ink)
-    style_figure(figure, theme, HEIGHT, showlegend=False, clickmode="event+select")
+    title = _describe_limit(table, admissible, max_risk, attack_metric)
+    style_figure(figure, theme, HEIGHT, title, showlegend=False, clickmode="event+select")
     who = "worst attack" if attack is None else method_title(attack)
     figure.update_xaxes(
         title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"), range=list(ranges[0])
@@ -104,7 +114,7 @@ def tradeoff(
     )
     rows = select_results(results, utility_metric, method=RELEASE)
     repeats = describe_sample(rows.assign(n=0), "value")
-    note = f"{repeats} Line: Pareto front. Dotted: chance. Grey: the original."
+    note = f"{repeats} Line: Pareto front. Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
         note += " Hollow: above the accepted risk."
     if has_data_independent:
@@ -112,6 +122,21 @@ def tradeoff(
     if table.is_inverted.any():
         note += f" {MARK} clearly below one half: counted inverted, as far above it."
     return Chart(figure, table, note)
+
+
+def _describe_limit(
+    table: pd.DataFrame, admissible: np.ndarray, limit: float | None, metric: str
+) -> str:
+    """How many releases are within the limit, interval included."""
+    if limit is None:
+        return ""
+    defended = (table.release != ORIGINAL).to_numpy()
+    original = admissible[~defended]
+    also = "" if not original.any() else ", and the original"
+    return (
+        f"{int(admissible[defended].sum())} of {int(defended.sum())} defended releases keep "
+        f"{metric_title(metric)} at or below {format_number(limit)}, interval included{also}"
+    )
 
 
 def _add_front(figure: go.Figure, table: pd.DataFrame, color: str) -> None:
@@ -150,8 +175,8 @@ def _add_point(
             "size": 15 if is_best else 11,
             "line": {"width": 2, "color": ink if is_best else color},
         },
-        error_x=_whisker(row.risk, row.risk_low, row.risk_high, color),
-        error_y=_whisker(row.utility, row.utility_low, row.utility_high, color),
+        error_x=error_bars(row.risk, row.risk_low, row.risk_high, color=color),
+        error_y=error_bars(row.utility, row.utility_low, row.utility_high, color=color),
         customdata=[row.release],
         hovertemplate=f"{title}<br>risk {risk} ({escape_text(method_title(row.attack))})"
         f"<br>utility {utility}<extra></extra>",
@@ -244,16 +269,3 @@ def _to_pixels(
         for c in ("utility", "utility_low", "utility_high")
     )
     return np.stack([x, y], axis=1), np.stack([x0, y1, x1, y0], axis=1)
-
-
-def _whisker(value: float, low: float, high: float, color: str) -> dict[str, Any]:
-    above = 0.0 if high != high else max(high - value, 0.0)
-    below = 0.0 if low != low else max(value - low, 0.0)
-    return {
-        "type": "data",
-        "array": [above],
-        "arrayminus": [below],
-        "color": color,
-        "thickness": 1.2,
-        "width": 3,
-    }

@@ -44,7 +44,7 @@ def transfer_matrix(
         top = 1.0
     marks = np.where(strengths > values, MARK, "")
     shares = np.nan_to_num((strengths - low) / (top - low))
-    colors = [[risk_color(share) for share in row] for row in shares]
+    colors = [[risk_color(share, theme) for share in row] for row in shares]
     text = [
         [
             "" if v != v else f'<span style="color:{ink_on(color)}">{v:.2f}{mark}</span>'
@@ -63,7 +63,7 @@ def transfer_matrix(
             y=[escape_text(t) for t in table.title],
             zmin=low,
             zmax=top,
-            colorscale=risk_colorscale(),
+            colorscale=risk_colorscale(theme),
             xgap=2,
             ygap=2,
             text=text,

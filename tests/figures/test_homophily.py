@@ -34,3 +34,8 @@ def test_scatter_points_name_their_node(view):
             assert rows["class"][node] == trace.name
             found.add(node)
     assert found == set(rows.index[rows.ghratio_proximity.notna()])
+
+
+def test_each_class_of_the_scatter_has_its_colour(view):
+    traces = mechanism_scatter(view.profile).figure.data
+    assert len({trace.marker.color for trace in traces}) == len(traces) == 2

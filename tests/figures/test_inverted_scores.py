@@ -109,7 +109,7 @@ def test_charts_and_tables_flag_it(results: pd.DataFrame) -> None:
     assert "inverted" in point.hovertemplate
     assert "inverted" in chart.note
     assert any(MARK in a.text for a in chart.figure.layout.annotations)
-    ranked = attack_ranking(results, "link", WRONG)
+    ranked = attack_ranking(results, "link", WRONG, ["auc"])
     assert ranked.table.method.iloc[0] == "common_neighbors"
     diamonds = [t for t in ranked.figure.data if t.type == "scatter"]
     assert [t.x.tolist() for t in diamonds] == [[pytest.approx(0.70)]]

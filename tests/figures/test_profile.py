@@ -51,3 +51,9 @@ def test_many_classes_are_capped_and_names_are_inert():
     assert labels[-1] == "31 other classes"
     assert not any("<b>" in label for label in labels)
     assert sum(chart.figure.data[0].x) == 60
+
+
+def test_no_axis_of_shares_reaches_beyond_all():
+    axis = degree_distribution(two_communities()).figure.layout.yaxis
+    assert axis.ticksuffix == " %"
+    assert 100 <= 10 ** axis.range[1] < 200

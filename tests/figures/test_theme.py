@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -121,3 +123,10 @@ def test_shortened_names_stay_apart(names):
     shown = shorten_names(names, 16)
     assert len(set(shown)) == len(names)
     assert all(len(text) <= 16 for text, name in zip(shown, names, strict=True) if text != name)
+
+
+def test_percentages_have_one_notation():
+    """ "44 %": no figure lets Plotly write "44%" by a format of its own."""
+    for path in (Path(__file__).parents[2] / "core" / "figures").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r":[.~\d]*%|tickformat=\"[^\"]*%|tickformat\": \"[^\"]*%", text), path

@@ -88,6 +88,16 @@ def test_accepted_risk_dims_the_rest_and_marks_the_best(view):
     assert points[RELEASES[1]].marker.size > points[RELEASES[2]].marker.size
 
 
+def test_the_limit_is_drawn_and_named(view):
+    chart = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.7)
+    (line,) = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
+    assert line.x0 == line.x1 == 0.7
+    assert "limit 0.70" in [a.text for a in chart.figure.layout.annotations]
+    assert chart.title == (
+        "2 of 2 defended releases keep Attack AUC at or below 0.70, interval included"
+    )
+
+
 def test_transfer_matrix_holds_every_value(view):
     chart = transfer_matrix(view.results, "auc")
     table = compute_transfer(view.results, "auc")
@@ -116,5 +126,5 @@ def test_a_synthesis_is_joined_to_its_twin() -> None:
     table = chart.table.set_index("release")
     assert list(line.x) == [table.risk[name] for name in names.values()]
     assert list(line.y) == [table.utility[name] for name in names.values()]
-    assert "twin" in chart.note
-    assert "twin" not in tradeoff(make_results(), "auc", "node_classification_f1").note
+    assert "data-independent" in chart.note
+    assert "data-independent" not in tradeoff(make_results(), "auc", "node_classification_f1").note
