@@ -95,6 +95,12 @@ def method_title(method_id: str) -> str:
     return _compose_title(method_id, is_brief=False)
 
 
+def method_name(method_id: str) -> str:
+    """The published name alone, for sentences: no settings, no scenario."""
+    method = _parse(method_id)
+    return method_id.partition(":")[0] if method is None else method.info.title
+
+
 @lru_cache(maxsize=1024)
 def _compose_title(method_id: str, is_brief: bool) -> str:
     """is_brief: of the settings only how strong a defense is, and switches that are on."""

@@ -8,6 +8,7 @@ asks for and that is left out never turns "do not publish" into "publish".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from core.audit.view import AuditView
 from core.findings.evidence import Evidence, find_evidence, list_asked, list_untried
+from core.findings.facts import LimitState
 from core.findings.labels import MAIN_UTILITY_METRICS, is_data_independent, is_higher_useful
 from core.findings.policy import Limit, Policy
 from core.findings.tables import list_metrics, select_results
@@ -24,6 +26,9 @@ from core.release import ORIGINAL
 from core.results import RELEASE
 
 Decision = Literal["publish", "refer", "do_not_publish"]
+SMALLEST_LIMIT = 1e-3
+"""Multiples of smaller limits would grow beyond all others."""
+
 SEVERITY: dict[Decision, int] = {"publish": 0, "refer": 1, "do_not_publish": 2}
 
 
@@ -43,6 +48,22 @@ class Check(BaseModel):
         if self.evidence.value is None:
             return None
         return self.evidence.high is not None and self.evidence.high <= self.limit.limit
+
+    @property
+    def state(self) -> LimitState:
+        """Met or exceeded, interval and all; not proven where the interval reaches over it."""
+        value = self.evidence.value
+        if value is None:
+            return "not_tested"
+        if self.met:
+            return "met"
+        return "exceeded" if value > self.limit.limit else "not_proven"
+
+    @property
+    def severity(self) -> float:
+        """The measured value as a multiple of the limit; 0 where nothing was measured."""
+        value = self.evidence.value
+        return 0.0 if value is None else value / max(self.limit.limit, SMALLEST_LIMIT)
 
     @property
     def decision(self) -> Decision:
@@ -171,6 +192,38 @@ def list_candidates(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
         and verdict.release != ORIGINAL
         and not is_data_independent(verdict.release)
     ]
+
+
+def find_least_severe(verdict: Verdict) -> list[str]:
+    """The releases, the original included, that no other comes clearly nearer to meeting every
+    limit than: by the gravest multiple of a limit. Those within each other's noise are ties.
+
+    Data-independent baselines and releases that no attack finished on are left out.
+    """
+    gravest = {}
+    for release in verdict.releases:
+        known = [c for c in release.checks if c.evidence.value is not None]
+        is_tested = any(c.limit.threat != "release" for c in known)
+        if is_tested and not is_data_independent(release.release):
+            gravest[release.release] = max(known, key=lambda c: c.severity)
+    if not gravest:
+        return []
+    least = min(gravest.values(), key=lambda c: c.severity)
+    return [name for name, check in gravest.items() if not _is_graver(check, least)]
+
+
+def _is_graver(first: Check, second: Check) -> bool:
+    """Whether the first is above the second, as multiples of their limits, beyond noise."""
+    gap = first.severity - second.severity
+    halves = []
+    for check in (first, second):
+        value, found = check.evidence.value, check.evidence
+        high = found.high if found.own_high is None else found.own_high
+        if value is None or found.low is None or high is None:
+            return False
+        half = max(value - found.low, high - value)
+        halves.append(half / max(check.limit.limit, SMALLEST_LIMIT))
+    return gap > math.hypot(*halves)
 
 
 def rank_by_use(results: pd.DataFrame, releases: list[str]) -> list[str]:

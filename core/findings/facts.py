@@ -1,0 +1,154 @@
+"""Typed facts: what was measured, by whom, on what, and how two figures compare.
+
+Words are made of facts and of nothing else: a sentence calls one figure lower than another only
+where a `Comparison` says so. Counts stay numbers until they are rendered, so that an edition for
+outsiders rounds values and never edits prose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from core.findings.differences import estimate_difference
+from core.findings.numbers import format_interval, format_number
+from core.measures.metrics import METRICS
+from core.results import Estimate
+
+LimitState = Literal["met", "not_proven", "exceeded", "not_tested"]
+STATE_MARKS: dict[LimitState, str] = {
+    "met": "✓",
+    "not_proven": "!",
+    "exceeded": "✗",
+    "not_tested": "–",
+}
+STATE_TITLES: dict[LimitState, str] = {
+    "met": "met",
+    "not_proven": "not proven",
+    "exceeded": "exceeded",
+    "not_tested": "not tested",
+}
+
+Outcome = Literal["lower", "higher", "tie", "within_noise", "not_tested"]
+"""Of a comparison; "not_tested" where either figure has no interval."""
+
+DENOMINATORS = (100, 1_000, 10_000, 100_000)
+MAX_ROUNDING = 0.025
+"""Share of a number by which a natural frequency may be rounded: two significant digits."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number of people, nodes or links, and of how many; rendered by `format`."""
+
+    value: int
+    total: int | None = None
+
+    def format(self, hide_below: int = 0) -> str:
+        """ "12 of 2,736"; "fewer than 10 of 2,736" where 0 < value < hide_below."""
+        is_small = 0 < self.value < hide_below
+        text = f"fewer than {hide_below}" if is_small else f"{self.value:,}"
+        return text if self.total is None else f"{text} of {self.total:,}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number. `attack` is the scenario's id, or "release" for the release itself."""
+
+    metric: str
+    release: str
+    attack: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    repeats: int = 1
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of cases, which reads as a natural frequency."""
+        info = METRICS.get(self.metric)
+        return info is not None and info.range == (0.0, 1.0) and "auc" not in self.metric
+
+    def format(self) -> str:
+        """For a headline, without interval: "36 of 100", or "0.75" where it is no share."""
+        return format_frequency(self.value) if self.is_share else format_number(self.value)
+
+    def format_exact(self) -> str:
+        """ "0.36 [0.34, 0.38]"."""
+        return format_interval(self.value, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`second` against `first`: second − first with its interval, and what may be said of it."""
+
+    first: Figure
+    second: Figure
+    difference: Estimate
+    outcome: Outcome
+
+
+def build_figure(row: Any) -> Figure:
+    """The figure of a finished row of results (of `turn_round`, where attacks are compared)."""
+    return Figure(
+        metric=str(row.metric),
+        release=str(row.release),
+        attack=str(row.method),
+        value=float(row.value),
+        low=None if pd.isna(row.low) else float(row.low),
+        high=None if pd.isna(row.high) else float(row.high),
+        n=int(row.n),
+        repeats=int(row.seeds),
+    )
+
+
+def compare_results(first: Any, second: Any) -> Comparison:
+    """Two finished rows of one metric, compared repeat by repeat where both have the same."""
+    difference = estimate_difference(first, second)
+    return Comparison(
+        build_figure(first), build_figure(second), difference, find_outcome(difference)
+    )
+
+
+def find_outcome(difference: Estimate) -> Outcome:
+    """What an estimated difference allows to be said of the second figure."""
+    if difference.value is None or difference.low is None or difference.high is None:
+        return "not_tested"
+    if difference.high < 0:
+        return "lower"
+    if difference.low > 0:
+        return "higher"
+    return "tie" if difference.value == 0 else "within_noise"
+
+
+def format_frequency(share: float, per: int | None = None) -> str:
+    """0.36 → "36 of 100", 0.0017 → "17 of 10,000": the smallest denominator that is right to two
+    significant digits; nearly all and nearly nothing are never called all and nothing.
+
+    per  denominator to use at least, so that two shares stand over the same one
+    """
+    for denominator in DENOMINATORS:
+        if per is not None and denominator < per:
+            continue
+        exact = share * denominator
+        rounded = round(exact)
+        is_extreme = rounded in (0, denominator) and exact != rounded
+        if not is_extreme and abs(exact - rounded) <= MAX_ROUNDING * exact:
+            return f"{rounded:,} of {denominator:,}"
+    largest = DENOMINATORS[-1]
+    if share * largest < 0.5:
+        return f"fewer than 1 of {largest:,}"
+    return f"{min(round(share * largest), largest - (share < 1)):,} of {largest:,}"
+
+
+def format_frequencies(first: float, second: float) -> tuple[str, str]:
+    """Both over one denominator, fine enough that they differ where the shares do."""
+    for denominator in DENOMINATORS:
+        texts = format_frequency(first, denominator), format_frequency(second, denominator)
+        is_fine = all(text.endswith(f" of {denominator:,}") for text in texts)
+        if is_fine and (texts[0] != texts[1] or first == second):
+            return texts
+    return texts

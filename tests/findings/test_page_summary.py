@@ -1,0 +1,179 @@
+"""What stands at the top of each page: short, one number a clause, and true."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.audit.view import NODE_COLUMNS
+from core.findings.facts import Count, format_frequencies, format_frequency
+from core.findings.page_summary import (
+    PageSummary,
+    summarize_attacks,
+    summarize_decision,
+    summarize_homophily,
+    summarize_release,
+    summarize_risk,
+    summarize_tradeoff,
+)
+from core.release import ORIGINAL
+from tests.oracles.audits import make_audit, make_noise
+
+ATTACKS = ("adamic_adar", "degree_product", "gcn", "class_prior")
+RELEASE = "random_deletion"
+NAMES = (ORIGINAL, RELEASE)
+NUMBER = re.compile(r"(?<![\w.,])[\d][\d.,]*(?: of [\d][\d.,]*)?")
+CLAUSE = re.compile(r"[,;:] | and | but | while | against ")
+
+
+def summarize_all(view) -> list[PageSummary]:
+    return [
+        summarize_decision(view),
+        summarize_attacks(view),
+        summarize_release(view, RELEASE),
+        summarize_risk(view),
+        summarize_risk(view, RELEASE),
+        summarize_homophily(view),
+        summarize_tradeoff(view),
+    ]
+
+
+def make_scores(link=0.36, baseline=0.16, after=0.05, **more):
+    scores = make_noise(NAMES, ATTACKS)
+    scores[ORIGINAL, "adamic_adar", "tpr_at_fpr_0.01"] = link
+    scores[ORIGINAL, "degree_product", "tpr_at_fpr_0.01"] = baseline
+    scores[RELEASE, "adamic_adar", "tpr_at_fpr_0.01"] = after
+    for release, use in zip(NAMES, (0.9, 0.7), strict=True):
+        scores[release, "release", "node_classification_auc"] = use
+        for key in ("proximity", "role"):
+            scores[release, "release", f"ghratio_{key}"] = 0.6
+            scores[release, "release", f"ghratio_{key}_gap"] = 0.25
+    return {**scores, **more}
+
+
+def make_people(gain=0.5, count=40):
+    rows = [
+        (f"n{i}", release, "gcn", 0.5 + gain * (i < 12), gain * (i < 12), 0.5, 1.0, 5)
+        for release in NAMES
+        for i in range(count)
+    ]
+    return pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+
+
+def check_style(summary: PageSummary) -> None:
+    sentence = summary.sentence
+    assert len(sentence.split()) <= 25, sentence
+    assert sentence.endswith(".")
+    assert not re.search(r"[()\[\]{}=*_]", sentence), sentence
+    for clause in CLAUSE.split(sentence):
+        assert len(NUMBER.findall(clause)) <= 1, sentence
+    for card in summary.cards:
+        assert all((card.title, card.value, card.detail))
+        assert card.state in (None, "met", "exceeded", "not_proven", "not_tested")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0, 0.0017, 0.043, 0.36, 0.5, 0.996, 1.0]), min_size=3, max_size=3),
+    st.sampled_from([0.001, 0.01, 0.2, float("nan")]),
+    st.integers(0, 40),
+)
+def test_every_sentence_is_short_and_has_one_number_a_clause(values, half, people):
+    view = make_audit(make_scores(*values), ATTACKS, half=half, nodes=make_people(count=people))
+    for summary in summarize_all(view):
+        check_style(summary)
+
+
+def test_an_empty_audit_has_its_sentences():
+    for summary in summarize_all(make_audit({}, ATTACKS)):
+        check_style(summary)
+        assert not any(character.isdigit() for character in summary.sentence), summary.sentence
+
+
+def test_what_differs_is_told_with_both_numbers():
+    view = make_audit(make_scores(), ATTACKS, nodes=make_people())
+    assert summarize_attacks(view).sentence == (
+        "An attacker finds 36 of 100 withheld links while accusing 1 of 100 unconnected pairs; "
+        "a baseline attacker reaches 16 of 100."
+    )
+    assert summarize_release(view, RELEASE).sentence == (
+        "With Random deletion, an attacker reaches 5 of 100 withheld links, "
+        "against 36 of 100 on the original."
+    )
+    assert summarize_risk(view).sentence == (
+        "On the original, 12 of 40 people are exposed to attribute inference."
+    )
+    assert summarize_homophily(view).sentence == (
+        "60 of 100 role peers share a person's value, against 35 of 100 by chance."
+    )
+
+
+@pytest.mark.parametrize(("link", "baseline"), [(0.16, 0.16), (0.161, 0.16)])
+def test_noise_is_called_no_difference(link, baseline):
+    view = make_audit(make_scores(link, baseline, link), ATTACKS)
+    assert "reaches" not in summarize_attacks(view).sentence
+    assert "not clearly" in summarize_release(view, RELEASE).sentence
+
+
+def test_the_decision_names_the_least_severe_release_and_the_original_may_be_it():
+    scores = make_scores(link=0.2, after=0.4)
+    told = summarize_decision(make_audit(scores, ATTACKS)).sentence
+    assert told == (
+        "Do not publish: each of the 2 releases exceeds a limit; the original comes nearest to "
+        "meeting them."
+    )
+    tied = summarize_decision(make_audit(make_scores(link=0.4, after=0.4), ATTACKS)).sentence
+    assert "no release is clearly nearest" in tied
+
+
+def test_releases_are_compared_over_the_attackers_that_both_faced():
+    """An attacker that the original never met must not make the release look worse."""
+    scores = make_scores(link=0.36, after=0.05)
+    scores[RELEASE, "gcn@aware", "auc"] = 0.5
+    scores[RELEASE, "adamic_adar@aware", "tpr_at_fpr_0.01"] = 0.6
+    summary = summarize_release(make_audit(scores, ATTACKS), RELEASE)
+    assert "5 of 100" in summary.sentence
+    assert summary.cards[0].value == "60 of 100"
+    assert any("On one of the two only" in line for line in summary.exact)
+
+
+def test_small_counts_are_hidden_before_they_are_words():
+    nodes = make_people().query("node in ['n0', 'n1', 'n2', 'n30', 'n31']")
+    view = replace(make_audit(make_scores(), ATTACKS), nodes=nodes)
+    summary = summarize_risk(view, hide_below=10)
+    assert "fewer than 10 of 5" in summary.sentence
+    assert summary.cards[0].value == "fewer than 10 of 5"
+    assert Count(0, 5).format(10) == "0 of 5"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.36, "36 of 100"),
+        (0.043, "43 of 1,000"),
+        (0.0017, "17 of 10,000"),
+        (0.0, "0 of 100"),
+        (1.0, "100 of 100"),
+        (0.996, "996 of 1,000"),
+        (1e-7, "fewer than 1 of 100,000"),
+        (0.9999999, "99,999 of 100,000"),
+    ],
+)
+def test_frequencies_have_two_significant_digits(share, text):
+    assert format_frequency(share) == text
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_frequencies_keep_their_order(first, second):
+    texts = format_frequencies(first, second)
+    values = []
+    for text in texts:
+        found = re.findall(r"[\d,]+", text)
+        values.append(int(found[0].replace(",", "")) / int(found[1].replace(",", "")))
+    if first <= second:
+        assert values[0] <= values[1] + 1e-9
