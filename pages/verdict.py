@@ -13,13 +13,13 @@ from core.figures.comparing import compare_releases
 from core.findings.comparing import answer_changes, compute_comparison, tabulate_comparison
 from core.findings.decisions import format_day
 from core.findings.labels import release_title
+from core.findings.page_summary import describe_decision
 from core.findings.palette import Theme
 from core.findings.policy import find_policy, list_policies
 from core.findings.verdict import ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
     DECISION_TITLES,
-    answer_verdict,
     compute_limit_table,
     explain_others,
 )
@@ -42,7 +42,7 @@ from pages.ui.theme import current_theme
 
 ICONS = {
     "publish": ":material/check_circle:",
-    "refer": ":material/help:",
+    "review": ":material/help:",
     "do_not_publish": ":material/block:",
 }
 MAX_REASONS = 6
@@ -66,7 +66,7 @@ def main() -> None:
 
 def _show_verdict(view: AuditView) -> None:
     verdict = judge_view(view)
-    page.show_answer(answer_verdict(verdict))
+    page.show_answer(describe_decision(verdict))
     if view.summary.state.is_active:
         st.caption("The audit is still running: what is not tried yet cannot be cleared.")
     _choose_policy(view)
@@ -146,8 +146,8 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
         options.index(chosen) if chosen in options else 0,
         format_func=names.__getitem__,
         key=key,
-        help="Report and publishing go on with it. They warn where the policy refers it, and "
-        "refuse where the policy does.",
+        help="Report and publishing go on with it. They warn where the policy asks for a "
+        "review, and refuse where the policy does.",
         on_change=lambda: choose_release(view, st.session_state[key]),
     )
     found = None if picked is None else verdict.find(picked)
@@ -170,11 +170,11 @@ def _show_release(release: ReleaseVerdict, verdict: Verdict, reason: str) -> Non
     ):
         if reason:
             st.markdown(escape(f"Why not this one: {reason}.", 400))
-        table = compute_limit_table(release).rename(columns={"": "Kept", "Limit": "At most"})
+        table = compute_limit_table(release).rename(columns={"": "State", "Limit": "At most"})
         _show_table(table, f"limits-{release.release}", "Limits, and what was measured")
         st.caption(
             "Measured is the worst over all attacks, and its interval ends at the highest upper "
-            "end of any; an empty cell was not tried."
+            "end of any; an empty cell was not tested."
         )
         _list_missing(release)
 

@@ -26,7 +26,7 @@ from core.findings.palette import Theme, escape_text, release_color
 PANELS = 3
 """Panels beside each other."""
 
-SYMBOLS = {"kept": "circle", "not proven": "circle-open", "not kept": "x"}
+SYMBOLS = {"met": "circle", "not proven": "circle-open", "exceeded": "x"}
 _ROW_PIXELS, _HEAD_PIXELS = 36, 96
 _TOP_PIXELS, _BOTTOM_PIXELS = 72, 34
 _WRAP, _TITLE_LINES = 25, 3
@@ -37,7 +37,7 @@ def compare_releases(
 ) -> Chart:
     """`compute_comparison` as small multiples; `releases`: the audit's, for their colours.
 
-    Filled: kept; open: not proven; cross: not kept. The dashed line is the limit, beyond it the
+    Filled: met; open: not proven; cross: exceeded. The dashed line is the limit, beyond it the
     panel is shaded. Small diamonds: the earlier audit's value, where there is one.
     """
     if table.empty:
@@ -77,7 +77,7 @@ def compare_releases(
     )
     note = (
         "Worst value over all attacks that count; its 95 % interval ends at the highest upper end "
-        "of any. Filled: kept, interval included; open: not proven; cross: not kept. Shaded: "
+        "of any. Filled: met, interval included; open: not proven; cross: exceeded. Shaded: "
         "beyond the limit. ← safer."
     )
     if table.before.notna().any():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.findings.facts import STATE_TITLES
 from core.findings.labels import release_title, short_titles
 from core.findings.numbers import format_interval, format_number
 from core.findings.verdict import Check, Verdict
-from core.findings.verdict_words import name_state
 
 COLUMNS = (
     "name",
@@ -31,7 +31,7 @@ MAX_CHANGES = 6
 def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.DataFrame:
     """`COLUMNS`: a row a limit and release that was measured, limits in the policy's order.
 
-    state   kept; not kept; not proven
+    state   met; exceeded; not proven
     before  the same limit on the same release in an earlier verdict; change: "higher" or "lower"
             where the two intervals do not meet, else ""
     """
@@ -53,7 +53,7 @@ def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.D
                     found.low,
                     found.high,
                     check.limit.limit,
-                    name_state(check),
+                    STATE_TITLES[check.state],
                     found.attack,
                     found.n,
                     None if before is None else before.value,

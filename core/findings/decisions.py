@@ -53,7 +53,7 @@ def list_decision_rows(decisions: Sequence[Decision]) -> list[dict[str, str]]:
 
 
 def describe_evidence(decision: Decision) -> str:
-    """ "Audit d392f6a551, policy public 1: refer; Withheld links found …: 0.43, at most 0.05"."""
+    """ "Audit d392f6a551, policy public 1: review; Withheld links found …: 0.43, at most 0.05"."""
     found = decision.evidence
     text = f"Audit {decision.audit_id}"
     if "policy" in found:
@@ -62,7 +62,7 @@ def describe_evidence(decision: Decision) -> str:
     if title:
         text += f": {title.lower()}"
     told = [limit for limit in found.get("limits", []) if limit["value"] is not None]
-    told.sort(key=lambda limit: limit["met"] is True)
+    told.sort(key=lambda limit: limit["state"] == "met")
     for limit in told[:MAX_LIMITS]:
         value = format_interval(limit["value"], limit["low"], limit["high"])
         text += f"; {limit['title']}: {value}, at most {format_number(limit['limit'])}"

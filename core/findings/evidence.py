@@ -8,6 +8,7 @@ import pandas as pd
 
 from core.audit.scenarios import THREAT_TITLES, list_scenarios
 from core.audit.spec import AuditSpec
+from core.audit.states import State
 from core.audit.view import AuditView, ReleaseSummary
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import attack_threat, method_title
@@ -101,6 +102,20 @@ def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence
 
 def _find_summary(view: AuditView, release: str) -> ReleaseSummary | None:
     return next((summary for summary in view.releases if summary.id == release), None)
+
+
+def find_not_made(view: AuditView) -> dict[str, str]:
+    """Releases whose defense could not run on this graph, each with its reason.
+
+    Of such a release nothing came to an end but what was skipped or failed.
+    """
+    found = {}
+    for summary in view.releases:
+        rows = view.results[view.results.release == summary.id]
+        ended = rows.status.isin([State.SKIPPED, State.FAILED])
+        if summary.id != ORIGINAL and len(rows) and ended.all():
+            found[summary.id] = str(rows.reason.iloc[0]) or "it could not be made"
+    return found
 
 
 def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:

@@ -161,13 +161,11 @@ def summarize_decision(
     verdict  of `judge` under that policy, where the caller has it
     """
     verdict = verdict or judge(view, policy or find_policy_of(view))
-    nearest = find_least_severe(verdict)
-    subject = verdict.recommended or (nearest[0] if nearest else None)
-    release = None if subject is None else verdict.find(subject)
+    release = find_subject(verdict)
     checks = [] if release is None else list_deciding(release)
     return PageSummary(
         cards=tuple(_build_limit_card(check) for check in checks[:3]),
-        sentence=_say_decision(verdict, nearest),
+        sentence=describe_decision(verdict),
         exact=tuple(_describe_check(check) for check in checks),
     )
 
@@ -342,7 +340,7 @@ def summarize_tradeoff(
     passing = [r.release for r in defended if r.decision == "publish"]
     count = Count(len(passing), len(defended))
     state: LimitState = "met" if passing else "exceeded"
-    if not passing and any(r.decision == "refer" for r in defended):
+    if not passing and any(r.decision == "review" for r in defended):
         state = "not_proven"
     cards = [
         Card(
@@ -494,7 +492,17 @@ def _describe_check(check: Check) -> str:
     return f"{limit.title}: {figure.format_exact()}{by}; {state}{sample}."
 
 
-def _say_decision(verdict: Verdict, nearest: list[str]) -> str:
+def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
+    """The release that the decision is about: the recommended one, else a least severe one, a
+    defended one before the original where they are tied."""
+    nearest = sorted(find_least_severe(verdict), key=lambda release: release == ORIGINAL)
+    subject = verdict.recommended or (nearest[0] if nearest else None)
+    return None if subject is None else verdict.find(subject)
+
+
+def describe_decision(verdict: Verdict) -> str:
+    """What may be published, as one sentence."""
+    nearest = find_least_severe(verdict)
     if verdict.recommended is not None:
         found = verdict.find(verdict.recommended)
         assert found is not None
@@ -509,7 +517,7 @@ def _say_decision(verdict: Verdict, nearest: list[str]) -> str:
         return f"Review: the original meets every limit, but {more}."
     if any(r.decision != "do_not_publish" for r in verdict.releases):
         return _say_review(verdict)
-    near = "no release is clearly nearest to meeting them"
+    near = "no release comes clearly nearest to meeting them"
     if len(nearest) == 1:
         name = "the original" if nearest[0] == ORIGINAL else method_name(nearest[0])
         near = f"{name} comes nearest to meeting them"
@@ -520,7 +528,7 @@ def _say_decision(verdict: Verdict, nearest: list[str]) -> str:
 
 def _say_review(verdict: Verdict) -> str:
     """No release may be published, and some release exceeds nothing."""
-    open_ones = [r for r in verdict.releases if r.decision == "refer"]
+    open_ones = [r for r in verdict.releases if r.decision == "review"]
     tested = [r for r in open_ones if any(c.evidence.value is not None for c in r.checks)]
     if not open_ones:
         return "Review: only releases made without the data meet every limit."
@@ -530,11 +538,14 @@ def _say_review(verdict: Verdict) -> str:
         release = tested[0]
         unproven = sum(c.state == "not_proven" for c in release.checks)
         name = "the original" if release.release == ORIGINAL else method_name(release.release)
+        above = sum(c.state == "exceeded" for c in release.checks)
+        if above:
+            return f"Review {name}: it exceeds {count_noun(above, 'limit')} that asks for a review."
         why = f"{count_noun(unproven, 'limit')} {'is' if unproven == 1 else 'are'} not proven"
         if not unproven:
             why = "not everything that the policy asks for was tested"
         return f"Review {name}: no limit is exceeded, but {why}."
-    return f"Review: {len(tested)} releases exceed no limit, but none meets every limit for sure."
+    return f"Review: {len(tested)} releases need a review, because not every limit is met for sure."
 
 
 def _compare_baseline(found: Comparison | None) -> str:

@@ -26,7 +26,7 @@ class Limit(BaseModel):
 
     threat   "release": a figure of the release itself, such as the ε that it promises
     methods  only these attacks count; empty: all, baseline attackers included
-    weight   "stop": above it the release must not leave; "refer": a person has to decide
+    weight   "stop": above it the release must not leave; "review": a person has to decide
     optional what the sample cannot resolve or the audit does not measure is not held against
              the release
     source   paper or rule behind the number, or who set it
@@ -40,7 +40,7 @@ class Limit(BaseModel):
     title: str = Field(min_length=1, max_length=200)
     source: str = Field(min_length=1, max_length=300)
     methods: tuple[str, ...] = ()
-    weight: Literal["stop", "refer"] = "stop"
+    weight: Literal["stop", "review"] = "stop"
     optional: bool = False
 
 

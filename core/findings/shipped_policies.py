@@ -42,10 +42,10 @@ MEASURED: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "attribute_1": ("attribute", "tpr_at_fpr_0.01", LOW_FALSE_ALARMS, {"optional": True}),
     "attribute_auc": ("attribute", "auc", RANKING, {}),
     "found": ("identity", "expected_found", IDENTITY, {}),
-    "groups": ("attribute", "group_gap", GROUPS, {"weight": "refer", "optional": True}),
-    "epsilon_edge": ("release", "epsilon_edge", BUDGET, {"weight": "refer", "optional": True}),
-    "epsilon_link": ("release", "epsilon_link", BUDGET, {"weight": "refer", "optional": True}),
-    "epsilon_node": ("release", "epsilon_node", BUDGET, {"weight": "refer", "optional": True}),
+    "groups": ("attribute", "group_gap", GROUPS, {"weight": "review", "optional": True}),
+    "epsilon_edge": ("release", "epsilon_edge", BUDGET, {"weight": "review", "optional": True}),
+    "epsilon_link": ("release", "epsilon_link", BUDGET, {"weight": "review", "optional": True}),
+    "epsilon_node": ("release", "epsilon_node", BUDGET, {"weight": "review", "optional": True}),
 }
 """Name of a limit → threat, metric, source and what is special about it."""
 

@@ -1,8 +1,8 @@
 """May it leave? A pure function of a policy and of what an audit found, all threats together.
 
 A release is published only when the whole interval of every limit is inside and enough was
-tried; it is refused as soon as one value that stops it is above its limit; everything between is
-referred to a person. A tighter limit never makes a verdict milder, and an attack that the policy
+tested; it is refused as soon as one value that stops it is above its limit; everything between is
+for a person to review. A tighter limit never makes a verdict milder, and an attack that the policy
 asks for and that is left out never turns "do not publish" into "publish".
 """
 
@@ -17,7 +17,13 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from core.audit.view import AuditView
-from core.findings.evidence import Evidence, find_evidence, list_asked, list_untried
+from core.findings.evidence import (
+    Evidence,
+    find_evidence,
+    find_not_made,
+    list_asked,
+    list_untried,
+)
 from core.findings.facts import LimitState
 from core.findings.labels import MAIN_UTILITY_METRICS, is_data_independent, is_higher_useful
 from core.findings.policy import Limit, Policy
@@ -25,39 +31,30 @@ from core.findings.tables import list_metrics, select_results
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-Decision = Literal["publish", "refer", "do_not_publish"]
+Decision = Literal["publish", "review", "do_not_publish"]
 SMALLEST_LIMIT = 1e-3
 """Multiples of smaller limits would grow beyond all others."""
 
-SEVERITY: dict[Decision, int] = {"publish": 0, "refer": 1, "do_not_publish": 2}
+SEVERITY: dict[Decision, int] = {"publish": 0, "review": 1, "do_not_publish": 2}
 
 
 class Check(BaseModel):
-    """One limit on one release.
-
-    met  True: the whole interval is inside; False: it is not; None: not measured
-    """
+    """One limit on one release."""
 
     model_config = ConfigDict(frozen=True)
     limit: Limit
     evidence: Evidence
 
     @property
-    def met(self) -> bool | None:
-        """Whether the whole interval is inside; None where nothing was measured."""
-        if self.evidence.value is None:
-            return None
-        return self.evidence.high is not None and self.evidence.high <= self.limit.limit
-
-    @property
     def state(self) -> LimitState:
-        """Met or exceeded, interval and all; not proven where the interval reaches over it."""
-        value = self.evidence.value
+        """Met: the whole interval is inside; not proven: it reaches over the limit, or there is
+        none; exceeded: the value is above it."""
+        value, high = self.evidence.value, self.evidence.high
         if value is None:
             return "not_tested"
-        if self.met:
-            return "met"
-        return "exceeded" if value > self.limit.limit else "not_proven"
+        if value > self.limit.limit:
+            return "exceeded"
+        return "met" if high is not None and high <= self.limit.limit else "not_proven"
 
     @property
     def severity(self) -> float:
@@ -68,12 +65,10 @@ class Check(BaseModel):
     @property
     def decision(self) -> Decision:
         """What this limit alone says of the release."""
-        value = self.evidence.value
-        if value is None:
-            return "publish" if self.limit.optional else "refer"
-        if value > self.limit.limit:
-            return "do_not_publish" if self.limit.weight == "stop" else "refer"
-        return "publish" if self.met else "refer"
+        if self.state == "met" or (self.state == "not_tested" and self.limit.optional):
+            return "publish"
+        stops = self.state == "exceeded" and self.limit.weight == "stop"
+        return "do_not_publish" if stops else "review"
 
     def describe(self) -> dict[str, Any]:
         """As audit.json has it."""
@@ -84,7 +79,7 @@ class Check(BaseModel):
             "value": found.value,
             "low": found.low,
             "high": found.high,
-            "met": self.met,
+            "state": self.state,
         }
 
 
@@ -102,19 +97,25 @@ class ReleaseVerdict(BaseModel):
         """The gravest of what limits, missing evidence and refuted claims say."""
         found: list[Decision] = [check.decision for check in self.checks]
         if self.untried or not any(c.evidence.value is not None for c in self.checks):
-            found.append("refer")
+            found.append("review")
         if self.refuted:
             found.append("do_not_publish")
         return max(found, key=SEVERITY.__getitem__)
 
 
 class Verdict(BaseModel):
-    """All releases under one policy; recommended: None where nothing may be published."""
+    """All releases under one policy.
+
+    releases     those that were made or still may be; the original among them
+    recommended  None where nothing may be published
+    not_made     release → why there is none: it is offered nowhere
+    """
 
     model_config = ConfigDict(frozen=True)
     policy: Policy
     releases: tuple[ReleaseVerdict, ...]
     recommended: str | None
+    not_made: dict[str, str] = {}
 
     def find(self, release: str) -> ReleaseVerdict | None:
         """The verdict of one release."""
@@ -137,13 +138,15 @@ class Verdict(BaseModel):
                 }
                 for verdict in self.releases
             },
+            "not_made": self.not_made,
         }
 
 
 def judge(view: AuditView, policy: Policy) -> Verdict:
     """The verdict on every release of an audit."""
     asked = list_asked(view.spec)
-    releases = [summary.id for summary in view.releases]
+    not_made = find_not_made(view)
+    releases = [summary.id for summary in view.releases if summary.id not in not_made]
     verdicts = tuple(
         ReleaseVerdict(
             release=release,
@@ -153,7 +156,12 @@ def judge(view: AuditView, policy: Policy) -> Verdict:
         )
         for release in releases
     )
-    return Verdict(policy=policy, releases=verdicts, recommended=_recommend(view.results, verdicts))
+    return Verdict(
+        policy=policy,
+        releases=verdicts,
+        recommended=_recommend(view.results, verdicts),
+        not_made=not_made,
+    )
 
 
 def _check_limits(view: AuditView, release: str, policy: Policy, asked: set[str]) -> list[Check]:

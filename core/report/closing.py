@@ -7,6 +7,7 @@ from typing import Any
 
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import list_decision_rows
+from core.findings.evidence import find_not_made
 from core.findings.labels import (
     is_baseline,
     is_data_independent,
@@ -236,7 +237,10 @@ def _find_published(material: Material) -> str:
 
 def _list_choices(material: Material) -> list[str]:
     """What can be decided, the recommended first, the original last."""
-    ids = [s.id for s in material.releases if not is_data_independent(s.id)]
+    not_made = find_not_made(material.view)
+    ids = [
+        s.id for s in material.releases if not is_data_independent(s.id) and s.id not in not_made
+    ]
     ids.sort(key=lambda release: release == ORIGINAL)
     verdict = material.verdict
     if verdict is None:
@@ -245,7 +249,7 @@ def _list_choices(material: Material) -> list[str]:
     ids.sort(key=lambda release: release != first)
     found = [(release, verdict.find(release)) for release in ids]
     open_ = [(r, v.decision) for r, v in found if v is not None and v.decision != "do_not_publish"]
-    after = {"publish": "", "refer": ", after referral, because: ______"}
+    after = {"publish": "", "review": ", after review, because: ______"}
     choices = [f"Publish: {release_title(r)}{after[decision]}" for r, decision in open_]
     if any(decision == "publish" for _, decision in open_):
         return [*choices, "Do not publish"]

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from core.findings.labels import release_title
 from core.findings.numbers import format_number
-from core.findings.verdict import SEVERITY, ReleaseVerdict, Verdict
+from core.findings.page_summary import describe_decision, find_subject
+from core.findings.verdict import ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
     DECISION_TITLES,
-    answer_verdict,
     compute_limit_table,
     explain_check,
     explain_others,
@@ -48,7 +48,7 @@ NO_POLICY = (
 
 def build_headline(material: Material) -> list[str]:
     """The verdict in a sentence, for “In short”."""
-    return [] if material.verdict is None else [answer_verdict(material.verdict)]
+    return [] if material.verdict is None else [describe_decision(material.verdict)]
 
 
 def build_verdict(material: Material) -> list[Block]:
@@ -58,7 +58,7 @@ def build_verdict(material: Material) -> list[Block]:
         return [blocks.warning(NO_POLICY), *build_purpose(material)]
     policy = verdict.policy
     result = [
-        blocks.paragraph(answer_verdict(verdict)),
+        blocks.paragraph(describe_decision(verdict)),
         build_decisions(material, verdict),
         blocks.note(
             f"Policy “{clean_text(policy.title, 80)}”, version {policy.version}. "
@@ -79,7 +79,7 @@ def build_decisions(material: Material, verdict: Verdict, most: int | None = Non
     rows = []
     for release in _list_shown(material, verdict)[:most]:
         best = release.release == verdict.recommended
-        why = "recommended: keeps every limit, first of those by usefulness" if best else ""
+        why = "recommended: meets every limit, first of those by usefulness" if best else ""
         rows.append(
             [
                 release_title(release.release),
@@ -104,7 +104,7 @@ def build_page(material: Material) -> list[Block]:
     chosen = choose_detailed(verdict)[:1]
     untried = list(dict.fromkeys(text for r in chosen for text in r.untried))
     result = [
-        blocks.paragraph(answer_verdict(verdict)),
+        blocks.paragraph(describe_decision(verdict)),
         build_decisions(material, verdict, MAX_ROWS),
         *(build_limit_table(release, material.is_external) for release in chosen),
     ]
@@ -127,7 +127,7 @@ def build_limit_table(release: ReleaseVerdict, is_external: bool = False) -> Blo
             if is_share and (found.value or 0.0) * found.n < SMALL:
                 table.loc[row, "Measured"] = f"below {format_number(SMALL / found.n)}"
     return blocks.table(
-        ["Limit on", "Measured", "At most", "Kept", "n", "Source"],
+        ["Limit on", "Measured", "At most", "State", "n", "Source"],
         table.to_numpy().tolist(),
         f"{release_title(release.release)}: every limit of the policy with the worst value over "
         "all attacks; the interval ends at the highest upper end.",
@@ -137,19 +137,9 @@ def build_limit_table(release: ReleaseVerdict, is_external: bool = False) -> Blo
 
 
 def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:
-    """The recommended release, else the least bad defended one (it breaks fewest limits, as the
-    verdict in words has it), then the original."""
-    defended = [r for r in verdict.releases if r.release != ORIGINAL]
-    ranked = sorted(
-        defended,
-        key=lambda r: (
-            r.release != verdict.recommended,
-            SEVERITY[r.decision],
-            sum(check.decision == "do_not_publish" for check in r.checks),
-        ),
-    )
-    original = verdict.find(ORIGINAL)
-    return [*ranked[:1], *([original] if original is not None else [])]
+    """The release that the decision is about, then the original."""
+    found = (find_subject(verdict), verdict.find(ORIGINAL))
+    return list({r.release: r for r in found if r is not None}.values())
 
 
 def build_purpose(material: Material) -> list[Block]:

@@ -19,7 +19,7 @@ from core.audit.store.schema import DecisionRow
 from core.errors import InputError
 
 GRAPH = "a" * 64
-EVIDENCE = {"policy": "public", "version": "1", "decision": "refer", "limits": []}
+EVIDENCE = {"policy": "public", "version": "1", "decision": "review", "limits": []}
 
 
 def decide(kind: str = "chosen", release: str = "edge_rand:epsilon=3", **more) -> Decision:

@@ -14,9 +14,9 @@ from core.findings.comparing import (
     compute_comparison,
     tabulate_comparison,
 )
+from core.findings.facts import STATE_TITLES
 from core.findings.policy import find_policy
 from core.findings.verdict import Verdict, judge
-from core.findings.verdict_words import name_state
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 RELEASES = ("original", "random_deletion", "edge_rand:epsilon=3")
@@ -45,8 +45,8 @@ def test_a_row_a_limit_and_release_as_the_verdict_has_it():
     for row in table.itertuples():
         check = measured[row.release, row.name]
         assert (row.value, row.limit) == (check.evidence.value, check.limit.limit)
-        assert row.state == name_state(check)
-    assert find_row(table).state == "not kept"
+        assert row.state == STATE_TITLES[check.state]
+    assert find_row(table).state == "exceeded"
     assert table.before.isna().all()
 
 
@@ -77,7 +77,7 @@ def test_the_table_has_a_row_a_release_and_a_column_a_limit():
     assert len(wide) == table.name.nunique()
     assert wide.shape[1] == 1 + len(RELEASES)
     (row,) = wide[wide.Limit.str.startswith("Withheld links found at 1 % false")].itertuples()
-    assert row.Original == "0.40 [0.39, 0.41] not kept"
+    assert row.Original == "0.40 [0.39, 0.41] exceeded"
 
 
 def test_the_figure_draws_each_value_once_against_its_limit():

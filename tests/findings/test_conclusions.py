@@ -13,16 +13,12 @@ from core.findings import answers
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import find_noise, is_clear
 from core.findings.homophily import explain_missing_ratios
+from core.findings.page_summary import describe_decision
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.policy import find_policy
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict import judge
-from core.findings.verdict_words import (
-    answer_verdict,
-    explain_others,
-    explain_release,
-    list_refused,
-)
+from core.findings.verdict_words import explain_others, explain_release, list_refused
 from core.release import ORIGINAL
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -129,45 +125,40 @@ def test_noise_adds_in_squares():
     assert not is_clear(interval(1.0, float("nan")), interval(6.1, 4.0))
 
 
-def test_verdict_words_say_what_decides():
+def test_the_decision_says_what_decides():
     scores = make_noise(NAMES, ATTACKS)
     verdict = judge(make_audit(scores, ATTACKS), find_policy("public"))
-    assert answer_verdict(verdict).startswith("**Publish Random deletion")
+    assert describe_decision(verdict).startswith("Publish Random deletion: it meets")
     assert explain_others(verdict, make_audit(scores, ATTACKS).results)[0][0] == ORIGINAL
     for release in NAMES:
         scores[release, "katz", "auc"] = 0.9
     refused = judge(make_audit(scores, ATTACKS), find_policy("public"))
-    assert answer_verdict(refused).startswith("**Do not publish**")
+    assert describe_decision(refused).startswith("Do not publish")
     assert "Katz" in list_refused(refused)[RELEASE]
-    untried = answer_verdict(judge(make_audit({}, ATTACKS), find_policy("public")))
-    assert "Nothing may be published yet" in untried
-    assert "nothing has been tried on" in untried
-    assert "somebody has to decide" not in untried
+    untried = describe_decision(judge(make_audit({}, ATTACKS), find_policy("public")))
+    assert untried == "Review: no attack has finished on any release that exceeds no limit."
     few = {key: value for key, value in make_noise(NAMES, ATTACKS).items() if "katz" not in key}
-    told = answer_verdict(judge(make_audit(few, ATTACKS), find_policy("public")))
-    assert "somebody has to decide on" in told
-    assert "nothing has been tried on" not in told
+    told = describe_decision(judge(make_audit(few, ATTACKS), find_policy("public")))
+    assert told.startswith("Review: 2 releases need a review")
 
 
 def test_a_twin_that_passes_is_not_told_as_the_original():
     independent = "gap:data_free=True"
     scores = make_noise((ORIGINAL, independent), ATTACKS)
     scores[ORIGINAL, "katz", "auc"] = 0.9
-    text = answer_verdict(judge(make_audit(scores, ATTACKS, (independent,)), find_policy("public")))
-    assert "the original keeps" not in text
-    assert "only what is there to compare with" in text
+    text = describe_decision(
+        judge(make_audit(scores, ATTACKS, (independent,)), find_policy("public"))
+    )
+    assert text == "Review: only releases made without the data meet every limit."
 
 
-def test_who_recommends_says_whether_there_was_a_choice():
+def test_of_equal_usefulness_within_noise_the_other_is_not_called_less_useful():
     names = (ORIGINAL, RELEASE, "edge_rand:epsilon=1.0")
     scores = make_noise(names, ATTACKS)
-    one = judge(make_audit(make_noise(NAMES, ATTACKS), ATTACKS), find_policy("internal"))
-    assert "no other defended release does" in answer_verdict(one)
     for release, use in zip(names, (0.9, 0.80, 0.79), strict=True):
         scores[release, "release", "node_classification_auc"] = use
     view = make_audit(scores, ATTACKS, names[1:])
     both = judge(view, find_policy("internal"))
-    assert "of the 2 that do it comes first by usefulness" in answer_verdict(both)
     assert "not by more than the noise" in dict(explain_others(both, view.results))[names[2]]
     clear = make_audit(scores, ATTACKS, names[1:], half=0.001)
     told = dict(explain_others(judge(clear, find_policy("internal")), clear.results))

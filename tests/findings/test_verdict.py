@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.audit.view import NODE_COLUMNS
+from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies
-from core.findings.verdict import SEVERITY, judge
+from core.findings.verdict import SEVERITY, find_least_severe, judge
 from core.release import ORIGINAL, Guarantee
+from core.report.closing import _list_choices
+from core.report.material import Material
+from core.report.options import ReportOptions
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 ATTACKS = list_attack_keys()
@@ -78,7 +82,7 @@ def test_an_auc_far_below_one_half_leaks_by_inversion():
 def test_an_interval_that_reaches_over_the_limit_is_referred():
     scores = make_noise(NAMES, ATTACKS)
     scores[RELEASE, "seal", "auc"] = 0.645
-    assert decide(make_audit(scores, ATTACKS, half=0.01)) == "refer"
+    assert decide(make_audit(scores, ATTACKS, half=0.01)) == "review"
     assert decide(make_audit(scores, ATTACKS, half=0.004)) == "publish"
 
 
@@ -87,19 +91,19 @@ def test_the_interval_of_every_attack_counts_not_only_that_of_the_worst():
     view = make_audit(scores, ATTACKS, half=0.01)
     row = (view.results.method == "seal") & (view.results.metric == "auc")
     view.results.loc[row, ["value", "low", "high"]] = [0.49, 0.3, 0.68]
-    assert decide(view) == "refer"
+    assert decide(view) == "review"
 
 
 def test_too_few_repeats_are_referred():
     noise = make_noise(NAMES, ATTACKS)
-    assert decide(make_audit(noise, ATTACKS, seeds=2)) == "refer"
+    assert decide(make_audit(noise, ATTACKS, seeds=2)) == "review"
 
 
 def test_a_quick_look_can_refuse_and_cannot_clear_for_the_public():
     quick = list_attack_keys("instant")
     scores = make_noise(NAMES, quick)
     view = make_audit(scores, quick)
-    assert decide(view) == "refer"
+    assert decide(view) == "review"
     assert "SEAL" in " ".join(judge(view, PUBLIC).find(RELEASE).untried)
     assert decide(view, policy=find_policy("internal")) == "publish"
     scores[RELEASE, "common_neighbors", "auc"] = 0.9
@@ -110,7 +114,7 @@ def test_a_quick_look_can_refuse_and_cannot_clear_for_the_public():
 def test_an_attack_that_did_not_finish_is_referred(state):
     view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
     view.results.loc[view.results.method == "gps", ["status", "value"]] = [state, None]
-    assert decide(view) == "refer"
+    assert decide(view) == "review"
 
 
 def test_an_attack_that_cannot_run_is_not_held_against_the_release():
@@ -122,8 +126,8 @@ def test_an_attack_that_cannot_run_is_not_held_against_the_release():
 def test_nothing_tried_is_referred():
     view = make_audit({}, ATTACKS)
     checks = judge(view, PUBLIC).find(RELEASE).checks
-    assert decide(view) == "refer"
-    assert all(check.met is None for check in checks)
+    assert decide(view) == "review"
+    assert all(check.state == "not_tested" for check in checks)
 
 
 def test_people_are_counted_by_what_the_attack_adds():
@@ -147,12 +151,12 @@ def test_a_promise_above_the_limit_is_referred_and_no_promise_is_no_fault():
     noise = make_noise(NAMES, ATTACKS)
     weak = {RELEASE: Guarantee(unit="edge", epsilon=12)}
     view = make_audit(noise, ATTACKS, guarantees=weak)
-    assert decide(view) == "refer"
+    assert decide(view) == "review"
     assert judge(view, PUBLIC).recommended is None
     strong = {RELEASE: Guarantee(unit="edge", epsilon=0.5)}
     assert decide(make_audit(noise, ATTACKS, guarantees=strong)) == "publish"
     both_ends = {RELEASE: Guarantee(unit="link", epsilon=0.6, epsilon_transcript=1.2)}
-    assert decide(make_audit(noise, ATTACKS, guarantees=both_ends)) == "refer"
+    assert decide(make_audit(noise, ATTACKS, guarantees=both_ends)) == "review"
 
 
 def test_the_most_useful_of_the_safe_is_recommended():
@@ -167,13 +171,13 @@ def test_the_most_useful_of_the_safe_is_recommended():
 
 def test_the_contract_of_audit_json():
     content = judge(make_audit(make_noise(NAMES, ATTACKS), ATTACKS), PUBLIC).describe()
-    assert set(content) == {"policy", "recommended", "releases"}
+    assert set(content) == {"policy", "recommended", "releases", "not_made"}
     assert content["policy"] == "public"
     for release in content["releases"].values():
         assert set(release) == {"decision", "limits"}
         for limit in release["limits"]:
-            assert set(limit) == {"name", "limit", "value", "low", "high", "met"}
-            if limit["met"]:
+            assert set(limit) == {"name", "limit", "value", "low", "high", "state"}
+            if limit["state"] == "met":
                 assert limit["high"] <= limit["limit"]
     assert json.loads(json.dumps(content)) == content
 
@@ -213,3 +217,51 @@ def test_leaving_attackers_out_never_clears_what_was_refused(found, half, data):
         fewer = {key: value for key, value in known.items() if key[1] in kept}
         assert decide(make_audit(fewer, asked, half=half), policy=policy) != "publish"
         assert decide(make_audit(fewer, kept, half=half), policy=policy) != "publish"
+
+
+def test_the_least_severe_release_is_named_by_severity_and_not_by_a_count():
+    """Random deletion "broke 3 of 7, none fewer" where the original broke 3 as well and was
+    better on all three."""
+    scores = make_noise(NAMES, ATTACKS)
+    for release, found in zip(NAMES, (0.7, 0.9), strict=True):
+        scores[release, "katz", "auc"] = found
+        scores[release, "katz", "tpr_at_fpr_0.01"] = found / 3
+        scores[release, "gcn", "auc"] = found
+    verdict = judge(make_audit(scores, ATTACKS), PUBLIC)
+    assert find_least_severe(verdict) == [ORIGINAL]
+    assert find_subject(verdict).release == ORIGINAL
+
+
+def test_releases_within_noise_are_tied_and_one_that_nothing_was_tried_on_is_not_least():
+    scores = make_noise(NAMES, ATTACKS)
+    for release, found in zip(NAMES, (0.401, 0.4), strict=True):
+        scores[release, "katz", "tpr_at_fpr_0.01"] = found
+    view = make_audit(scores, ATTACKS, (RELEASE, "dice"))
+    assert find_least_severe(judge(view, PUBLIC)) == list(NAMES)
+
+
+@pytest.mark.parametrize("state", ["skipped", "failed"])
+def test_a_release_that_could_not_be_made_is_nowhere_offered(state):
+    """With a private column alone DICE cannot run; the sign-off offered to publish it."""
+    scores = make_noise((*NAMES, "dice"), ATTACKS)
+    view = make_audit(scores, ATTACKS, (RELEASE, "dice"))
+    rows = view.results.release == "dice"
+    view.results.loc[rows, ["status", "reason"]] = [state, "it needs sensitive links"]
+    verdict = judge(view, PUBLIC)
+    assert verdict.find("dice") is None
+    assert verdict.not_made == {"dice": "it needs sensitive links"}
+    assert "dice" not in verdict.describe()["releases"]
+    choices = _list_choices(Material(view, ReportOptions(policy=PUBLIC)))
+    assert not any("DICE" in choice for choice in choices)
+    assert not any("DICE" in c for c in _list_choices(Material(view, ReportOptions())))
+
+
+def test_a_limit_has_one_of_four_states():
+    scores = make_noise(NAMES, ATTACKS)
+    states = {}
+    for value, half in ((0.04, 0.001), (0.045, 0.01), (0.06, 0.02)):
+        scores[RELEASE, "katz", "tpr_at_fpr_0.01"] = value
+        verdict = judge(make_audit(scores, ATTACKS, half=half), PUBLIC).find(RELEASE)
+        states[value] = {check.limit.name: check.state for check in verdict.checks}
+    assert [s["links_1"] for s in states.values()] == ["met", "not_proven", "exceeded"]
+    assert states[0.04]["links_01"] == "not_tested"

@@ -79,7 +79,7 @@ def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
     assert app.button(key="publish").disabled
     refused = [item.value for item in app.error if "does not let this release leave" in item.value]
     assert bool(refused) == (decision == "do_not_publish")
-    if decision == "refer":
+    if decision == "review":
         app.checkbox(key=f"publish-against-{RELEASE}").check().run()
         assert not app.button(key="publish").disabled
 

@@ -117,7 +117,7 @@ def test_the_signoff_offers_no_release_that_the_policy_refuses(view):
     choices = content["sections"][0]["blocks"][0]["choices"]
     assert choices[0] == "Do not publish"
     assert not any("Original" in choice for choice in choices)
-    assert any("after referral" in choice for choice in choices)
+    assert any("after review" in choice for choice in choices)
     assert "strike out the others" in content["sections"][0]["blocks"][0]["lead"]
     attacks = list_attack_keys()
     leaks = make_noise(("original", "random_deletion"), attacks)
