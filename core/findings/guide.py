@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from core.audit.data_independent import add_data_independent
+from core.audit.estimate import TimeModel, make_task
 from core.audit.presets import PRESETS, Preset, list_released_attacks
-from core.audit.spec import MethodChoice
-from core.findings.policy import find_policy
-from core.registry import list_methods
+from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.view import AuditView
+from core.findings.policy import Policy, find_policy
+from core.findings.verdict import Verdict
+from core.graph import Attribute, Graph
+from core.methods import Defense
+from core.registry import find_method, list_methods
+from core.threats import AttributeThreat, LinkThreat, Threats
 
 Recipient = Literal["public", "partner", "internal"]
 Secret = Literal["links", "attribute", "identity"]
@@ -38,38 +47,90 @@ USES: dict[Use, str] = {
     "column": "Predicting a column",
     "statistics": "Statistics of the network",
 }
-MAX_DEFENSES = 3
+MAX_DEFENSES = 4
+MAX_PUBLISH_S = 1_200.0
+"""Expected seconds of making one release above which a defense is not proposed."""
+
+MAX_NOISE = 5.0
+"""Added links per link of the graph above which randomised responses drown it."""
+
+BUDGETS: dict[str, str] = {
+    "edge_rand": "epsilon_edge",
+    "priv_graph": "epsilon_edge",
+    "blink": "epsilon_link",
+    "privdpr": "epsilon_node",
+}
+"""Defense with a guarantee → the policy's limit on its ε."""
+
+DEFAULT_EPSILON = 3.0
+"""Where the policy has no limit on ε."""
 
 
 @dataclass(frozen=True)
-class Advice:
-    """A defense worth trying; `secrets` that it is against and `uses` that it keeps."""
+class Candidate:
+    """A defense that may be proposed; `secrets` that it protects and `uses` that it keeps.
 
-    defense: str
+    is_learned  trained on this graph for its threat: one is proposed for each secret where it can
+                run
+    """
+
+    key: str
     secrets: tuple[Secret, ...]
     uses: tuple[Use, ...]
     recipients: tuple[Recipient, ...]
     reason: str
+    is_learned: bool = False
+    config: str = ""
 
 
-DEFENSES = (
-    Advice("edge_rand:epsilon=3", ("links",), ("column", "statistics"), ("public", "partner"),
-           "any single link can be denied, with a proof: ε = 3 for one link"),
-    Advice("priv_graph:epsilon=3", ("links", "identity"), ("statistics",), ("public",),
-           "a synthetic network with the groups and degrees of the true one; ε = 3 for one link"),
-    Advice("k_degree_anonymity", ("identity",), ("links", "column", "statistics"),
-           ("public", "partner", "internal"),
-           "nobody stands out by their number of links any more; adds few links"),
-    Advice("random_rewiring", ("attribute", "links"), ("column", "statistics"),
-           ("public", "partner", "internal"),
-           "breaks the likeness of neighbours that gives values away; takes an instant"),
-    Advice("random_deletion", ("links", "attribute"), ("links", "column", "statistics"),
-           ("partner", "internal"),
-           "keeps only true links and loses a share of them; the least it can cost"),
-    Advice("rw_lp", ("links",), ("links", "column"), ("partner", "internal"),
-           "replaces links by near pairs, so that groups and predictions survive"),
-    Advice("dice", ("attribute",), ("column", "links"), ("partner", "internal"),
-           "takes links away at people with something to hide and adds others elsewhere"),
+@dataclass(frozen=True)
+class Advice:
+    """A defense worth trying, as options write it, with the reason and the expected seconds."""
+
+    defense: str
+    secrets: tuple[Secret, ...]
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Something that could change the decision; `key` says which preset or defense."""
+
+    action: Literal["run_preset", "try_defense"]
+    key: str
+    reason: str
+
+
+ANYBODY: tuple[Recipient, ...] = ("public", "partner", "internal")
+CANDIDATES = (
+    Candidate("gps_sampling", ("attribute",), ("column", "statistics"), ANYBODY,
+              "learns which links give the private value away and leaves those out", True),
+    Candidate("ppgsl", ("links",), ("column", "links"), ANYBODY,
+              "learns a graph from which withheld links can hardly be inferred", True),
+    Candidate("blink", ("links",), ("column",), ("public", "partner"),
+              "each person randomises their own links, with a proof for every single link", True),
+    Candidate("privdpr", ("links", "identity"), ("statistics",), ("public",),
+              "learns a synthetic network, with a proof for all links of a person at once", True),
+    Candidate("netfense", ("attribute",), ("column", "links"), ("partner", "internal"),
+              "changes few links, so that the private value is hidden and a label stays "
+              "predictable", True, "what=structure"),
+    Candidate("priv_graph", ("links", "identity"), ("statistics",), ("public",),
+              "a synthetic network with the groups and degrees of the true one, with a proof for "
+              "every single link"),
+    Candidate("edge_rand", ("links",), ("column", "statistics"), ("public", "partner"),
+              "any single link can be denied, with a proof"),
+    Candidate("k_degree_anonymity", ("identity",), ("links", "column", "statistics"), ANYBODY,
+              "nobody stands out by their number of links any more; adds few links"),
+    Candidate("random_rewiring", ("attribute", "links"), ("column", "statistics"), ANYBODY,
+              "breaks the likeness of neighbours that gives values away; takes an instant"),
+    Candidate("random_deletion", ("links", "attribute"), ("links", "column", "statistics"),
+              ("partner", "internal"),
+              "keeps only true links and loses a share of them; the least it can cost"),
+    Candidate("rw_lp", ("links",), ("links", "column"), ("partner", "internal"),
+              "replaces links by near pairs, so that groups and predictions survive"),
+    Candidate("dice", ("links",), ("column", "links"), ("partner", "internal"),
+              "takes links away at people with something to hide and adds others elsewhere"),
 )  # fmt: skip
 """In the order in which they are proposed where several fit equally."""
 
@@ -87,26 +148,132 @@ class Answers:
     legal_basis: str = ""
 
 
-def choose_defenses(answers: Answers) -> list[Advice]:
-    """At most three, the best fit first: against what is secret, for whom, keeping the use."""
-    secrets, uses = set(answers.secrets), set(answers.uses)
+def choose_defenses(
+    answers: Answers,
+    graph: Graph,
+    policy: Policy | None = None,
+    model: TimeModel | None = None,
+    tried: Collection[str] = (),
+) -> list[Advice]:
+    """At most four that can run on this graph and could pass the policy, the best fit first.
 
-    def rank(advice: Advice) -> tuple[int, int, int]:
-        fits = answers.recipient in advice.recipients
+    Each candidate's own `supports` is asked, with the threats that the answers make; its ε is the
+    highest that the policy allows. For each secret one that is learned comes first.
+
+    policy  None: the shipped one of the recipient
+    model   predicts seconds; None: by the typical ones
+    tried   ids of releases that are not proposed again
+    """
+    policy = policy or find_policy(answers.recipient)
+    threats = _build_threats(answers, graph)
+    model = model or TimeModel(())
+    secrets, uses = set(answers.secrets), set(answers.uses)
+    found: list[tuple[Candidate, Advice]] = []
+    for candidate in CANDIDATES:
+        if not secrets & set(candidate.secrets):
+            continue
+        text = _write_defense(candidate, policy)
+        choice = MethodChoice.parse(text, "defense")
+        seconds = model.predict(make_task("publish", choice.id), graph.num_nodes + graph.num_edges)
+        if choice.id in tried or seconds > MAX_PUBLISH_S or _drowns(choice, graph):
+            continue
+        if choice.make("defense").supports(graph, threats) is not None:
+            continue
+        advice = Advice(text, candidate.secrets, candidate.reason, seconds)
+        found.append((candidate, advice))
+
+    def rank(item: tuple[Candidate, Advice]) -> tuple[int, int, int]:
+        fits = answers.recipient in item[0].recipients
         return (
-            -len(secrets & set(advice.secrets)),
             -int(fits),
-            -len(uses & set(advice.uses)),
+            -len(secrets & set(item[0].secrets)),
+            -len(uses & set(item[0].uses)),
         )
 
-    against = [advice for advice in DEFENSES if secrets & set(advice.secrets)]
-    return sorted(against, key=rank)[:MAX_DEFENSES]
+    found.sort(key=rank)
+    first = [
+        next((f for f in found if f[0].is_learned and secret in f[0].secrets), None)
+        for secret in answers.secrets
+    ]
+    chosen = list(dict.fromkeys(advice for _, advice in [*filter(None, first), *found]))
+    return chosen[:MAX_DEFENSES]
 
 
-def make_fields(
-    answers: Answers, preset: Preset, defenses: Sequence[str] | None = None
-) -> dict[str, Any]:
-    """Fields of an AuditSpec; defenses: those that were kept, None: all proposed ones."""
+def propose_changes(
+    view: AuditView, verdict: Verdict, graph: Graph, model: TimeModel | None = None
+) -> list[Proposal]:
+    """What could change the decision: the cheapest preset that can clear a release where tests are
+    missing, and defenses that were not tried where nothing may be published."""
+    policy = verdict.policy
+    found = []
+    if any(r.untried for r in verdict.releases if r.decision != "do_not_publish"):
+        preset = next((p for p in PRESETS if can_clear(p, policy)), None)
+        if preset is not None:
+            reason = f"The policy asks for attacks that did not run; “{preset.title}” runs them."
+            found.append(Proposal("run_preset", preset.key, reason))
+    if verdict.recommended is None:
+        tried = [summary.id for summary in view.releases]
+        answers = _read_answers(view.spec, policy)
+        for advice in choose_defenses(answers, graph, policy, model, tried):
+            reason = f"{advice.reason[0].upper()}{advice.reason[1:]}."
+            found.append(Proposal("try_defense", advice.defense, reason))
+    return found
+
+
+def _write_defense(candidate: Candidate, policy: Policy) -> str:
+    """The candidate as an option, its ε the highest that the policy allows its recipient."""
+    config = [candidate.config] if candidate.config else []
+    if candidate.key in BUDGETS:
+        name = BUDGETS[candidate.key]
+        caps = [x.limit for x in policy.limits if x.threat == "release" and x.metric == name]
+        epsilon = min(caps, default=DEFAULT_EPSILON)
+        method = find_method(candidate.key, "defense")
+        if issubclass(method, Defense) and method.is_reported_twice:
+            epsilon /= 2
+        config.append(f"epsilon={epsilon:g}")
+    return f"{candidate.key}:{','.join(config)}" if config else candidate.key
+
+
+def _drowns(choice: MethodChoice, graph: Graph) -> bool:
+    """Whether randomised responses would add far more links than there are."""
+    if choice.key != "edge_rand":
+        return False
+    flip = 1.0 / (1.0 + math.exp(float(choice.config["epsilon"])))
+    return flip * graph.num_pairs > MAX_NOISE * graph.num_edges
+
+
+def _build_threats(answers: Answers, graph: Graph) -> Threats:
+    """Threats of the kinds that the answers ask for: enough to ask a defense whether it can run."""
+    link = attribute = utility = None
+    if "links" in answers.secrets and graph.num_edges:
+        link = LinkThreat(graph.edges[:1], graph.edges[:0], 0.0)
+    if "attribute" in answers.secrets and answers.private in graph.attributes:
+        attribute = _split_values(graph.attributes[str(answers.private)])
+    if answers.utility in graph.attributes:
+        utility = _split_values(graph.attributes[str(answers.utility)])
+    return Threats(graph, link, attribute, utility=utility)
+
+
+def _split_values(values: Attribute) -> AttributeThreat:
+    has_value = values.codes >= 0
+    is_known = np.arange(len(has_value)) % 2 == 0
+    return AttributeThreat(values, has_value & is_known, has_value & ~is_known)
+
+
+def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:
+    """What the guide would have been told for this audit."""
+    asked = {
+        "links": spec.has_link_threat,
+        "attribute": spec.private is not None,
+        "identity": spec.identity is not None,
+    }
+    secrets = tuple(secret for secret in SECRETS if asked[secret])
+    recipient = next((key for key in RECIPIENTS if key == policy.key), "public")
+    return Answers(recipient, secrets, private=spec.private, utility=spec.utility)
+
+
+def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> dict[str, Any]:
+    """Fields of an AuditSpec; defenses: those of `choose_defenses` that were kept."""
     has_links = "links" in answers.secrets
     has_column = "attribute" in answers.secrets and answers.private is not None
     keys = preset.choose_attacks(has_links, has_column)
@@ -120,7 +287,6 @@ def make_fields(
             for method in list_methods("identity_attack")
             if method.info.is_baseline or method.info.cost in preset.costs
         ]
-    chosen = [a.defense for a in choose_defenses(answers)] if defenses is None else defenses
     return {
         "private": answers.private if has_column else None,
         "utility": answers.utility,
@@ -130,7 +296,9 @@ def make_fields(
         "released_links": included,
         "identity": {} if identity else None,
         "attacks": [MethodChoice(key=key) for key in keys],
-        "defenses": add_data_independent([MethodChoice.parse(text, "defense") for text in chosen]),
+        "defenses": add_data_independent(
+            [MethodChoice.parse(text, "defense") for text in defenses]
+        ),
         "num_repeats": preset.num_repeats,
         "policy": find_policy(answers.recipient).model_dump(mode="json"),
         "purpose": describe_answers(answers),
@@ -160,10 +328,15 @@ def find_preset(key: str) -> Preset:
     return next(preset for preset in PRESETS if preset.key == key)
 
 
+def can_clear(preset: Preset, policy: Policy) -> bool:
+    """Whether the preset runs everything that the policy asks for before it clears a release."""
+    enough = set(policy.allowed_costs) <= set(preset.costs)
+    return enough and preset.num_repeats >= policy.repeats
+
+
 def explain_preset(preset: Preset, recipient: Recipient) -> str:
     """Whether the preset is thorough enough for the policy to clear anything."""
     policy = find_policy(recipient)
-    enough = set(policy.allowed_costs) <= set(preset.costs)
-    if enough and preset.num_repeats >= policy.repeats:
+    if can_clear(preset, policy):
         return f"Can clear a release for “{policy.title}”."
     return f"Can refuse a release for “{policy.title}”, not clear one."

@@ -32,7 +32,7 @@ def show_guide() -> None:
         "later on the other pages."
     )
     answers = _ask(graph)
-    kept = _show_defenses(answers)
+    kept = _show_defenses(answers, graph)
     _show_presets(answers, kept)
 
 
@@ -87,9 +87,9 @@ def _ask_column(
     )  # fmt: skip
 
 
-def _show_defenses(answers: Answers) -> list[str]:
-    """At most three, with the reason; all are tried unless unticked."""
-    proposed = choose_defenses(answers)
+def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
+    """At most four, with the reason; all are tried unless unticked."""
+    proposed = choose_defenses(answers, graph)
     if not proposed:
         st.caption("Say what must not be learned.")
         return []

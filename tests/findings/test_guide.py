@@ -1,15 +1,19 @@
-"""Answers → an audit that can be run, with at most three defenses and a policy."""
+"""Answers → an audit that can be run, with at most four defenses that can run, and a policy."""
 
 from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 
+from core.audit.data_independent import SETTING
 from core.audit.presets import PRESETS
-from core.audit.spec import AuditSpec
+from core.audit.spec import AuditSpec, MethodChoice
+from core.data.splits import draw_threats
 from core.findings.guide import (
-    DEFENSES,
+    BUDGETS,
+    CANDIDATES,
     RECIPIENTS,
     SECRETS,
     USES,
@@ -18,43 +22,131 @@ from core.findings.guide import (
     explain_preset,
     find_preset,
     make_fields,
+    propose_changes,
 )
+from core.findings.policy import find_policy
+from core.findings.verdict import judge
+from core.graph import Graph
 from core.registry import find_method
+from core.release import ORIGINAL
+from core.seeding import Seed
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.graphs import two_communities
 
 SUBSETS = [c for k in range(1, 4) for c in combinations(SECRETS, k)]
+LEARNED = {"ppgsl", "gps_sampling", "netfense", "blink", "privdpr"}
+
+
+def choose(graph: Graph | None = None, **answers) -> list[str]:
+    said = Answers(**{"private": "private", "utility": "label", **answers})
+    return [a.defense for a in choose_defenses(said, graph or two_communities())]
 
 
 @pytest.mark.parametrize("recipient", RECIPIENTS)
 @pytest.mark.parametrize("secrets", SUBSETS)
 def test_every_answer_makes_a_spec_of_what_was_asked(recipient, secrets):
     answers = Answers(
-        recipient, secrets, ("values", "method", "links"), ("statistics",), "income", "age"
+        recipient, secrets, ("values", "method", "links"), ("statistics",), "private", "label"
     )
-    fields = make_fields(answers, find_preset("quick"))
+    proposed = choose_defenses(answers, two_communities())
+    fields = make_fields(answers, find_preset("quick"), [advice.defense for advice in proposed])
     spec = AuditSpec.check_spec({"graph_hash": "x", **fields})
     assert spec.has_link_threat == ("links" in secrets)
     assert (spec.private is not None) == ("attribute" in secrets)
     assert (spec.identity is not None) == ("identity" in secrets)
     assert spec.policy["key"] == recipient
-    assert 1 <= len(choose_defenses(answers)) <= 3
     assert spec.purpose["recipient"] == RECIPIENTS[recipient]
     kinds = {find_method(choice.key).kind for choice in spec.attacks}
     assert ("identity_attack" in kinds) == ("identity" in secrets)
-    for advice in choose_defenses(answers):
+    assert 1 <= len(proposed) <= 4
+    for advice in proposed:
         assert set(advice.secrets) & set(secrets)
 
 
-def test_every_proposed_defense_exists_and_every_secret_and_use_has_one():
-    for advice in DEFENSES:
-        find_method(advice.defense.partition(":")[0], "defense")
-    assert {s for a in DEFENSES for s in a.secrets} == set(SECRETS)
-    assert {u for a in DEFENSES for u in a.uses} == set(USES)
+@pytest.mark.parametrize("recipient", RECIPIENTS)
+@pytest.mark.parametrize("secrets", SUBSETS)
+@pytest.mark.parametrize("uses", [("links",), ("column",), ("statistics",)])
+def test_every_proposal_supports_threats_as_an_audit_draws_them(recipient, secrets, uses):
+    """With a private column alone DICE was ticked, which cannot run without sensitive links."""
+    graph = two_communities()
+    threats = draw_threats(
+        graph,
+        private="private" if "attribute" in secrets else None,
+        hide_links=0.1 if "links" in secrets else None,
+        seed=Seed(1),
+    )
+    for text in choose(recipient=recipient, secrets=secrets, uses=uses):
+        defense = MethodChoice.parse(text, "defense").make("defense")
+        assert defense.supports(threats.visible, threats) is None, text
+
+
+@pytest.mark.parametrize("recipient", RECIPIENTS)
+def test_no_proposal_promises_more_than_the_policy_allows(recipient):
+    """For anybody EdgeRand with ε = 3 was ticked, where that policy allows 1 at most."""
+    caps = {limit.name: limit.limit for limit in find_policy(recipient).limits}
+    seen = set()
+    for secrets in SUBSETS:
+        for uses in USES:
+            for text in choose(recipient=recipient, secrets=secrets, uses=(uses,)):
+                choice = MethodChoice.parse(text, "defense")
+                if choice.key in BUDGETS:
+                    twice = choice.make("defense").is_reported_twice
+                    received = choice.config["epsilon"] * (2 if twice else 1)
+                    assert received <= caps[BUDGETS[choice.key]]
+                    seen.add(choice.key)
+    assert seen
+
+
+def test_the_learned_defenses_are_proposed_where_their_threat_is_chosen():
+    found = set()
+    for recipient in RECIPIENTS:
+        for secrets in SUBSETS:
+            for use in USES:
+                texts = choose(recipient=recipient, secrets=secrets, uses=(use,))
+                found |= {text.partition(":")[0] for text in texts}
+    assert found >= LEARNED
+    assert "gps_sampling" in choose(secrets=("attribute",))
+    assert "ppgsl" in choose(secrets=("links",), recipient="internal", uses=("links",))
+
+
+def test_what_takes_too_long_or_drowns_the_graph_is_not_proposed():
+    rng = np.random.default_rng(0)
+    large = Graph.from_pairs(rng.integers(0, 300_000, (2_000_000, 2)), 300_000)
+    keys = {text.partition(":")[0] for text in choose(large, secrets=("links",), private=None)}
+    assert keys
+    assert not keys & {"privdpr", "edge_rand"}
+
+
+def test_every_candidate_exists_and_every_secret_and_use_has_one():
+    for candidate in CANDIDATES:
+        find_method(candidate.key, "defense")
+        assert len(candidate.reason.split()) <= 25
+    assert {s for c in CANDIDATES for s in c.secrets} == set(SECRETS)
+    assert {u for c in CANDIDATES for u in c.uses} == set(USES)
 
 
 def test_only_the_kept_defenses_are_tried():
     fields = make_fields(Answers(), PRESETS[0], ["random_rewiring"])
     assert [choice.key for choice in fields["defenses"]] == ["random_rewiring"]
     assert make_fields(Answers(), PRESETS[0], [])["defenses"] == []
+    both = make_fields(Answers(), PRESETS[0], ["priv_graph:epsilon=1"])["defenses"]
+    assert [choice.config.get(SETTING) for choice in both] in ([False, True], [None])
+
+
+def test_what_could_change_the_decision():
+    attacks = list_attack_keys("instant")
+    names = (ORIGINAL, "random_deletion")
+    graph, public = two_communities(), find_policy("public")
+    view = make_audit(make_noise(names, attacks), attacks)
+    verdict = judge(view, public)
+    found = propose_changes(view, verdict, graph)
+    assert [p.key for p in found if p.action == "run_preset"] == ["thorough"]
+    defenses = [p.key for p in found if p.action == "try_defense"]
+    assert defenses
+    assert not any(key.startswith("random_deletion") for key in defenses)
+    everything = list_attack_keys()
+    clear = make_audit(make_noise(names, everything), everything)
+    assert propose_changes(clear, judge(clear, public), graph) == []
 
 
 def test_a_quick_look_cannot_clear_for_the_public():
