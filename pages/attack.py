@@ -30,7 +30,7 @@ TITLES = {
 
 
 def main() -> None:
-    page.open_page("Attack", "What could an adversary learn from the graph as it is?")
+    page.open_page("Attack", "What an adversary can infer from the graph as it is.")
     audit_id = session.current_audit()
     view = cache.load_view(audit_id) if audit_id else None
     if view is not None and not view.results.empty:

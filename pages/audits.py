@@ -27,11 +27,13 @@ MAX_COMPARED = 2
 
 
 def main() -> None:
-    page.open_page("Audits", "What was done before?")
+    page.open_page(
+        "Audits", "Open, compare, resume or delete what was audited before.", needs_graph=False
+    )
     audits = service.open_service().list_audits()
     if not audits:
         st.info("No audit has been run yet.", icon=":material/info:")
-        page.show_next("verdict", "Answer a few questions: Verdict")
+        page.show_next("overview", "Start an audit: Overview")
         return
     states = pd.Series([audit.state for audit in audits]).value_counts()
     parts = ", ".join(f"{count} {state}" for state, count in states.items())
@@ -97,7 +99,7 @@ def _show_audit(audit: AuditSummary) -> None:
             st.caption("Defenses: " + ", ".join(map(method_title, audit.defenses)))
         with st.container(horizontal=True):
             if st.button("Open", key="open", type="primary", icon=":material/folder_open:"):
-                _open(audit, "attack")
+                page.open_audit(audit.id, "attack")
             if st.button(
                 "Rerun with changes",
                 key="rerun",
@@ -105,7 +107,7 @@ def _show_audit(audit: AuditSummary) -> None:
                 help="Opens the audit; parts that do not change are not computed again.",
             ):
                 _choose_methods(audit)
-                _open(audit, "attack")
+                page.open_audit(audit.id, "attack")
             mine = may_change(service.open_service(), audit.id)
             if not mine:
                 pass
@@ -128,15 +130,6 @@ def _show_audit(audit: AuditSummary) -> None:
                 _confirm_delete(audit)
         if login.check_change(audit.id, audit.person, "they can cancel, resume or delete it"):
             login.show_sharing(audit.id)
-
-
-def _open(audit: AuditSummary, target: str) -> None:
-    try:
-        session.open_audit(audit.id)
-    except AuditError as error:
-        page.show_error(error)
-        return
-    st.switch_page(page.PAGES / f"{target}.py")
 
 
 def _choose_methods(audit: AuditSummary) -> None:

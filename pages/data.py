@@ -6,50 +6,42 @@ from typing import Any
 
 import streamlit as st
 
-from core.data.catalogue import DatasetInfo, list_datasets, load_dataset
 from core.data.profile import GraphProfile
-from core.errors import AuditError
 from core.figures import profile as figures
 from core.findings.numbers import format_number, format_percent
 from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.columns_form import show_columns
+from pages.ui.load_form import show_load_form
 from pages.ui.second_graph_form import show_second_graph, show_shadow_graph
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 from pages.ui.threat_form import show_threats
-from pages.ui.upload import show_upload
 
 METRIC_WIDTH = 104
 
-DOORS = {
-    "example": ":material/science: Try an example",
-    "upload": ":material/upload_file: Upload files",
-    "catalogue": ":material/database: Catalogue",
-}
-
 
 def main() -> None:
-    page.open_page("Data", "What am I about to share?")
+    page.open_page(
+        "Data", "What the graph holds, what is secret in it, and which columns leave.", False
+    )
+    if not session.has_graph():
+        st.info("No graph is open yet.", icon=":material/info:")
+        show_load_form()
+        return
     graph = session.current_graph()
     if st.session_state.pop("loaded", False):
-        st.session_state["door"] = None
-        st.success(
-            f"{escape(graph.name)} is loaded. Next: what must stay secret, below; or go straight "
-            "to the questions on the Verdict page.",
-            icon=":material/check_circle:",
-        )
-    if st.session_state.get("door") == "upload" and st.session_state.get("upload"):
-        _show_doors()  # nothing else: the columns that are asked for are those of the files
-        return
+        st.success(f"{escape(graph.name)} is loaded.", icon=":material/check_circle:")
     top, bottom = st.container(), st.container()
     with bottom:  # first: what it says decides which warnings the top shows
         show_threats(graph)
         show_second_graph(graph)
         show_shadow_graph(graph)
         show_columns(graph)
-        page.show_next("attack", "What could an adversary learn: Attack")
+        with st.expander("Load another graph", icon=":material/upload_file:"):
+            show_load_form()
+        page.show_next("verdict", "Choose recipient and defenses: Release decision")
     with top:
         _show_graph(graph)
 
@@ -63,7 +55,6 @@ def _show_graph(graph: Graph) -> None:
         st.session_state.get("load_reports", {}).get(st.session_state["graph"]),
     )
     page.show_answer(_describe(graph, profile))
-    _show_doors()
     for warning in profile.warnings:
         st.warning(escape(warning, 300), icon=":material/warning:")
     _show_counts(profile)
@@ -78,49 +69,6 @@ def _describe(graph: Graph, profile: GraphProfile) -> str:
         f"{count_noun(profile.num_edges, 'link')}: {format_number(profile.mean_degree)} links "
         f"each on average, {columns} and {features} a person."
     )
-
-
-def _show_doors() -> None:
-    is_fresh = session.is_fresh()  # nothing of one's own yet: the files can be dropped at once
-    if is_fresh:
-        st.session_state["door"] = st.session_state.get("door") or "upload"
-    with st.container(border=True, key="doors"):
-        door = st.segmented_control(
-            "Load a graph",
-            list(DOORS),
-            format_func=DOORS.__getitem__,
-            key="door",
-            persist_state="session",
-            required=is_fresh,
-        )
-        if door == "example":
-            _show_datasets([info for info in list_datasets() if info.is_built_in], "example")
-        elif door == "upload":
-            show_upload()
-        elif door == "catalogue":
-            _show_datasets([info for info in list_datasets() if not info.is_built_in], "catalogue")
-
-
-def _show_datasets(infos: list[DatasetInfo], key: str) -> None:
-    info = st.selectbox("Graph", infos, format_func=_describe_dataset, key=f"dataset-{key}")
-    if info is None:
-        return
-    st.caption(f"{info.summary} Source: {info.source}.")
-    if not info.is_at_hand:
-        st.caption("It will be downloaded from its publisher.")
-    if st.button(f"Load {info.title}", key=f"load-{key}", type="primary"):
-        try:
-            with st.spinner(f"Loading {info.title}"):
-                loaded = load_dataset(info.name)
-        except AuditError as error:
-            page.show_error(error)
-            return
-        page.open_loaded(loaded)
-
-
-def _describe_dataset(info: DatasetInfo) -> str:
-    links = f", {info.num_edges:,} links" if info.num_edges else ""
-    return f"{info.title}: {info.num_nodes:,} nodes{links}"
 
 
 def _show_counts(profile: GraphProfile) -> None:

@@ -63,7 +63,7 @@ PROMISES = {
 
 
 def main() -> None:
-    page.open_page("Defend", "What can I do, and what does it cost?")
+    page.open_page("Defend", "What each defense protects, and what it costs in usefulness.")
     audit_id = session.current_audit()
     view = cache.load_view(audit_id) if audit_id else None
     has_releases = view is not None and bool(view.spec.defenses)

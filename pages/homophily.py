@@ -47,7 +47,7 @@ def _find_best(view: AuditView) -> str | None:
 
 
 def main() -> None:
-    page.open_page("Homophily", "Why does structure give people away?")
+    page.open_page("Homophily (GHRatio)", "How alike a node and its neighbours or role peers are.")
     view = page.require_view("Homophily and nearness are measured by an audit.")
     has_homophily = view.spec.private is not None and view.profile.ghratio_combined.notna().any()
     answer = cache.remember(view, _answer, bool(has_homophily))

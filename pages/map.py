@@ -50,7 +50,7 @@ CONFIG = {
 
 
 def main() -> None:
-    page.open_page("Map", "Where in the network are they?")
+    page.open_page("Map", "Where in the graph the risk is.")
     audit_id = session.current_audit()
     view = None if audit_id is None else cache.load_view(audit_id)
     graph = load_everybody(view)

@@ -23,7 +23,7 @@ NEWEST = 500
 
 
 def main() -> None:
-    page.open_page("People", "Who works here, and what was done?")
+    page.open_page("Users", "Who works here, and what was done?", needs_graph=False)
     authorised = service.open_service()
     person, people = find_person(authorised), authorised.team.list_people()
     page.show_answer(

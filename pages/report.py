@@ -30,7 +30,7 @@ EDITIONS: dict[Edition, str] = {
 
 
 def main() -> None:
-    page.open_page("Report", "What do I hand over?")
+    page.open_page("Report", "The PDF report, the results as files, and the release itself.")
     view = page.require_view("A report is made of an audit.")
     summary = view.summary
     started = datetime.fromisoformat(summary.created)

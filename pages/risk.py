@@ -29,7 +29,7 @@ HEATMAP_HEIGHT = 520
 
 
 def main() -> None:
-    page.open_page("Risk", "Who is exposed?")
+    page.open_page("Risk", "Re-identification and inference risk of each node.")
     view = page.require_view("Node risk comes from the attacks of an audit.")
     if view.nodes.empty:
         st.info("No attack that says something about single nodes has finished yet.")

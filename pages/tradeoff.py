@@ -63,7 +63,7 @@ def _answer_columns(view: AuditView, threat: Threat) -> str:
 
 
 def main() -> None:
-    page.open_page("Trade-off", "Which release should I choose?")
+    page.open_page("Trade-off", "Usefulness against risk, release by release.")
     view = page.require_view("The trade-off compares the releases of an audit.")
     utilities = cache.remember(view, _list_metrics, "release")
     if not utilities:

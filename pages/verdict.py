@@ -49,7 +49,7 @@ MAX_REASONS = 6
 
 
 def main() -> None:
-    page.open_page("Verdict", "May it leave?")
+    page.open_page("Release decision", "Which release, if any, may go to whom.")
     audit_id = session.current_audit()
     if audit_id is None:
         show_guide()

@@ -20,21 +20,23 @@ login.let_in()
 session.restore_session()
 
 icons = sidebar.find_icons()
+start = [st.Page(PAGES / "overview.py", title="Overview", icon=":material/home:", default=True)]
 work = [
-    st.Page(PAGES / "verdict.py", title="Verdict", icon=icons["verdict"]),
-    st.Page(PAGES / "data.py", title="Data", icon=icons["data"], default=True),
+    st.Page(PAGES / "verdict.py", title="Release decision", icon=icons["verdict"]),
+    st.Page(PAGES / "data.py", title="Data", icon=icons["data"]),
     st.Page(PAGES / "attack.py", title="Attack", icon=icons["attack"]),
     st.Page(PAGES / "defend.py", title="Defend", icon=icons["defend"]),
     st.Page(PAGES / "risk.py", title="Risk", icon=icons["risk"]),
     st.Page(PAGES / "map.py", title="Map", icon=icons["map"]),
-    st.Page(PAGES / "homophily.py", title="Homophily", icon=icons["homophily"]),
+    st.Page(PAGES / "homophily.py", title="Homophily (GHRatio)", icon=icons["homophily"]),
     st.Page(PAGES / "tradeoff.py", title="Trade-off", icon=icons["tradeoff"]),
     st.Page(PAGES / "report.py", title="Report", icon=icons["report"]),
 ]
 history = [st.Page(PAGES / "audits.py", title="Audits", icon=":material/history:")]
 if sign_in.has_sign_in():
-    history.append(st.Page(PAGES / "people.py", title="People", icon=":material/group:"))
-chosen = st.navigation({"Audit a graph": work, "History": history}, expanded=True)
+    history.append(st.Page(PAGES / "people.py", title="Users", icon=":material/group:"))
+history.append(st.Page(PAGES / "help.py", title="Help", icon=":material/help:"))
+chosen = st.navigation({"": start, "Audit a graph": work, "More": history}, expanded=True)
 
 with st.sidebar:
     sidebar.show_sidebar()

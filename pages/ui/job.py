@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 import streamlit as st
 
+from core.audit.view import AuditProgress
 from core.errors import AuditError
+from core.findings.numbers import format_duration
 from pages.ui.text import escape
 
 POLL_S = 0.7
@@ -47,7 +49,10 @@ def _watch_job(
     key: str,
     cancel: Callable[[], object],
 ) -> None:
-    job = read()
+    try:
+        job = read()
+    except AuditError:  # deleted meanwhile
+        job = None
     if job is None or not job.is_active:
         st.rerun(scope="app")  # ends the polling and shows what came out
         return
@@ -62,6 +67,14 @@ def draw_job(fraction: float, text: str, stop: str, key: str, cancel: Callable[[
             cancel()
         except AuditError as error:
             st.error(escape(error, 300), icon=":material/lock:")
+
+
+def describe_progress(progress: AuditProgress) -> str:
+    """ "77 of 123 parts, about 2 min left"."""
+    text = f"{progress.cells_done} of {progress.cells_total} parts"
+    if progress.seconds_left is not None:
+        text += f", about {format_duration(progress.seconds_left)} left"
+    return text
 
 
 def describe_message(message: str) -> str:

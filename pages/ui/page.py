@@ -31,13 +31,21 @@ WAIT = "The next audit can start when this one is done or cancelled, in the rail
 """Why nothing can be started."""
 
 
-def open_page(title: str, question: str) -> None:
+def open_page(title: str, purpose: str, needs_graph: bool = True) -> None:
+    """The page's head; ends a page that needs a graph where none is open, and says what to do."""
     st.title(title, anchor=False)
     with st.container(key="question"):
-        st.markdown(question)
+        st.markdown(purpose)
     notice = st.session_state.pop("notice", None)
     if notice:
         st.warning(escape(notice, 300), icon=":material/info:")
+    if needs_graph and not session.has_graph():
+        st.info(
+            "No graph is open. Upload yours, try the example or open an earlier audit.",
+            icon=":material/info:",
+        )
+        st.page_link(PAGES / "overview.py", label="Start on the Overview", icon=":material/home:")
+        st.stop()
 
 
 def show_answer(sentence: str) -> None:
@@ -264,11 +272,21 @@ def start_audit(fields: dict[str, Any]) -> None:
     st.rerun()
 
 
+def open_audit(audit_id: str, target: str) -> None:
+    """Open a stored audit on a page; what went wrong is shown in place."""
+    try:
+        session.open_audit(audit_id)
+    except AuditError as error:
+        show_error(error)
+        return
+    st.switch_page(PAGES / f"{target}.py")
+
+
 def open_loaded(loaded: LoadedGraph, threats: session.ThreatChoice | None = None) -> None:
-    """Store a graph that was read, remember what reading did to it, and show it."""
+    """Store a graph that was read, remember what reading did to it, and go to its Data page."""
     graph_hash = service.open_service().save_graph(loaded.graph)
     st.session_state.setdefault("load_reports", {})[graph_hash] = loaded.report
     session.open_graph(graph_hash, threats)
     session.write_address()
-    st.session_state["loaded"] = st.session_state["has_loaded"] = True
-    st.rerun()
+    st.session_state["loaded"] = True
+    st.switch_page(PAGES / "data.py")

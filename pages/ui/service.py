@@ -10,12 +10,8 @@ from pages.ui import sign_in
 if TYPE_CHECKING:
     from core.audit.service import AuditService
 
-EXAMPLE = "social"
-"""Catalogue name of the network that is loaded when the app opens."""
-
 _lock = threading.Lock()
 _service: AuditService | None = None
-_examples: dict[str, str] = {}
 
 
 def start_service() -> AuditService:
@@ -47,7 +43,6 @@ def use_service(service: AuditService | None) -> None:
     global _service
     with _lock:
         _service = service
-        _examples.clear()
 
 
 def close_service() -> None:
@@ -56,16 +51,3 @@ def close_service() -> None:
         if _service is not None:
             _service.close()
         _service = None
-        _examples.clear()
-
-
-def find_example() -> str:
-    """Content hash of the generated network, stored on a person's first use."""
-    service = open_service()
-    subject = sign_in.find_person(start_service().home).subject
-    with _lock:
-        if subject not in _examples:
-            from core.data.catalogue import load_dataset
-
-            _examples[subject] = service.save_graph(load_dataset(EXAMPLE).graph)
-        return _examples[subject]

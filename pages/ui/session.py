@@ -18,7 +18,7 @@ from core.errors import AuditError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS
 from core.registry import list_methods
-from pages.ui import cache, service
+from pages.ui import cache
 
 LinkMode = Literal["share", "pairs", "none"]
 
@@ -122,7 +122,7 @@ class ThreatChoice:
 
 
 def restore_session() -> None:
-    """Make session and address agree, and load the example where nothing is open."""
+    """Make session and address agree. Nothing is opened that neither of them names."""
     state, address = st.session_state, st.query_params
     audit_id = address.get("audit") or state.get("audit")
     if audit_id and audit_id != state.get("audit"):
@@ -130,13 +130,12 @@ def restore_session() -> None:
             open_audit(audit_id)
         except AuditError as error:
             state["notice"] = str(error)
-    graph_hash = address.get("graph") or state.get("graph") or service.find_example()
-    if graph_hash != state.get("graph"):
+    graph_hash = address.get("graph") or state.get("graph")
+    if graph_hash and graph_hash != state.get("graph"):
         try:
             open_graph(graph_hash)
         except AuditError as error:
             state["notice"] = str(error)
-            open_graph(service.find_example())
     if "node" in address:
         state["node"] = address["node"]
     if "threat" in address and "risk-threat" not in state:
@@ -174,14 +173,9 @@ def open_audit(audit_id: str) -> None:
     st.session_state["audit"] = audit_id
 
 
-def is_fresh() -> bool:
-    """Whether the example is open only because nothing else was loaded yet."""
-    state = st.session_state
-    return (
-        not state.get("has_loaded")
-        and state.get("audit") is None
-        and state["graph"] == service.find_example()
-    )
+def has_graph() -> bool:
+    """Whether a graph is open; pages that need one say so where none is."""
+    return st.session_state.get("graph") is not None
 
 
 def close_audit() -> None:

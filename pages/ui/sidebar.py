@@ -11,7 +11,6 @@ from core.audit.view import AuditProgress, RunningCell
 from core.errors import AuditError
 from core.figures import releases
 from core.findings.labels import method_title, release_title
-from core.findings.numbers import format_duration
 from core.words import count_noun
 from pages.ui import cache, job, service, session
 from pages.ui.text import escape
@@ -31,6 +30,8 @@ SHORT_S, SLOW_POLL_S, SLOW_REDRAW_S = 30.0, 2.0, 20.0
 def find_icons() -> dict[str, str]:
     """Page → mark: done, running, needs attention, or still to do."""
     marks = dict.fromkeys(("attack", "defend", *RESULT_PAGES), TODO)
+    if not session.has_graph():
+        return dict.fromkeys((*marks, "data", "map"), TODO)
     marks["data"] = ATTENTION if session.current_threats().is_empty else DONE
     marks["map"] = _find_map_icon()
     audit_id = session.current_audit()
@@ -62,13 +63,15 @@ def _find_map_icon() -> str:
 
 
 def show_sidebar() -> None:
-    graph = session.current_graph()
+    device = f"Computes on {escape(service.open_service().find_device_title())}"
     with st.container(key="rail-graph", gap="xxsmall"):
-        st.markdown(f"**{escape(graph.name, 28)}**")
-        st.caption(
-            f"{count_noun(graph.num_nodes, 'node')}, {count_noun(graph.num_edges, 'link')}  \n"
-            f"Computes on {escape(service.open_service().find_device_title())}"
-        )
+        if session.has_graph():
+            graph = session.current_graph()
+            st.markdown(f"**{escape(graph.name, 28)}**")
+            nodes, links = graph.num_nodes, graph.num_edges
+            st.caption(f"{count_noun(nodes, 'node')}, {count_noun(links, 'link')}  \n{device}")
+        else:
+            st.caption(f"No graph is open  \n{device}")
     audit_id = find_job()
     if audit_id is not None:
         progress = service.open_service().get_progress(audit_id)
@@ -102,9 +105,7 @@ def _show_job(audit_id: str) -> None:
     if not progress.is_active or (seen != now and clock - drawn >= pause):
         st.session_state["seen"] = (now, clock)
         st.rerun(scope="app")
-    text = f"{progress.cells_done} of {progress.cells_total} parts are done"
-    if progress.seconds_left is not None:
-        text += f", about {format_duration(progress.seconds_left)} left"
+    text = job.describe_progress(progress)
     job.draw_job(progress.fraction, text, "Cancel the audit", "cancel", lambda: _cancel(audit_id))
     for line in describe_running(progress):
         st.caption(line)

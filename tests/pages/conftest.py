@@ -18,16 +18,18 @@ FRAME = Path(__file__).parents[2] / "pages" / "ui" / "frame.py"
 TIMEOUT_S = 120
 
 PAGES = {
-    "verdict": "Verdict",
+    "overview": "Overview",
+    "verdict": "Release decision",
     "data": "Data",
     "attack": "Attack",
     "defend": "Defend",
     "risk": "Risk",
     "map": "Map",
-    "homophily": "Homophily",
+    "homophily": "Homophily (GHRatio)",
     "tradeoff": "Trade-off",
     "report": "Report",
     "audits": "Audits",
+    "help": "Help",
 }
 """File name of every page → its heading."""
 
@@ -86,13 +88,19 @@ def open_app(audited: tuple[AuditService, str], warmed: list[str]) -> Iterator[O
         for name, value in address.items():
             app.query_params[name] = value
         app.run()
-        if page != "data":
+        if page != "overview":
             app.switch_page(f"../{page}.py").run()
         assert not app.exception, app.exception
         return app
 
     yield open_page
     pages_service.use_service(None)
+
+
+@pytest.fixture
+def example(audited: tuple[AuditService, str]) -> str:
+    """Hash of the generated network of 1,000 people, stored but in no audit."""
+    return audited[0].save_graph(load_dataset("social").graph)
 
 
 @pytest.fixture

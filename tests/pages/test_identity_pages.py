@@ -65,8 +65,8 @@ def test_people_are_looked_for_from_the_attack_page(open_app, audit_id, monkeypa
     assert started[0]["identity"] == {}
 
 
-def test_a_second_graph_is_uploaded_on_the_data_page(open_app, monkeypatch):
-    app = open_app("data")
+def test_a_second_graph_is_uploaded_on_the_data_page(open_app, example, monkeypatch):
+    app = open_app("data", graph=example)
 
     def find(widgets, start):
         return next(w for w in widgets if w.key and w.key.startswith(start))

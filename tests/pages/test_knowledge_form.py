@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.pages.conftest import OpenApp
 
 
-def test_columns_groups_and_attackers_are_chosen_by_clicks(open_app: OpenApp) -> None:
-    app = open_app("data")
+def test_columns_groups_and_attackers_are_chosen_by_clicks(open_app: OpenApp, example: str) -> None:
+    app = open_app("data", graph=example)
     fields = {box.label: box for box in app.multiselect}
     private = fields["Further private columns"].options
     fields["Further private columns"].set_value(private[:1]).run()

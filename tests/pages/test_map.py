@@ -9,7 +9,6 @@ from core.audit.jobs.layout import LayoutJobs, LayoutRequest
 from core.audit.states import State
 from core.errors import InputError
 from pages.ui import map_data
-from pages.ui.service import find_example
 from tests.pages.conftest import OpenApp
 from tests.pages.test_pages import texts
 
@@ -104,12 +103,14 @@ def test_above_the_limit_communities_stand_for_people(
     assert len(app.dataframe[0].value) == first.sum()
 
 
-def test_a_cancelled_map_asks_before_it_starts_again(open_app: OpenApp, audited) -> None:
+def test_a_cancelled_map_asks_before_it_starts_again(
+    open_app: OpenApp, audited, example: str
+) -> None:
     service = audited[0]
-    jobs, graph_hash = service.layouts, find_example()
+    jobs, graph_hash = service.layouts, example
     key = jobs.find_key(LayoutRequest(graph_hash=graph_hash), None)
     service._store.add_job(key, jobs.name, request={"graph_hash": graph_hash})
     service._store.update_job(key, state=State.CANCELLED, reason="cancelled")
-    app = open_app("map")
+    app = open_app("map", graph=example)
     assert "was not finished" in texts(app)
     assert app.button(key="map-start").label == "Draw the map"

@@ -12,8 +12,8 @@ PEOPLE = "id,affiliation\nanna,{0}\nben,{1}\ncleo,{0}\ndora,{1}\n"
 LINKS = b"source,target\nanna,ben\nben,cleo\ncleo,dora\n"
 
 
-def test_another_graph_is_uploaded_on_the_data_page(open_app, monkeypatch):
-    app = open_app("data")
+def test_another_graph_is_uploaded_on_the_data_page(open_app, example, monkeypatch):
+    app = open_app("data", graph=example)
 
     def find(widgets, start):
         return next(w for w in widgets if w.key and w.key.startswith(start))
@@ -45,8 +45,8 @@ def test_another_graph_is_uploaded_on_the_data_page(open_app, monkeypatch):
         folder.cleanup()  # as a session does that ends
 
 
-def test_the_page_tells_which_private_columns_it_teaches(open_app):
-    app = open_app("data")
+def test_the_page_tells_which_private_columns_it_teaches(open_app, example):
+    app = open_app("data", graph=example)
 
     def find(widgets, start):
         return next(w for w in widgets if w.key and w.key.startswith(start))

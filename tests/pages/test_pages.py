@@ -8,7 +8,6 @@ import pytest
 
 from core.audit.presets import list_attacks
 from core.registry import list_methods
-from pages.ui.service import find_example
 from pages.ui.text import escape
 from tests.pages.conftest import PAGES, OpenApp
 
@@ -21,10 +20,18 @@ def texts(app) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page_opens_without_an_audit(open_app: OpenApp, page: str) -> None:
+def test_page_opens_with_nothing_loaded(open_app: OpenApp, page: str) -> None:
     app = open_app(page)
     assert [title.value for title in app.title] == [PAGES[page]]
-    assert app.session_state["graph"] == find_example()
+    assert "graph" not in app.session_state  # nothing is loaded behind the user's back
+    assert ("No graph is open" in texts(app)) == (page not in ("overview", "audits", "help"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_opens_without_an_audit(open_app: OpenApp, page: str, example: str) -> None:
+    app = open_app(page, graph=example)
+    assert [title.value for title in app.title] == [PAGES[page]]
+    assert app.session_state["graph"] == example
     if page in NEED_AUDIT:
         assert "No audit of social is open" in texts(app)
 
@@ -35,12 +42,12 @@ def test_page_shows_a_finished_audit(open_app: OpenApp, page: str, audit_id: str
     assert [title.value for title in app.title] == [PAGES[page]]
     assert app.session_state["audit"] == audit_id
     assert not app.error
-    if page not in ("verdict", "data", "map", "report", "audits"):
+    if page not in ("overview", "verdict", "data", "map", "report", "audits", "help"):
         assert ESTIMATE.search(texts(app)), texts(app)
 
 
-def test_first_page_has_the_generated_network(open_app: OpenApp) -> None:
-    app = open_app("data")
+def test_data_page_counts_the_open_graph(open_app: OpenApp, example: str) -> None:
+    app = open_app("data", graph=example)
     assert "1,000 people and 11,928 links" in texts(app)
 
 
@@ -51,10 +58,10 @@ def test_audit_survives_moving_between_pages(open_app: OpenApp, audit_id: str) -
     assert app.query_params["audit"] in (audit_id, [audit_id])
 
 
-def test_unknown_audit_is_said_and_the_example_opens(open_app: OpenApp) -> None:
-    app = open_app("data", audit="0123456789")
+def test_unknown_audit_is_said_and_nothing_opens(open_app: OpenApp) -> None:
+    app = open_app("overview", audit="0123456789")
     assert any("audit" in item.value for item in app.warning)
-    assert app.session_state["graph"] == find_example()
+    assert "graph" not in app.session_state
 
 
 def test_attack_page_repeats_the_stored_numbers(open_app: OpenApp, audited, audit_id: str) -> None:
@@ -145,8 +152,8 @@ def test_next_and_previous_follow_the_table(open_app: OpenApp, audit_id: str) ->
     assert app.query_params["threat"] in ("link", ["link"])
 
 
-def test_presets_say_how_long_they_take(open_app: OpenApp) -> None:
-    text = texts(open_app("attack"))
+def test_presets_say_how_long_they_take(open_app: OpenApp, example: str) -> None:
+    text = texts(open_app("attack", graph=example))
     assert len(re.findall(r"About \d+ (s|min|h)", text)) == 3
 
 
@@ -167,8 +174,8 @@ def test_accepted_risk_moves_the_answer(open_app: OpenApp, audit_id: str) -> Non
     assert "by all threats together" in text
 
 
-def test_presets_choose_attacks(open_app: OpenApp) -> None:
-    app = open_app("attack")
+def test_presets_choose_attacks(open_app: OpenApp, example: str) -> None:
+    app = open_app("attack", graph=example)
     app.button(key="preset-thorough").click().run()
     boxes = [box for box in app.checkbox if re.fullmatch(r"attack\.\w+", str(box.key))]
     fitting = {f"attack.{method.info.key}" for method in list_attacks(True, True)}
@@ -179,8 +186,8 @@ def test_presets_choose_attacks(open_app: OpenApp) -> None:
     assert app.checkbox(key="attack.degree_product").value
 
 
-def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp) -> None:
-    app = open_app("data")
+def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp, example: str) -> None:
+    app = open_app("data", graph=example)
     for box in app.selectbox:
         if box.label == "Private column":
             box.select_index(0)
@@ -201,6 +208,8 @@ def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp) -> No
 
 
 @pytest.mark.parametrize(("page", "asks"), [("attack", True), ("verdict", True), ("risk", False)])
-def test_workers_start_where_somebody_is_about_to_run_an_audit(open_app, warmed, page, asks):
-    open_app(page)
+def test_workers_start_where_somebody_is_about_to_run_an_audit(
+    open_app, example, warmed, page, asks
+):
+    open_app(page, graph=example)
     assert bool(warmed) is asks

@@ -17,8 +17,8 @@ def find_choice(app):
     return next(box for box in app.selectbox if box.label == "Choose this release")
 
 
-def test_without_an_audit_the_questions_are_asked(open_app: OpenApp) -> None:
-    app = open_app("verdict")
+def test_without_an_audit_the_questions_are_asked(open_app: OpenApp, example: str) -> None:
+    app = open_app("verdict", graph=example)
     labels = [box.label for box in [*app.radio, *app.multiselect]]
     for question in (
         "Who receives it?",
@@ -32,8 +32,8 @@ def test_without_an_audit_the_questions_are_asked(open_app: OpenApp) -> None:
     assert "Can refuse a release" in str(app.radio(key="guide-preset").proto.captions)
 
 
-def test_nothing_secret_cannot_be_run(open_app: OpenApp) -> None:
-    app = open_app("verdict")
+def test_nothing_secret_cannot_be_run(open_app: OpenApp, example: str) -> None:
+    app = open_app("verdict", graph=example)
     box = next(box for box in app.multiselect if box.label == "What must not be learned?")
     box.set_value([]).run()
     assert app.button(key="guide-run").disabled

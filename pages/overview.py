@@ -1,0 +1,112 @@
+"""Overview: start an audit, follow the one that runs, open an earlier one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from core.audit.states import State
+from core.audit.view import AuditSummary
+from core.errors import AuditError
+from core.findings.labels import release_title
+from core.findings.verdict_words import DECISION_TITLES
+from core.words import count_noun
+from pages.ui import cache, job, page, service, session
+from pages.ui.load_form import show_load_form
+from pages.ui.policy import judge_view
+from pages.ui.text import escape
+
+MAX_RUNNING, MAX_RECENT = 3, 6
+POLL_S = 2.0
+
+
+def main() -> None:
+    page.open_page(
+        "Overview",
+        "Find out whom a graph of people, accounts or papers would expose, before it is shared.",
+        needs_graph=False,
+    )
+    audits = [a for a in service.open_service().list_audits() if a.study is None]
+    running = [audit for audit in audits if audit.state.is_active][:MAX_RUNNING]
+    if running:
+        st.header("Running now", anchor=False)
+        for audit in running:
+            _show_running(audit)
+    st.header("Start an audit", anchor=False)
+    if session.has_graph():
+        _show_open_graph()
+    show_load_form()
+    finished = [audit for audit in audits if not audit.state.is_active]
+    if finished:
+        st.header("Recent audits", anchor=False)
+        _show_recent(finished)
+
+
+def _show_running(audit: AuditSummary) -> None:
+    with st.container(border=True):
+        st.markdown(f"**{escape(audit.name)}**, {count_noun(audit.num_nodes, 'node')}")
+        job.watch_job(
+            lambda: service.open_service().get_progress(audit.id),
+            job.describe_progress,
+            "Cancel the audit",
+            f"cancel-{audit.id}",
+            lambda: service.open_service().cancel_audit(audit.id),
+            POLL_S,
+        )
+        if st.button("Open", key=f"open-{audit.id}", type="primary"):
+            page.open_audit(audit.id, "verdict")
+
+
+def _show_open_graph() -> None:
+    graph = session.current_graph()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{escape(graph.name)}** is open: {count_noun(graph.num_nodes, 'node')} and "
+            f"{count_noun(graph.num_edges, 'link')}.",
+            width="content",
+        )
+        st.page_link(
+            page.PAGES / "verdict.py", label="Go on with it", icon=":material/arrow_forward:"
+        )
+
+
+def _show_recent(audits: list[AuditSummary]) -> None:
+    for audit in audits[:MAX_RECENT]:
+        with st.container(
+            horizontal=True, vertical_alignment="center", key=f"recent-{audit.id}", gap="medium"
+        ):
+            if st.button("Open", key=f"open-{audit.id}"):
+                page.open_audit(audit.id, "verdict")
+            started = datetime.fromisoformat(audit.created)
+            st.markdown(
+                f"**{escape(audit.name)}**  \n"
+                f":small[{count_noun(audit.num_nodes, 'node')}, {started:%d %B %Y, %H:%M}]",
+                width=340,
+            )
+            st.markdown(_describe_decision(audit), width="stretch")
+    if len(audits) > MAX_RECENT:
+        st.page_link(
+            page.PAGES / "audits.py",
+            label=f"All {len(audits)} audits",
+            icon=":material/history:",
+        )
+
+
+def _describe_decision(audit: AuditSummary) -> str:
+    """The decision of an audit in a few words, or how it ended."""
+    if not audit.cells_done:
+        return f"{audit.state.capitalize()}, without a result."
+    try:
+        verdict = judge_view(cache.load_view(audit.id))
+    except AuditError as error:
+        return escape(error, 120)
+    ending = "" if audit.state is State.DONE else f" The audit was {audit.state}."
+    found = None if verdict.recommended is None else verdict.find(verdict.recommended)
+    if found is None:
+        return f":material/block: Nothing is cleared to be published.{ending}"
+    title = DECISION_TITLES[found.decision]
+    return f":material/check_circle: {title}: {escape(release_title(found.release))}.{ending}"
+
+
+main()

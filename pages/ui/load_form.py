@@ -1,0 +1,56 @@
+"""Load a graph: upload files, try an example, or take one of the catalogue."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.data.catalogue import DatasetInfo, list_datasets, load_dataset
+from core.errors import AuditError
+from pages.ui import page
+from pages.ui.upload import show_upload
+
+WAYS = {
+    "upload": ":material/upload_file: Upload files",
+    "example": ":material/science: Try an example",
+    "catalogue": ":material/database: Catalogue",
+}
+
+
+def show_load_form() -> None:
+    """The form; a graph that was loaded opens on the Data page."""
+    with st.container(border=True, key="load-form"):
+        way = st.segmented_control(
+            "Load a graph",
+            list(WAYS),
+            default="upload",
+            format_func=WAYS.__getitem__,
+            key="load-way",
+            persist_state="session",
+            required=True,
+        )
+        if way == "upload":
+            show_upload()
+        else:
+            _show_datasets([i for i in list_datasets() if i.is_built_in == (way == "example")], way)
+
+
+def _show_datasets(infos: list[DatasetInfo], key: str) -> None:
+    info = st.selectbox("Graph", infos, format_func=_describe_dataset, key=f"dataset-{key}")
+    if info is None:
+        return
+    st.caption(f"{info.summary} Source: {info.source}.")
+    if not info.is_at_hand:
+        st.caption("It will be downloaded from its publisher.")
+    if st.button(f"Load {info.title}", key=f"load-{key}", type="primary"):
+        try:
+            with st.spinner(f"Loading {info.title}"):
+                loaded = load_dataset(info.name)
+        except AuditError as error:
+            page.show_error(error)
+            return
+        page.open_loaded(loaded)
+
+
+def _describe_dataset(info: DatasetInfo) -> str:
+    links = f", {info.num_edges:,} links" if info.num_edges else ""
+    return f"{info.title}: {info.num_nodes:,} nodes{links}"

@@ -1,0 +1,45 @@
+"""The Overview: what runs, what was decided, and that nothing is opened unasked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.audit.states import State
+from core.audit.view import AuditProgress
+from tests.pages.conftest import OpenApp
+from tests.pages.test_pages import texts
+
+
+def test_it_offers_every_way_to_start_and_the_audits_before(open_app: OpenApp, audit_id) -> None:
+    app = open_app("overview")
+    assert len(app.segmented_control(key="load-way").options) == 3
+    assert "Nothing is cleared to be published" in texts(app)
+    app.button(key=f"open-{audit_id}").click().run()
+    assert not app.exception
+    assert app.session_state["audit"] == audit_id
+    assert [title.value for title in app.title] == ["Release decision"]
+
+
+def test_a_running_audit_is_shown_where_nothing_is_open(
+    open_app: OpenApp, audited, audit_id, monkeypatch
+) -> None:
+    service = audited[0]
+    stored = service.list_audits()
+    running = [replace(audit, state=State.RUNNING) for audit in stored if audit.id == audit_id]
+    progress = AuditProgress(State.RUNNING, 77, 123, 0.63, (), 60.0, "", 120.0)
+    monkeypatch.setattr(service, "list_audits", lambda: running)
+    monkeypatch.setattr(service, "get_progress", lambda audit_id: progress)
+    app = open_app("overview")
+    assert "77 of 123 parts, about 2 min left" in str(app.main)
+    assert "graph" not in app.session_state
+    assert not [button for button in app.button if button.label == "Resume the audit"]
+
+
+def test_an_example_that_is_loaded_opens_its_data_page(open_app: OpenApp, example) -> None:
+    app = open_app("overview")
+    app.segmented_control(key="load-way").set_value("example").run()
+    app.button(key="load-example").click().run()
+    assert not app.exception
+    assert app.session_state["graph"]
+    assert [title.value for title in app.title] == ["Data"]
+    assert any("is loaded" in item.value for item in app.success)
