@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
+from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,8 @@ from core.findings.ego import _SHAPES, MAX_NODES, compute_ego, describe_fingerpr
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
 from core.graph import MISSING, Attribute, Graph
 
-_REMOTE = re.compile(
-    r"<script[^>]*\bsrc\s*=[^>]*>\s*</script>|<link\b[^>]*\bhref\s*=[^>]*>", re.IGNORECASE
-)
+_VOID = ("link", "img", "meta", "br", "input")
+"""Elements without an end tag."""
 
 
 def render_ego_html(
@@ -140,10 +139,52 @@ def _shorten(name: str, limit: int = 18) -> str:
     return name if len(name) <= limit else name[: limit - 1] + "…"
 
 
+class _LocalOnly(HTMLParser):
+    """Keeps a page but for comments, pyvis' heading and every element that would fetch something."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.kept: list[str] = []
+        self._dropped: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        fetches = tag in ("link", "center", "iframe", "object", "embed", "base") or any(
+            name in ("src", "srcset", "href", "xlink:href", "data") for name, _ in attrs
+        )
+        if self._dropped or fetches:
+            if tag not in _VOID:
+                self._dropped.append(tag)
+            return
+        self.kept.append(self.get_starttag_text() or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if self._dropped and tag not in _VOID:
+            self._dropped.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self._dropped:
+            self.kept.append(f"</{tag}>")
+        elif tag in self._dropped:
+            del self._dropped[self._dropped.index(tag) :]
+
+    def handle_data(self, data: str) -> None:
+        if not self._dropped:
+            self.kept.append(data)
+
+    def handle_entityref(self, name: str) -> None:
+        self.handle_data(f"&{name};")
+
+    def handle_charref(self, name: str) -> None:
+        self.handle_data(f"&#{name};")
+
+
 def _make_inert(page: str, surface: str) -> str:
-    """Strip what would be fetched, drop pyvis' frame, forbid the rest by a content policy."""
-    page = _REMOTE.sub("", page)
-    page = re.sub(r"<center>.*?</center>", "", page, flags=re.DOTALL)
+    """Drop what would be fetched and pyvis' frame; forbid the rest by a content policy."""
+    parser = _LocalOnly()
+    parser.feed(page)
+    parser.close()
+    page = "".join(parser.kept)
     policy = (
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"
