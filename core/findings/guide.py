@@ -292,7 +292,7 @@ def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> di
         "utility": answers.utility,
         "hide_links": 0.1 if has_links else None,
         "sensitive_links": None,
-        "aware": "method" in answers.knowledge or preset.adaptive,
+        "adaptive": "method" in answers.knowledge or preset.adaptive,
         "released_links": included,
         "identity": {} if identity else None,
         "attacks": [MethodChoice(key=key) for key in keys],
