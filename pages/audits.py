@@ -1,4 +1,4 @@
-"""Audits: what was done before?"""
+"""Audits: open, compare, resume or delete what was audited before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data: what am I about to share?"""
+"""Data: what the graph holds, what is secret in it, which columns leave."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from core.findings.numbers import format_number, format_percent
 from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
+from pages.ui.chart import show_chart
 from pages.ui.columns_form import show_columns
 from pages.ui.load_form import show_load_form
 from pages.ui.second_graph_form import show_second_graph, show_shadow_graph
@@ -41,7 +42,7 @@ def main() -> None:
         show_columns(graph)
         with st.expander("Load another graph", icon=":material/upload_file:"):
             show_load_form()
-        page.show_next("verdict", "Choose recipient and defenses: Release decision")
+        page.show_next("decision", "Choose recipient and defenses: Release decision")
     with top:
         _show_graph(graph)
 
@@ -95,7 +96,7 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
         left, right = st.columns(2, gap="large")
     theme = current_theme()
     with left:
-        page.show_chart(figures.degree_distribution(graph, theme), "degrees", "Degrees")
+        show_chart(figures.degree_distribution(graph, theme), "degrees", "Degrees")
     with right:
         st.header("Attributes", anchor=False)
         if profile.attribute_table.empty:
@@ -125,7 +126,7 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
         name = st.selectbox(
             "Classes of", list(graph.attributes), key="class-column", persist_state="session"
         )
-        page.show_chart(figures.class_bars(graph.attribute(name), theme), "classes")
+        show_chart(figures.class_bars(graph.attribute(name), theme), "classes")
 
 
 main()

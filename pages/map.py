@@ -1,4 +1,4 @@
-"""Map: where in the network are they?"""
+"""Map: where in the graph the risk is."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from core.graph import Graph
 from core.release import ORIGINAL
 from core.words import count_noun
 from pages.ui import cache, job, page, service, session
+from pages.ui.chart import name_chart
 from pages.ui.map_data import (
     load_answer,
     load_communities,
@@ -31,8 +32,8 @@ from pages.ui.map_data import (
     load_people,
     load_side,
 )
+from pages.ui.node_table import show_search
 from pages.ui.person_card import choose, show_person, show_table
-from pages.ui.person_search import show_search
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -56,7 +57,7 @@ def main() -> None:
     graph = load_everybody(view)
     if _is_placed(st.session_state["graph"], graph):
         _show_map(graph, view)
-    page.show_next("homophily", "Why structure gives people away: Homophily")
+    page.show_next("homophily", "See why structure gives values away")
 
 
 def _is_placed(graph_hash: str, graph: Graph) -> bool:
@@ -100,18 +101,18 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
     page.show_answer(load_answer(view))
     is_small = graph.num_nodes <= MAX_PEOPLE
     by, beside, only_changes = _choose(view, list_colors(people), is_small)
-    picture, facts = st.columns([5, 3], gap="large")
-    with picture:
-        if is_small:
-            _show_people(graph, view, by, beside, only_changes)
-        else:
-            _show_communities(by)
-    with facts:
+    if is_small:
+        _show_people(graph, view, by, beside, only_changes)
+    else:
+        _show_communities(view, by)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        show_table(view, people, by)
+    with right:
         show_search("map-find", lambda: graph, _open)
         node = st.session_state.get("node")
         if node is not None:
             show_person(view, graph, people, node)
-        show_table(view, people, by)
 
 
 def _choose(
@@ -162,15 +163,15 @@ def _show_people(
         key="people-map",
         theme=None,
         config=CONFIG,
-        alt=page.name_chart(chart, "Map of everybody"),
+        alt=name_chart(chart, "Map of everybody"),
         on_select=lambda: _take_people(graph),
         selection_mode=("points", "box", "lasso"),
     )
     _show_note(chart.note)
 
 
-def _show_communities(by: Color) -> None:
-    table, places = load_communities(st.session_state["graph"], session.current_audit())
+def _show_communities(view: AuditView | None, by: Color) -> None:
+    table, places = load_communities(view)
     links = load_community_links(st.session_state["graph"])
     chart = community_map(table, places, links, by, current_theme(), HEIGHT)
     st.plotly_chart(
@@ -178,7 +179,7 @@ def _show_communities(by: Color) -> None:
         key="community-map",
         theme=None,
         config=CONFIG,
-        alt=page.name_chart(chart, "Map of everybody"),
+        alt=name_chart(chart, "Map of everybody"),
         on_select=_take_communities,
         selection_mode=("points", "box", "lasso"),
     )

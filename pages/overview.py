@@ -55,7 +55,7 @@ def _show_running(audit: AuditSummary) -> None:
             POLL_S,
         )
         if st.button("Open", key=f"open-{audit.id}", type="primary"):
-            page.open_audit(audit.id, "verdict")
+            page.open_audit(audit.id, "decision")
 
 
 def _show_open_graph() -> None:
@@ -67,7 +67,7 @@ def _show_open_graph() -> None:
             width="content",
         )
         st.page_link(
-            page.PAGES / "verdict.py", label="Go on with it", icon=":material/arrow_forward:"
+            page.PAGES / "decision.py", label="Go on with it", icon=":material/arrow_forward:"
         )
 
 
@@ -77,7 +77,7 @@ def _show_recent(audits: list[AuditSummary]) -> None:
             horizontal=True, vertical_alignment="center", key=f"recent-{audit.id}", gap="medium"
         ):
             if st.button("Open", key=f"open-{audit.id}"):
-                page.open_audit(audit.id, "verdict")
+                page.open_audit(audit.id, "decision")
             started = datetime.fromisoformat(audit.created)
             st.markdown(
                 f"**{escape(audit.name)}**  \n"

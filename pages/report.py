@@ -1,4 +1,4 @@
-"""Report: what do I hand over?"""
+"""Report: the PDF, the results as files, and the release itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from core.release import ORIGINAL
 from core.report import SECTION_TITLES, SECTIONS, Edition, ReportOptions
 from core.words import count_noun
 from pages.ui import documents, page
-from pages.ui.decisions import show_history
+from pages.ui.chart import write_csv
+from pages.ui.decision_record import show_history
 from pages.ui.policy import chosen_release, current_policy, judge_view, show_default_policy
 from pages.ui.publishing import show_publishing
 from pages.ui.text import escape
@@ -161,7 +162,7 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
         )
         st.download_button(
             "Per-node table",
-            lambda: page.write_csv(view.nodes),
+            lambda: write_csv(view.nodes),
             f"{stem}-nodes.csv",
             "text/csv",
             key="download-nodes",

@@ -1,139 +1,132 @@
-"""Trade-off: which release should I choose?"""
+"""Trade-off: usefulness against risk, release by release."""
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
-from core.audit.scenarios import Threat
+from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
 from core.figures import tradeoff, transfer
-from core.figures.chart import Chart
 from core.findings import answers
 from core.findings.columns import answer_columns
-from core.findings.labels import method_title, metric_title
-from core.findings.palette import Theme
+from core.findings.glossary import explain_term
+from core.findings.labels import MAIN_UTILITY_METRICS, method_title, metric_title
+from core.findings.page_summary import summarize_tradeoff
+from core.findings.policy import Policy
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict_words import list_refused
 from core.results import RELEASE
 from pages.ui import cache, page
-from pages.ui.policy import judge_view, show_default_policy
+from pages.ui.chart import show_chart
+from pages.ui.policy import current_policy, judge_view, show_default_policy
 from pages.ui.theme import current_theme
 
-AIMS = {
-    "link": "withheld links",
-    "included": "real released links",
-    "attribute": "private attribute",
-    "identity": "identity",
-}
-WORST = "worst attack"
-
-
-def _tabulate(
-    view: AuditView, risk: str, utility: str, attack: str | None, threat: Threat
-) -> pd.DataFrame:
-    return compute_tradeoff(view.results, risk, utility, attack, threat)
-
-
-def _plot_tradeoff(
-    view: AuditView,
-    axes: tuple[str, str, str | None, Threat],
-    limit: float,
-    theme: Theme,
-    refused: tuple[str, ...],
-) -> Chart:
-    return tradeoff.tradeoff(view.results, *axes, limit, theme, refused)
-
-
-def _plot_transfer(view: AuditView, risk: str, threat: Threat, theme: Theme) -> Chart:
-    return transfer.transfer_matrix(view.results, risk, threat, theme)
-
-
-def _list_metrics(view: AuditView, of: str, threat: Threat | None = None) -> list[str]:
-    return list_metrics(view.results, of, threat)
-
-
-def _list_attacks(view: AuditView, risk: str) -> list[str]:
-    return list(dict.fromkeys(select_results(view.results, risk).method))
-
-
-def _answer_columns(view: AuditView, threat: Threat) -> str:
-    return answer_columns(view.results, threat)
+WORST = "strongest attack"
+# These count added links as well as lost ones; the first that was measured is shown at first.
+USEFUL_FIRST = (*MAIN_UTILITY_METRICS, "link_error")
 
 
 def main() -> None:
     page.open_page("Trade-off", "Usefulness against risk, release by release.")
     view = page.require_view("The trade-off compares the releases of an audit.")
-    utilities = cache.remember(view, _list_metrics, "release")
+    utilities = list_metrics(view.results, "release")
     if not utilities:
         st.info("No measure of usefulness has finished yet.")
         return
-    with st.container(key="answer-slot"):
-        slot = st.container()
+    policy = current_policy(view)
+    verdict = judge_view(view)
+    page.show_summary(summarize_tradeoff(view, policy, verdict))
+    show_default_policy(view)
     threat, risk, attack, utility = _choose_axes(view, utilities)
-    table = cache.remember(view, _tabulate, risk, utility, attack, threat)
-    limit = _choose_limit(table)
-    refused = list_refused(judge_view(view))
-    with slot:
-        page.show_answer(answers.answer_tradeoff(table, limit, risk, utility, refused))
-        leak = cache.remember(view, _answer_columns, threat)
-        if leak:
-            page.show_answer(leak)
-        show_default_policy(view)
-    axes = (risk, utility, attack, threat)
-    chart = cache.remember(view, _plot_tradeoff, axes, limit, current_theme(), tuple(refused))
-    page.show_chart(chart, "tradeoff")
+    limit = _find_limit(policy, threat, risk)
+    refused, theme = tuple(list_refused(verdict)), current_theme()
+    show_chart(
+        cache.remember(
+            view,
+            lambda: tradeoff.tradeoff(
+                view.results, risk, utility, attack, threat, limit, theme, refused
+            ),
+        ),
+        "tradeoff",
+    )
     if not view.spec.defenses:
         st.caption("Only the original is here: add defenses on the Defend page to compare them.")
-    matrix = cache.remember(view, _plot_transfer, risk, threat, current_theme())
-    page.show_chart(matrix, "transfer", "Every attack on every release")
-    page.show_next("report", "Hand it over: Report")
+    matrix, words = st.tabs(
+        ["Every attack on every release", "In words"], key="tradeoff-tabs", on_change="rerun"
+    )
+    if matrix.open:
+        with matrix:
+            show_chart(
+                cache.remember(
+                    view, lambda: transfer.transfer_matrix(view.results, risk, threat, theme)
+                ),
+                "transfer",
+            )
+    if words.open:
+        with words:
+            _show_words(view, (threat, risk, attack, utility), limit, list_refused(verdict))
+    page.show_next("report", "Hand over report and release")
+
+
+def _show_words(
+    view: AuditView,
+    axes: tuple[Threat, str, str | None, str],
+    limit: float | None,
+    refused: dict[str, str],
+) -> None:
+    threat, risk, attack, utility = axes
+    table = compute_tradeoff(view.results, risk, utility, attack, threat)
+    most = 1.0 if limit is None else limit
+    st.markdown(answers.answer_tradeoff(table, most, risk, utility, refused))
+    if leak := cache.remember(view, lambda: answer_columns(view.results, threat)):
+        st.markdown(leak)
+
+
+def _find_limit(policy: Policy, threat: Threat, metric: str) -> float | None:
+    """The policy's limit on what the risk axis shows."""
+    found = [x.limit for x in policy.limits if (x.threat, x.metric) == (threat, metric)]
+    return found[0] if found else None
 
 
 def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, str | None, str]:
-    threats = list_threats(view.results)
+    """Threat, measure of its risk, attack (None: the strongest), measure of usefulness."""
     columns = st.columns(4)
-    threat = columns[0].selectbox(
-        "Risk of", threats, format_func=AIMS.__getitem__, key="axis-threat", persist_state="session"
+    threat: Threat = columns[0].selectbox(
+        "Threat",
+        list_threats(view.results),
+        format_func=THREAT_TITLES.__getitem__,
+        key="axis-threat",
+        persist_state="session",
     )
-    metrics = cache.remember(view, _list_metrics, "attack", threat)
+    metrics = list_metrics(view.results, "attack", threat)
     risk = columns[1].selectbox(
-        "measured by",
+        "Risk measured by",
         metrics,
         format_func=metric_title,
         key=f"axis-risk-{threat}",
         persist_state="session",
+        help=explain_term("TPR at 1 % FPR"),
     )
-    attacks = [None, *[m for m in cache.remember(view, _list_attacks, risk) if m != RELEASE]]
+    attacks = [m for m in dict.fromkeys(select_results(view.results, risk).method) if m != RELEASE]
     attack = columns[2].selectbox(
-        "by",
-        attacks,
+        "Attack",
+        [None, *attacks],
         format_func=lambda m: WORST if m is None else method_title(m),
         key=f"axis-attack-{threat}",
         persist_state="session",
     )
+    first = next((m for m in USEFUL_FIRST if m in utilities), utilities[0])
     utility = columns[3].selectbox(
         "Usefulness",
         utilities,
+        utilities.index(first),
         format_func=metric_title,
         key="axis-utility",
         persist_state="session",
+        help=explain_term("Usefulness"),
     )
     return threat, risk, attack, utility
-
-
-def _choose_limit(table: pd.DataFrame) -> float:
-    top = 1.0 if table.empty else max(1.0, float(table.risk_high.fillna(table.risk).max()))
-    return st.slider(
-        "I accept a risk of at most",
-        0.0,
-        round(top + 0.005, 2),
-        min(0.7, top),
-        0.01,
-        key=f"limit-{top:.2f}",
-        persist_state="session",
-    )
 
 
 main()

@@ -14,6 +14,7 @@ from core.findings.labels import attack_threat, is_baseline, method_title
 from core.findings.risk import compute_worst_case
 from core.release import ORIGINAL
 from pages.ui import job, login, page, service
+from pages.ui.chart import download_table
 from pages.ui.text import escape
 
 START = "Look for links to hide"
@@ -119,7 +120,7 @@ def _show_result(progress: AdviceProgress, node: str) -> None:
                 "for tests here, so that the risk may differ from the table above.",
                 width="stretch",
             )
-            page.download_table(steps, f"advice-{node}")
+            download_table(steps, f"advice-{node}")
 
 
 def _list_attacks(view: AuditView, node: str) -> list[MethodChoice]:

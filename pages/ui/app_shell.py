@@ -22,7 +22,7 @@ session.restore_session()
 icons = sidebar.find_icons()
 start = [st.Page(PAGES / "overview.py", title="Overview", icon=":material/home:", default=True)]
 work = [
-    st.Page(PAGES / "verdict.py", title="Release decision", icon=icons["verdict"]),
+    st.Page(PAGES / "decision.py", title="Release decision", icon=icons["decision"]),
     st.Page(PAGES / "data.py", title="Data", icon=icons["data"]),
     st.Page(PAGES / "attack.py", title="Attack", icon=icons["attack"]),
     st.Page(PAGES / "defend.py", title="Defend", icon=icons["defend"]),
@@ -34,7 +34,7 @@ work = [
 ]
 history = [st.Page(PAGES / "audits.py", title="Audits", icon=":material/history:")]
 if sign_in.has_sign_in():
-    history.append(st.Page(PAGES / "people.py", title="Users", icon=":material/group:"))
+    history.append(st.Page(PAGES / "users.py", title="Users", icon=":material/group:"))
 history.append(st.Page(PAGES / "help.py", title="Help", icon=":material/help:"))
 chosen = st.navigation({"": start, "Audit a graph": work, "More": history}, expanded=True)
 

@@ -82,7 +82,7 @@ def _show_presets(usable: Mapping[str, bool]) -> None:
                 {
                     "attacks": [MethodChoice(key=key) for key in keys],
                     "num_repeats": preset.num_repeats,
-                    "aware": preset.adaptive,
+                    "adaptive": preset.adaptive,
                     "identity": None,
                 }
             )
@@ -105,7 +105,7 @@ def _is_chosen(preset: Preset, keys: list[str]) -> bool:
         for method in list_methods(kind)  # type: ignore[arg-type]
         if state.get(f"attack.{method.info.key}")
     }
-    same = (state.get("num_repeats"), bool(state.get("aware"))) == (
+    same = (state.get("num_repeats"), bool(state.get("adaptive"))) == (
         preset.num_repeats,
         preset.adaptive,
     )
@@ -186,7 +186,7 @@ def _show_knowledge() -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         adaptive = st.checkbox(
             "Knowing the defense too",
-            key="aware",
+            key="adaptive",
             persist_state="session",
             help="Each attack is run a second time by somebody who replays the defense on the "
             "release with secrets of their own, and learns from it.",
@@ -223,7 +223,7 @@ def _show_knowledge() -> dict[str, Any]:
             "where their ends share a contact as well.",
         )
     return {
-        "aware": adaptive,
+        "adaptive": adaptive,
         "released_links": inside,
         "releases_held": int(held) if held > 1 else None,
         "hold_every_defense": every,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from types import FunctionType
+from typing import TypeVar, cast
 
 import pandas as pd
 import streamlit as st
@@ -112,23 +113,27 @@ def _number_risks(
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
 
 
-def remember(view: AuditView, make: Callable[..., T], *arguments: Any) -> T:
-    """`make(view, *arguments)`, made once for each state of the audit.
+def remember(view: AuditView | None, make: Callable[[], T], *more: object) -> T:
+    """`make()`, made once for each state of the audit and of what `make` closes over.
 
+    make  a lambda or inner function; beside the view it may use hashable values only, which
+          with its place in the code and `more` are the key
     Not for charts that are clicked: a remembered figure loses the first click.
     """
-    state = _describe_state(view)
-    code = getattr(make, "__code__", None)  # every page is the module __main__
-    name = f"{code.co_filename if code else make.__module__}:{make.__qualname__}"
-    return _remember(name, state, arguments, make, view)
+    function = cast(FunctionType, make)
+    code, cells = function.__code__, function.__closure__ or ()
+    used = dict(zip(code.co_freevars, (cell.cell_contents for cell in cells), strict=True))
+    key = tuple((k, value) for k, value in used.items() if not isinstance(value, AuditView))
+    place = f"{code.co_filename}:{code.co_firstlineno}:{code.co_qualname}"
+    state = () if view is None else _describe_state(view)
+    return _remember(place, state, (*key, *more), make)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _remember(
-    name: str,
+    place: str,
     state: tuple[object, ...],
-    arguments: tuple[Any, ...],
-    _make: Callable[..., T],
-    _view: AuditView,
+    key: tuple[object, ...],
+    _make: Callable[[], T],
 ) -> T:
-    return _make(_view, *arguments)
+    return _make()

@@ -30,7 +30,7 @@ def estimate_method(method: type[Method], num_repeats: int) -> str:
     graph = session.current_graph()
     kind = "publish" if method.kind == "defense" else "attack"
     task = make_task(kind, method.info.key)
-    seconds = _load_model().predict(task, graph.num_nodes + graph.num_edges)
+    seconds = load_time_model().predict(task, graph.num_nodes + graph.num_edges)
     return f"about {format_duration(seconds * num_repeats)}"
 
 
@@ -40,5 +40,6 @@ def _estimate(spec: str) -> float:
 
 
 @st.cache_resource(ttl=KEEP_S, show_spinner=False)
-def _load_model() -> TimeModel:
+def load_time_model() -> TimeModel:
+    """What past cells took here, as the model of one cell's time."""
     return service.open_service().load_time_model()

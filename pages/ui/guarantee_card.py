@@ -13,34 +13,19 @@ from core.findings.guarantees import (
     explain_signal,
     list_promise_rows,
 )
-from core.findings.labels import is_data_independent, release_title
 from core.findings.numbers import format_number
-from core.release import ORIGINAL, Guarantee
+from core.release import Guarantee
 from pages.ui import job, login, page, service
+from pages.ui.chart import show_chart
 from pages.ui.text import escape, show_seconds
 from pages.ui.theme import current_theme
 
 TRIALS = {500: "500, a first look", 2000: "2,000", 10_000: "10,000, thorough"}
 
 
-def show_guarantees(view: AuditView) -> None:
-    """The card of one release of the audit at a time, and the check of its claim beside it."""
-    made = [
-        s for s in view.releases if s.id != ORIGINAL and s.facts and not is_data_independent(s.id)
-    ]
-    if not made:
-        return
-    st.header("What a release promises", anchor=False)
-    private = [summary for summary in made if summary.guarantee.is_private]
-    start = made.index(private[0]) if private else 0
-    summary = st.selectbox(
-        "Release",
-        made,
-        start,
-        format_func=lambda s: release_title(s.id),
-        key=f"promise-{view.summary.id}",
-        persist_state="session",
-    )
+def show_guarantees(view: AuditView, release: str) -> None:
+    """The card of one release of the audit, and the check of its claim beside it."""
+    summary = next(s for s in view.releases if s.id == release)
     if not summary.guarantee.is_private:
         show_card(summary.guarantee, view)
         return
@@ -48,7 +33,7 @@ def show_guarantees(view: AuditView) -> None:
     with left:
         show_card(summary.guarantee, view, summary)
     with right:
-        _show_check(view, summary.id)
+        _show_check(view, release)
 
 
 def show_card(promise: Guarantee, view: AuditView, summary: ReleaseSummary | None = None) -> None:
@@ -157,6 +142,6 @@ def _show_outcome(run: ClaimRun, num_done: int) -> None:
     )
     if not check.is_refuted:
         st.markdown(text)
-    page.show_chart(draw_claim(check, current_theme()), f"claim-{run.id}")
+    show_chart(draw_claim(check, current_theme()), f"claim-{run.id}")
     others = f", the largest of {num_done} checks" if num_done > 1 else ""
     st.caption(f"{check.trials:,} of {run.trials:,} trials in {show_seconds(run.seconds)}{others}.")

@@ -1,4 +1,4 @@
-"""The guided questions: the analyst's words, one button."""
+"""The guided questions: four answers, proposals that can run, one button."""
 
 from __future__ import annotations
 
@@ -15,22 +15,19 @@ from core.findings.guide import (
     explain_preset,
     make_fields,
 )
-from core.findings.labels import method_title
+from core.findings.labels import release_title
+from core.findings.numbers import format_duration
 from core.graph import Graph
 from pages.ui import page, service, session
-from pages.ui.estimate import estimate_audit
+from pages.ui.estimate import estimate_audit, load_time_model
 from pages.ui.text import escape
 
-START_PRESET = "standard"
+START_PRESET = "quick"
 
 
 def show_guide() -> None:
     graph = session.current_graph()
     service.warm_up()
-    st.caption(
-        f"Four questions on {escape(graph.name, 60)}, then one button. Everything can be changed "
-        "later on the other pages."
-    )
     answers = _ask(graph)
     kept = _show_defenses(answers, graph)
     _show_presets(answers, kept)
@@ -48,18 +45,25 @@ def _ask(graph: Graph) -> Answers:
         "What do they know already?", list(KNOWLEDGE), ["values", "method"],
         format_func=KNOWLEDGE.__getitem__, key="guide-knowledge", persist_state="session",
     )  # fmt: skip
-    start = ["links", "attribute"] if threats.private else ["links"]
+    offered = [key for key in SECRETS if key != "attribute" or graph.attributes]
+    offered = [key for key in offered if key != "links" or graph.num_edges]
+    start = [key for key in ("links", "attribute") if key in offered]
+    if threats.private is None:
+        start = [key for key in start if key != "attribute"] or start
+    elif not threats.has_link_threat:
+        start = ["attribute"]
     secrets = right.multiselect(
-        "What must not be learned?", list(SECRETS), start,
+        "What must not be learned?", offered, start,
         format_func=SECRETS.__getitem__, key=f"guide-secrets-{graph.content_hash[:8]}",
         persist_state="session",
     )  # fmt: skip
     private = _ask_column(
         "Which column is private?", graph, threats.private, "attribute" in secrets
     )
+    fits = [key for key in USES if key != "column" or len(graph.attributes) > (private is not None)]
     uses = right.multiselect(
-        "What do they need it for?", list(USES), ["statistics"], format_func=USES.__getitem__,
-        key="guide-uses", persist_state="session",
+        "What do they need it for?", fits, ["statistics"], format_func=USES.__getitem__,
+        key=f"guide-uses-{len(fits)}", persist_state="session",
     )  # fmt: skip
     utility = _ask_column(
         "Which column do they predict?", graph, threats.utility, "column" in uses, private
@@ -78,9 +82,6 @@ def _ask_column(
     names = [name for name in graph.attributes if name != other]
     if not is_asked:
         return start if start in names else None
-    if not names:
-        st.caption("This graph has no column: choose another secret, or upload one.")
-        return None
     return st.selectbox(
         label, names, names.index(start) if start in names else 0,
         key=f"guide-{label}-{graph.content_hash[:8]}", persist_state="session",
@@ -88,21 +89,24 @@ def _ask_column(
 
 
 def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
-    """At most four, with the reason; all are tried unless unticked."""
-    proposed = choose_defenses(answers, graph)
+    """Defenses that can run here and could pass the policy; all are tried unless unticked."""
+    st.header("Defenses worth trying", anchor=False)
+    proposed = choose_defenses(answers, graph, model=load_time_model())
     if not proposed:
-        st.caption("Say what must not be learned.")
+        why = "None of the defenses fits this graph." if answers.secrets else ""
+        st.caption(why or "Say what must not be learned.")
         return []
-    st.markdown("**Defenses worth trying**")
-    return [
-        advice.defense
-        for advice in proposed
-        if st.checkbox(
-            f"{method_title(advice.defense)}: {advice.reason}",
-            True,
-            key=f"guide-try-{advice.defense}",
-        )
-    ]
+    kept = []
+    with st.grid(2, min_column_width=380, gap="small"):
+        for advice in proposed:
+            with st.container(border=True):
+                title = release_title(advice.defense)
+                if st.checkbox(f"**{title}**", True, key=f"guide-try-{advice.defense}"):
+                    kept.append(advice.defense)
+                time = format_duration(advice.seconds)
+                reason = f"{advice.reason[0].upper()}{advice.reason[1:]}"
+                st.caption(f"{escape(reason, 300)}. About {time} a release.")
+    return kept
 
 
 def _show_presets(answers: Answers, defenses: list[str]) -> None:
@@ -118,13 +122,16 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
         key="guide-preset",
         persist_state="session",
     )
-    is_ready = bool(answers.secrets) and (
-        "attribute" not in answers.secrets or answers.private is not None
-    )
-    if st.button(
-        "Run the audit", type="primary", key="guide-run", icon=":material/play_arrow:",
-        disabled=not is_ready,
-    ):  # fmt: skip
+    obstacle = "" if answers.secrets else "Say what must not be learned."
+    if "attribute" in answers.secrets and answers.private is None:
+        obstacle = "Choose the private column."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button(
+            "Run the audit", type="primary", key="guide-run", icon=":material/play_arrow:",
+            disabled=bool(obstacle),
+        )  # fmt: skip
+        st.caption(obstacle)
+    if pressed:
         _start(answers, presets[key], defenses)
 
 

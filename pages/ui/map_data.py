@@ -34,75 +34,50 @@ def load_layout(graph_hash: str) -> Layout:
 
 
 def load_everybody(view: AuditView | None) -> Graph:
-    """The stored graph with everybody in it, also those whom an audit left out."""
-    return _load_everybody(st.session_state["graph"], None if view is None else view.spec.private)
+    """The stored graph with all nodes, also those that an audit left out."""
+    graph_hash, private = st.session_state["graph"], None if view is None else view.spec.private
+
+    def load() -> Graph:
+        graph = cache.load_graph(graph_hash)
+        return graph if private is None else graph.with_private(private)
+
+    return cache.remember(None, load)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _load_everybody(graph_hash: str, private: str | None) -> Graph:
-    graph = cache.load_graph(graph_hash)
-    return graph if private is None else graph.with_private(private)
+def number_people(graph_hash: str) -> dict[str, int]:
+    """Id → number in the stored graph."""
+    return {node: number for number, node in enumerate(cache.load_graph(graph_hash).node_ids)}
 
 
 def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
-    """A row a person, as they are in a release; without an audit, in the open graph."""
-    if view is None:
-        return _load_people(st.session_state["graph"])
-    return cache.remember(view, _compute_people, release)
+    """A row a node, as it is in a release; without an audit, in the open graph."""
+    graph_hash = st.session_state["graph"]
 
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _load_people(graph_hash: str) -> pd.DataFrame:
-    graph = cache.load_graph(graph_hash)
-    attribute = next(iter(graph.attributes.values()), None)
-    return compute_people(graph, load_layout(graph_hash).communities, attribute=attribute)
-
-
-def _compute_people(view: AuditView, release: str) -> pd.DataFrame:
-    graph = load_everybody(view)
-    private = view.spec.private
-    attribute = graph.attributes.get(private) if private else None
-    if attribute is None:
+    def compute() -> pd.DataFrame:
+        graph, communities = load_everybody(view), load_layout(graph_hash).communities
         attribute = next(iter(graph.attributes.values()), None)
-    return compute_people(
-        graph,
-        load_layout(view.spec.graph_hash).communities,
-        view.nodes[view.nodes.release == release],
-        attribute,
-        None if release == ORIGINAL else cache.load_release(view, release),
-    )
+        if view is None:
+            return compute_people(graph, communities, attribute=attribute)
+        private = view.spec.private
+        attribute = (graph.attributes.get(private) if private else None) or attribute
+        released = None if release == ORIGINAL else cache.load_release(view, release)
+        nodes = view.nodes[view.nodes.release == release]
+        return compute_people(graph, communities, nodes, attribute, released)
+
+    return cache.remember(view, compute)
 
 
 def load_answer(view: AuditView | None) -> str:
     """The page's sentence."""
-    if view is None:
-        return _load_answer(st.session_state["graph"])
-    return cache.remember(view, _answer_map)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _load_answer(graph_hash: str) -> str:
-    return answer_map(_load_people(graph_hash))
-
-
-def _answer_map(view: AuditView) -> str:
-    return answer_map(load_people(view, ORIGINAL))
+    graph_hash = st.session_state["graph"]
+    return cache.remember(view, lambda: answer_map(load_people(view, ORIGINAL)), graph_hash)
 
 
 def load_ranked(view: AuditView | None, by: Color) -> pd.DataFrame:
-    """Everybody in the order of an amount."""
-    if view is None:
-        return _load_ranked(st.session_state["graph"], by)
-    return cache.remember(view, _rank_people, by)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _load_ranked(graph_hash: str, by: Color) -> pd.DataFrame:
-    return list_people(_load_people(graph_hash), by)
-
-
-def _rank_people(view: AuditView, by: Color) -> pd.DataFrame:
-    return list_people(load_people(view, ORIGINAL), by)
+    """All nodes in the order of an amount."""
+    graph_hash = st.session_state["graph"]
+    return cache.remember(view, lambda: list_people(load_people(view, ORIGINAL), by), graph_hash)
 
 
 def load_side(view: AuditView | None, release: str, only_changes: bool = False) -> Side:
@@ -110,7 +85,7 @@ def load_side(view: AuditView | None, release: str, only_changes: bool = False) 
     people = load_people(view, release)
     if view is None or release == ORIGINAL:
         return Side(release_title(release), people, session.current_graph().edges)
-    edges, lost, gained = cache.remember(view, _compute_edges, release)
+    edges, lost, gained = cache.remember(view, lambda: _compute_edges(view, release))
     changes = (lost, gained) if only_changes else (None, None)
     return Side(release_title(release), people, edges, *changes)
 
@@ -121,26 +96,15 @@ def _compute_edges(view: AuditView, release: str) -> tuple[np.ndarray, np.ndarra
     return (after.edges, *find_changes(graph, after))
 
 
-def load_communities(graph_hash: str, audit_id: str | None) -> tuple[pd.DataFrame, np.ndarray]:
+def load_communities(view: AuditView | None) -> tuple[pd.DataFrame, np.ndarray]:
     """A row a community and where it stands."""
-    if audit_id is None:
-        return _load_communities(graph_hash)
-    return cache.remember(cache.load_view(audit_id), _compute_communities)
+    graph_hash = st.session_state["graph"]
 
+    def place() -> tuple[pd.DataFrame, np.ndarray]:
+        table, layout = compute_communities(load_people(view, ORIGINAL)), load_layout(graph_hash)
+        return table, compute_places(layout.positions, layout.communities)[table.community - 1]
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _load_communities(graph_hash: str) -> tuple[pd.DataFrame, np.ndarray]:
-    return _place(graph_hash, _load_people(graph_hash))
-
-
-def _compute_communities(view: AuditView) -> tuple[pd.DataFrame, np.ndarray]:
-    return _place(view.spec.graph_hash, load_people(view, ORIGINAL))
-
-
-def _place(graph_hash: str, people: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-    table = compute_communities(people)
-    layout = load_layout(graph_hash)
-    return table, compute_places(layout.positions, layout.communities)[table.community - 1]
+    return cache.remember(view, place)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -19,7 +19,7 @@ from core.words import count_noun
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.identity_panel import show_fingerprint, show_identity
-from pages.ui.people import current_secret, list_people, select_nodes
+from pages.ui.node_table import current_secret, rank_nodes, select_nodes
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -66,7 +66,7 @@ def show_node(view: AuditView, release: str) -> None:
 
 def _show_head(view: AuditView, secret: Secret, release: str, node: str) -> None:
     """Who it is, the place among the people of the table, and the way to the next."""
-    names = list_people(view, secret, release).node.astype(str).tolist()
+    names = rank_nodes(view, secret, release).node.astype(str).tolist()
     place = names.index(node) if node in names else None
     head, back, on = st.columns([4, 1, 1], vertical_alignment="center")
     head.header(f"Node {escape(node)}", anchor=False)

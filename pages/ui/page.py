@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,10 @@ from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
-from core.data.spreadsheet import escape_cell
 from core.errors import AuditError
-from core.figures.chart import Chart
 from core.findings import tables
 from core.findings.labels import method_title, metric_title, release_title
+from core.findings.page_summary import STATE_MARKS, STATE_TITLES, Card, PageSummary
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.results import RELEASE
@@ -31,9 +30,9 @@ WAIT = "The next audit can start when this one is done or cancelled, in the rail
 """Why nothing can be started."""
 
 
-def open_page(title: str, purpose: str, needs_graph: bool = True) -> None:
+def open_page(title: str, purpose: str, needs_graph: bool = True, help: str | None = None) -> None:
     """The page's head; ends a page that needs a graph where none is open, and says what to do."""
-    st.title(title, anchor=False)
+    st.title(title, anchor=False, help=help)
     with st.container(key="question"):
         st.markdown(purpose)
     notice = st.session_state.pop("notice", None)
@@ -49,9 +48,37 @@ def open_page(title: str, purpose: str, needs_graph: bool = True) -> None:
 
 
 def show_answer(sentence: str) -> None:
-    """The page's one-sentence answer; `sentence` is Markdown, names in it are escaped."""
+    """The page's one sentence; `sentence` is Markdown, names in it are escaped."""
     with st.container(key="answer"):
         st.markdown(sentence)
+
+
+def show_summary(summary: PageSummary) -> None:
+    """Headline cards, one sentence, and the exact figures folded."""
+    if summary.cards:
+        show_cards(summary.cards)
+    show_answer(escape(summary.sentence, 400))
+    if summary.exact:
+        with st.expander("Exact figures", icon=":material/straighten:"):
+            st.markdown("\n".join(f"- {escape(line, 600)}" for line in summary.exact))
+
+
+def show_cards(cards: Sequence[Card]) -> None:
+    """One number each, what it is compared with, and the state of its limit in a word and mark."""
+    with st.grid(len(cards), min_column_width=220, key="cards"):
+        for card in cards:
+            state = "" if card.state is None else f"{STATE_MARKS[card.state]} "
+            st.metric(
+                card.title,
+                f"{state}{card.value}",
+                card.compared_with,
+                delta_color="off",
+                delta_arrow="off",
+                delta_description=None if card.state is None else STATE_TITLES[card.state],
+                help=escape(card.detail, 600),
+                border=True,
+                height="stretch",
+            )
 
 
 def show_error(error: AuditError) -> None:
@@ -166,71 +193,47 @@ def _show_nothing(what: str) -> None:
     graph = session.current_graph()
     st.info(f"No audit of {escape(graph.name)} is open. {what}", icon=":material/info:")
     with st.container(horizontal=True):
-        st.page_link(PAGES / "verdict.py", label="Answer a few questions", icon=":material/gavel:")
+        st.page_link(PAGES / "decision.py", label="Answer a few questions", icon=":material/gavel:")
         st.page_link(PAGES / "attack.py", label="Run attacks", icon=":material/arrow_forward:")
         st.page_link(PAGES / "audits.py", label="Open an earlier audit", icon=":material/history:")
 
 
-def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
-    """A chart, how it was computed, and its data as CSV; returns the chart's selection."""
-    if title:
-        st.header(title, anchor=False)
-    if chart.is_empty:
-        st.caption(escape(chart.note, 300) or "There is nothing to draw here yet.")
-        return None
-    event = st.plotly_chart(
-        chart.figure,
-        key=key,
-        theme=None,
-        config={"displaylogo": False, "displayModeBar": False},
-        alt=name_chart(chart, title),
-        **options,
-    )
-    with st.container(horizontal=True, wrap=False):
-        st.caption(escape(chart.note, 400), width="stretch")
-        download_table(chart.table, key)
-    return event
-
-
-def name_chart(chart: Chart, title: str = "") -> str:
-    """What a chart shows, for those who do not see it: its title, axes and how it was computed."""
-    layout = chart.figure.layout
-    axes = [axis.title.text for axis in (layout.xaxis, layout.yaxis) if axis.title.text]
-    named = title or (f"Chart of {' and '.join(axes)}" if axes else "Chart")
-    text = " ".join(f"{named}. {chart.note} The table has all values.".split())
-    return text.replace("<br>", " ")
-
-
-def download_table(
-    table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, label: str = "CSV"
-) -> None:
-    """A table as a file; a function is asked for it only where somebody wants the file."""
-    st.download_button(
+def choose_one(label: str, options: Sequence[Any], titles: Mapping[Any, str], key: str) -> Any:
+    """One of several, as segments; a single option is taken without asking."""
+    if len(options) == 1:
+        return options[0]
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = options[0]
+    return st.segmented_control(
         label,
-        data=lambda: write_csv(table() if callable(table) else table),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        key=f"csv-{name}",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
+        options,
+        format_func=lambda option: titles.get(option, str(option)),
+        key=key,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
     )
 
 
-def write_csv(table: pd.DataFrame) -> bytes:
-    """CSV in UTF-8; a text that a spreadsheet would run as a formula is made inert."""
-    safe = table.copy()
-    for name in safe.columns:
-        if not pd.api.types.is_numeric_dtype(safe[name]):
-            safe[name] = safe[name].map(lambda v: escape_cell(v) if isinstance(v, str) else v)
-    content: bytes = safe.to_csv(index=False).encode()
-    return content
+def choose_release(label: str, releases: Sequence[str], key: str, start: str | None = None) -> str:
+    """One of the releases of an audit; a single one is taken without asking."""
+    if len(releases) == 1:
+        return releases[0]
+    release: str = st.selectbox(
+        label,
+        releases,
+        releases.index(start) if start in releases else 0,
+        format_func=release_title,
+        key=key,
+        persist_state="session",
+    )
+    return release
 
 
 def show_next(page: str, label: str) -> None:
-    """The way on to the next page."""
-    st.divider()
-    st.page_link(PAGES / f"{page}.py", label=label, icon=":material/arrow_forward:")
+    """The one next step: a button that says where it leads."""
+    if st.button(label, key="next", type="primary", icon=":material/arrow_forward:"):
+        st.switch_page(PAGES / f"{page}.py")
 
 
 def choose_identity(attacks: Sequence[MethodChoice]) -> dict[str, Any]:
@@ -243,6 +246,18 @@ def choose_identity(attacks: Sequence[MethodChoice]) -> dict[str, Any]:
 def learns(choice: MethodChoice) -> bool:
     """Whether an attack learns from another graph, where the attacker holds one."""
     return bool(getattr(find_method(choice.key, *ATTACK_KINDS), "transfers", False))
+
+
+def keep_fields(view: AuditView) -> dict[str, Any]:
+    """The open audit's fields that a changed run of it keeps: what attackers know, for whom."""
+    spec = view.spec
+    names = (
+        "attacks", "defenses", "num_repeats", "adaptive", "released_links", "releases_held",
+        "hold_every_defense", "evaluation", "policy", "purpose",
+    )  # fmt: skip
+    identity = {} if spec.identity is None else spec.identity.model_dump()
+    kept = {name: getattr(spec, name) for name in names}
+    return {**kept, "identity": identity if spec.identity is not None else None}
 
 
 def make_spec(fields: dict[str, Any]) -> AuditSpec:

@@ -13,6 +13,7 @@ from core.findings.people_map import Color, list_people
 from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
+from pages.ui.chart import download_table
 from pages.ui.map_data import load_ranked
 from pages.ui.text import escape
 
@@ -84,7 +85,7 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
     with st.container(horizontal=True, wrap=False):
         rows = f"The first {MAX_ROWS:,} rows. " if len(ranked) > len(top) else ""
         st.caption(f"{rows}Choose a row to open the person.", width="stretch")
-        page.download_table(ranked.drop(columns="number"), "map")
+        download_table(ranked.drop(columns="number"), "map")
 
 
 def choose(kind: str, numbers: list[int]) -> None:

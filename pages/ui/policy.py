@@ -15,7 +15,7 @@ DEFAULT = "public"
 
 
 def current_policy(view: AuditView | None) -> Policy:
-    """What was picked on the Verdict page, else the audit's own, else the strictest."""
+    """What was picked on the page Release decision, else the audit's own, else the strictest."""
     picked = st.session_state.get("policy-picked")
     if picked is not None and (view is None or picked[0] == view.summary.id):
         return find_policy(picked[1])
@@ -44,11 +44,11 @@ def list_keys(view: AuditView) -> list[str]:
 
 def judge_view(view: AuditView) -> Verdict:
     """The verdict under the current policy, computed once a state of the audit."""
-    return cache.remember(view, _judge, current_policy(view).model_dump_json())
+    return _judge(view, current_policy(view))
 
 
-def _judge(view: AuditView, policy: str) -> Verdict:
-    return judge(view, Policy.model_validate_json(policy))
+def _judge(view: AuditView, policy: Policy) -> Verdict:
+    return cache.remember(view, lambda: judge(view, policy))
 
 
 def judge_earlier(view: AuditView) -> tuple[AuditSummary, Verdict] | None:
@@ -57,9 +57,7 @@ def judge_earlier(view: AuditView) -> tuple[AuditSummary, Verdict] | None:
         is_earlier = summary.created < view.summary.created and summary.id != view.summary.id
         is_same = summary.graph_hash == view.summary.graph_hash and summary.study is None
         if is_earlier and is_same and summary.state is State.DONE:
-            earlier = cache.load_view(summary.id)
-            policy = current_policy(view).model_dump_json()
-            return summary, cache.remember(earlier, _judge, policy)
+            return summary, _judge(cache.load_view(summary.id), current_policy(view))
     return None
 
 
@@ -71,8 +69,8 @@ def show_default_policy(view: AuditView) -> None:
     st.info(
         f"Nobody has said who receives the release, so it is judged for “{escape(policy.title)}”, "
         "the strictest policy that is shipped. Its limits are a starting point, not law. Choose "
-        "another under “Judged for” on the Verdict page, answer the questions there, or audit "
-        "with limits of your own: `core audit --policy FILE`.",
+        "another under “Judge for” on the page Release decision, or audit with limits of your "
+        "own: `core audit --policy FILE`.",
         icon=":material/policy:",
     )
 

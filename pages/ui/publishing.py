@@ -18,7 +18,7 @@ from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import explain_release
 from core.release import Release
 from pages.ui import documents, job, login, page, service
-from pages.ui.decisions import record_handout
+from pages.ui.decision_record import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
 from pages.ui.text import escape
@@ -68,7 +68,7 @@ def _show_form(view: AuditView) -> None:
         placeholder="none is chosen yet",
     )
     if choice is None:
-        st.caption("Choose a release first, here or on the Verdict page.")
+        st.caption("Choose a release first, here or on the page Release decision.")
     is_clear = choice is not None and _check_policy(view, choice.id)
     if right.button(
         "Make the release",

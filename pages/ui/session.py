@@ -222,4 +222,4 @@ def choose_attacks(keys: list[str], num_repeats: int, adaptive: bool = False) ->
         for method in list_methods(kind):
             st.session_state[f"attack.{method.info.key}"] = method.info.key in keys
     st.session_state["num_repeats"] = num_repeats
-    st.session_state["aware"] = adaptive
+    st.session_state["adaptive"] = adaptive

@@ -21,7 +21,7 @@ DONE = ":material/check_circle:"
 RUNNING = ":material/progress_activity:"
 ATTENTION = ":material/error:"
 
-RESULT_PAGES = ("verdict", "risk", "homophily", "tradeoff", "report")
+RESULT_PAGES = ("decision", "risk", "homophily", "tradeoff", "report")
 REDRAW_S = 5.0
 """Drawing all charts anew for every finished part would take the processor from the audit."""
 SHORT_S, SLOW_POLL_S, SLOW_REDRAW_S = 30.0, 2.0, 20.0

@@ -14,6 +14,7 @@ from core.findings.study import compute_falls, compute_study, describe_falls, de
 from core.findings.tables import list_threats
 from core.words import count_noun
 from pages.ui import cache, job, page, service
+from pages.ui.chart import show_chart
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -81,7 +82,7 @@ def _show_result(kind: StudyKind, study: Study) -> None:
         elif sentence := describe_study(table, threat, kind):
             st.markdown(sentence)
         chart = study_figures.study_lines(table, threat, kind, current_theme(), study.names)
-        page.show_chart(chart, f"study-{kind.key}-{threat}")
+        show_chart(chart, f"study-{kind.key}-{threat}")
         if study.names:
             with st.expander("By how much each attack falls"):
                 falls = compute_falls(table, threat, study.names)

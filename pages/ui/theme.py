@@ -27,6 +27,15 @@ _STYLE = """
 :is(.st-key-releases-table, [class*="st-key-limits-"]) :is(td, th) {padding: .35rem .45rem;
   font-size: .84rem; line-height: 1.35; overflow-wrap: anywhere; min-width: 0;}
 iframe {border: 0;}
+.limit-bar {position: relative; height: 12px; border-radius: 3px; overflow: hidden;
+  background: color-mix(in srgb, currentColor 12%, transparent);}
+.limit-bar span {position: absolute; inset: 0 auto 0 0; background: #6b7f95;}
+.limit-bar span.exceeded {background: #c4504b;} .limit-bar span.met {background: #3f8f6b;}
+.limit-bar span.not_proven {background: #b98521;}
+.limit-bar i {position: absolute; left: 50%; top: 0; bottom: 0; width: 2px;
+  background: currentColor;}
+.st-key-limits-matrix :is(td, th):not(:first-child) {text-align: center;}
+[data-testid="stMetricDelta"] {white-space: normal;}
 @media (max-width: 1180px) {
   .block-container {padding-left: 2.2rem; padding-right: 2.2rem;}
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]

@@ -19,7 +19,7 @@ TIMEOUT_S = 120
 
 PAGES = {
     "overview": "Overview",
-    "verdict": "Release decision",
+    "decision": "Release decision",
     "data": "Data",
     "attack": "Attack",
     "defend": "Defend",
@@ -101,6 +101,14 @@ def open_app(audited: tuple[AuditService, str], warmed: list[str]) -> Iterator[O
 def example(audited: tuple[AuditService, str]) -> str:
     """Hash of the generated network of 1,000 people, stored but in no audit."""
     return audited[0].save_graph(load_dataset("social").graph)
+
+
+def open_tab(app: AppTest, tabs: str, label: str) -> AppTest:
+    """Open a tab: its content runs only then."""
+    app.session_state[tabs] = label
+    app.run()
+    assert not app.exception, app.exception
+    return app
 
 
 @pytest.fixture

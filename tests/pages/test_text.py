@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from core.words import count_noun
-from pages.ui.page import write_csv
+from pages.ui.chart import write_csv
 from pages.ui.text import escape, show_seconds
 
 

@@ -1,4 +1,4 @@
-"""People: who works here, with which tokens, and what was done?"""
+"""Users: who works here, with which tokens, and what was done."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from core.audit.access.tokens import DAYS, MAX_DAYS, Token
 from core.errors import AuditError
 from core.words import count_noun
 from pages.ui import page, service
+from pages.ui.chart import download_table
 from pages.ui.text import escape
 
 RIGHTS = {
@@ -75,7 +76,7 @@ def _show_trail() -> None:
     entries = service.open_service().team.list_trail(NEWEST)
     table = pd.DataFrame([asdict(entry) for entry in entries])
     st.dataframe(table, hide_index=True, key="trail")
-    page.download_table(table, "trail")
+    download_table(table, "trail")
     st.caption(f"The newest {NEWEST} lines; `python -m core trail --json` prints all of them.")
 
 

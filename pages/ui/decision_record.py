@@ -16,6 +16,7 @@ from core.errors import AuditError
 from core.findings.decisions import COLUMNS, format_moment, list_decision_rows, make_evidence
 from core.findings.labels import release_title
 from pages.ui import page, service
+from pages.ui.chart import download_table
 from pages.ui.policy import judge_view
 from pages.ui.text import escape
 
@@ -61,7 +62,7 @@ def show_history(view: AuditView) -> None:
         table = pd.DataFrame(list_decision_rows(view.decisions), columns=list(COLUMNS))
         st.dataframe(table, hide_index=True, key="decisions", alt="Decisions, the newest first")
         st.caption("Each rests on what was known then. Nothing here is edited: a later one counts.")
-        page.download_table(table, "decisions")
+        download_table(table, "decisions")
 
 
 def record_handout(view: AuditView, release: str, make: Callable[[], bytes]) -> Callable[[], bytes]:

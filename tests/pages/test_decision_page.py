@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from core.findings.facts import STATE_MARKS
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
-from tests.pages.conftest import OpenApp
+from core.findings.verdict_words import DECISION_TITLES
+from tests.pages.conftest import OpenApp, open_tab
 
 RELEASE = "random_deletion:strength=0.5"
 
@@ -18,7 +20,7 @@ def find_choice(app):
 
 
 def test_without_an_audit_the_questions_are_asked(open_app: OpenApp, example: str) -> None:
-    app = open_app("verdict", graph=example)
+    app = open_app("decision", graph=example)
     labels = [box.label for box in [*app.radio, *app.multiselect]]
     for question in (
         "Who receives it?",
@@ -28,12 +30,12 @@ def test_without_an_audit_the_questions_are_asked(open_app: OpenApp, example: st
     ):
         assert question in labels
     assert not app.button(key="guide-run").disabled
-    assert 1 <= sum(str(box.key).startswith("guide-try-") for box in app.checkbox) <= 3
+    assert 1 <= sum(str(box.key).startswith("guide-try-") for box in app.checkbox) <= 4
     assert "Can refuse a release" in str(app.radio(key="guide-preset").proto.captions)
 
 
 def test_nothing_secret_cannot_be_run(open_app: OpenApp, example: str) -> None:
-    app = open_app("verdict", graph=example)
+    app = open_app("decision", graph=example)
     box = next(box for box in app.multiselect if box.label == "What must not be learned?")
     box.set_value([]).run()
     assert app.button(key="guide-run").disabled
@@ -42,19 +44,19 @@ def test_nothing_secret_cannot_be_run(open_app: OpenApp, example: str) -> None:
 def test_the_verdict_of_an_audit_is_that_of_the_pure_function(
     open_app: OpenApp, audited, audit_id: str
 ) -> None:
-    app = open_app("verdict", audit=audit_id)
+    app = open_app("decision", audit=audit_id)
     view = audited[0].get_view(audit_id)
     verdict = judge(view, find_policy("public"))
-    labels = [expander.label for expander in app.expander]
-    for release in verdict.releases:
-        words = release.decision.replace("_", " ")
-        assert any(words in label.lower() for label in labels)
+    matrix = app.table[0].value
+    assert len(matrix.columns) == len(verdict.releases)
+    for column, release in zip(matrix.columns, verdict.releases, strict=True):
+        assert matrix[column].iloc[0] == DECISION_TITLES[release.decision]
     assert verdict.recommended is None
     assert find_choice(app).value is None
 
 
 def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -> None:
-    app = open_app("verdict", audit=audit_id)
+    app = open_app("decision", audit=audit_id)
     app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
     assert not app.exception
     assert "controlled room" in texts(app)
@@ -69,7 +71,7 @@ def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
     open_app: OpenApp, audit_id: str, audited
 ) -> None:
     view = audited[0].get_view(audit_id)
-    app = open_app("verdict", audit=audit_id)
+    app = open_app("decision", audit=audit_id)
     choose(app, audit_id, "partner")
     decision = judge(view, find_policy("partner")).find(RELEASE).decision
     assert decision != "publish"
@@ -95,8 +97,8 @@ def test_a_later_recommendation_is_proposed_and_a_choice_by_hand_stays(
         "judge",
         lambda v, p: judge(v, p).model_copy(update={"recommended": recommended["now"]}),
     )
-    monkeypatch.setattr(policy.cache, "remember", lambda view, compute, *args: compute(view, *args))
-    app = open_app("verdict", audit=audit_id)
+    monkeypatch.setattr(policy.cache, "remember", lambda view, make, *more: make())
+    app = open_app("decision", audit=audit_id)
     assert find_choice(app).value is None
     recommended["now"] = RELEASE
     assert find_choice(app.run()).value == RELEASE
@@ -118,7 +120,7 @@ def test_report_never_preselects_what_was_not_chosen(open_app: OpenApp, audit_id
 def test_a_decision_is_recorded_with_its_evidence(
     open_app: OpenApp, audit_id: str, audited
 ) -> None:
-    app = open_app("verdict", audit=audit_id)
+    app = open_app("decision", audit=audit_id)
     choose(app, audit_id, "partner")
     record = next(b for b in app.button if b.label == "Record the decision")
     record.click().run()
@@ -148,12 +150,12 @@ def test_a_decision_is_recorded_with_its_evidence(
 
 
 def test_what_is_handed_out_is_recorded_with_its_hash(audited, audit_id: str, monkeypatch) -> None:
-    from pages.ui import decisions, service
+    from pages.ui import decision_record, service
 
-    monkeypatch.setattr(decisions, "judge_view", lambda v: judge(v, find_policy("public")))
+    monkeypatch.setattr(decision_record, "judge_view", lambda v: judge(v, find_policy("public")))
     service.use_service(audited[0])
     view = audited[0].get_view(audit_id)
-    make = decisions.record_handout(view, RELEASE, lambda: b"a release")
+    make = decision_record.record_handout(view, RELEASE, lambda: b"a release")
     count = len(view.decisions)
     assert len(audited[0].get_view(audit_id).decisions) == count  # not before it is handed out
     assert make() == b"a release"
@@ -166,20 +168,40 @@ def test_what_is_handed_out_is_recorded_with_its_hash(audited, audit_id: str, mo
 
 
 def test_a_page_without_a_policy_says_by_what_it_judges(open_app: OpenApp, audit_id: str) -> None:
-    for page in ("verdict", "tradeoff", "report"):
+    for page in ("decision", "tradeoff", "report"):
         app = open_app(page, audit=audit_id)
         assert "Nobody has said who receives the release" in texts(app)
         assert "starting point, not law" in texts(app)
-    app = open_app("verdict", audit=audit_id)
+    app = open_app("decision", audit=audit_id)
     app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
     assert "Nobody has said who receives" not in texts(app)
 
 
-def test_all_releases_are_compared_limit_by_limit(open_app: OpenApp, audit_id: str) -> None:
-    app = open_app("verdict", audit=audit_id)
-    assert "All releases, limit by limit" in [item.value for item in app.header]
-    (compared,) = [t.value for t in app.table if t.value.columns[0] == "Limit"]
-    assert list(compared.columns[1:]) == ["Original", "Random deletion (strength = 0.5)"]
-    limits = [t.value for t in app.table if "At most" in t.value.columns]
-    assert len(limits) == 2
-    assert all("Kept" in table.columns and "By" in table.columns for table in limits)
+def test_every_release_has_a_mark_for_every_limit(open_app: OpenApp, audited, audit_id) -> None:
+    app = open_app("decision", audit=audit_id)
+    verdict = judge(audited[0].get_view(audit_id), find_policy("public"))
+    matrix = app.table[0].value
+    for column, release in zip(matrix.columns, verdict.releases, strict=True):
+        marks = [STATE_MARKS[check.state] for check in release.checks]
+        assert [mark for mark in matrix[column].iloc[1:] if mark != "–"] == [
+            mark for mark in marks if mark != "–"
+        ]
+    assert "✓ met" in texts(app)
+
+
+def test_what_would_change_the_decision_is_a_button(open_app: OpenApp, audited, audit_id) -> None:
+    from core.findings.guide import propose_changes
+
+    view = audited[0].get_view(audit_id)
+    verdict = judge(view, find_policy("public"))
+    proposals = propose_changes(view, verdict, view.load_graph())
+    app = open_app("decision", audit=audit_id)
+    shown = [str(b.key) for b in app.button if str(b.key).startswith("change-")]
+    assert shown
+    assert set(shown) <= {f"change-{proposal.key}" for proposal in proposals}
+
+
+def test_a_limit_can_be_read_in_figures(open_app: OpenApp, audit_id: str) -> None:
+    app = open_tab(open_app("decision", audit=audit_id), "decision-tabs", "Each release")
+    (limits,) = [t.value for t in app.table if "At most" in t.value.columns]
+    assert {"State", "By"} <= set(limits.columns)

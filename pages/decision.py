@@ -1,0 +1,277 @@
+"""Release decision: which release, if any, may go to whom."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import streamlit as st
+
+from core.audit.presets import PRESETS
+from core.audit.spec import MethodChoice
+from core.audit.view import AuditView
+from core.figures.comparing import compare_releases
+from core.findings.comparing import answer_changes, compute_comparison
+from core.findings.decisions import format_day
+from core.findings.facts import STATE_MARKS, STATE_TITLES
+from core.findings.glossary import explain_term
+from core.findings.guide import Proposal, propose_changes
+from core.findings.labels import release_title, short_titles
+from core.findings.page_summary import list_deciding, summarize_decision
+from core.findings.policy import list_policies
+from core.findings.verdict import Check, ReleaseVerdict, Verdict
+from core.findings.verdict_words import (
+    DECISION_MEANINGS,
+    DECISION_TITLES,
+    compute_limit_table,
+    explain_check,
+    explain_others,
+)
+from core.release import ORIGINAL
+from pages.ui import cache, page, session
+from pages.ui.chart import show_chart
+from pages.ui.decision_record import show_history, show_record
+from pages.ui.estimate import estimate_audit, load_time_model
+from pages.ui.guide_form import show_guide
+from pages.ui.policy import (
+    choose_release,
+    chosen_release,
+    current_policy,
+    judge_earlier,
+    judge_view,
+    list_keys,
+    pick_policy,
+    show_default_policy,
+)
+from pages.ui.text import escape
+from pages.ui.theme import current_theme
+
+ICONS = {
+    "publish": ":material/check_circle:",
+    "review": ":material/help:",
+    "do_not_publish": ":material/block:",
+}
+NUM_DECIDING = 3
+MAX_BAR = 2.0  # multiples of the limit
+
+
+def main() -> None:
+    page.open_page("Release decision", "Which release, if any, may go to whom.")
+    audit_id = session.current_audit()
+    if audit_id is None:
+        show_guide()
+        return
+    view = cache.load_view(audit_id)
+    page.show_state(view)
+    if (view.results.status == "done").any():
+        _show_decision(view)
+    elif view.summary.state.is_active:
+        st.info("The decision appears here as soon as the first parts are finished.")
+    with st.expander("Start over with other answers", icon=":material/quiz:"):
+        show_guide()
+
+
+def _show_decision(view: AuditView) -> None:
+    verdict = judge_view(view)
+    found = None if verdict.recommended is None else verdict.find(verdict.recommended)
+    _show_banner(view, verdict)
+    subject = found or next(iter(_list_nearest(verdict)), None)
+    if subject is not None:
+        _show_deciding(subject)
+    show_default_policy(view)
+    _show_matrix(verdict)
+    _show_choice(view, verdict)
+    _show_changes(view, verdict)
+    _show_evidence(view, verdict)
+    page.show_next("report", "Hand over report and release")
+
+
+def _show_banner(view: AuditView, verdict: Verdict) -> None:
+    """The decision, for whom, under which policy."""
+    policy = current_policy(view)
+    summary = summarize_decision(view, policy, verdict)
+    purpose = view.spec.purpose or {}
+    with st.container(border=True, key="banner"):
+        page.show_answer(escape(summary.sentence, 400))
+        recipient = escape(purpose.get("recipient", policy.title), 80)
+        st.caption(
+            f"Recipient: {recipient}. Policy: {escape(policy.title, 80)}, version {policy.version}."
+        )
+        if view.summary.state.is_active:
+            st.caption("The audit is still running: what is not tested yet cannot be cleared.")
+        keys = list_keys(view)
+        titles = {p.key: p.title for p in (*list_policies(), policy)}
+        key = st.segmented_control(
+            "Judge for",
+            keys,
+            default=policy.key,
+            format_func=titles.__getitem__,
+            key=f"policy-{view.summary.id}",
+            required=True,
+            help=explain_term("Policy"),
+        )
+        if key is not None and key != policy.key:
+            pick_policy(view, key)
+            st.rerun()
+
+
+def _list_nearest(verdict: Verdict) -> list[ReleaseVerdict]:
+    """The release nearest to meeting its limits first."""
+    order = {"publish": 0, "review": 1, "do_not_publish": 2}
+
+    def grave(release: ReleaseVerdict) -> tuple[int, float]:
+        return order[release.decision], max((c.severity for c in release.checks), default=0.0)
+
+    return sorted(verdict.releases, key=grave)
+
+
+def _show_deciding(release: ReleaseVerdict) -> None:
+    """The limits that decide on a release, as sentences with a bar against the limit."""
+    st.header(f"What decides on {release_title(release.release)}", anchor=False)
+    for check in list_deciding(release)[:NUM_DECIDING]:
+        left, right = st.columns([3, 2], vertical_alignment="center")
+        mark, state = STATE_MARKS[check.state], STATE_TITLES[check.state]
+        left.markdown(f"**{mark} {state}** {escape(explain_check(check), 300)}")
+        right.html(_draw_bar(check))
+
+
+def _draw_bar(check: Check) -> str:
+    """A bar of the measured value; the line is the limit. Numbers only: nothing of the user's."""
+    share = min(check.severity / MAX_BAR, 1.0)
+    words = f"{check.severity:.2g} times the limit, {STATE_TITLES[check.state]}"
+    return (
+        f'<div class="limit-bar" role="img" aria-label="{words}">'
+        f'<span class="{check.state}" style="width:{share:.1%}"></span><i></i></div>'
+    )
+
+
+def _show_matrix(verdict: Verdict) -> None:
+    """A row a limit, a column a release: a mark for the state, and the decision on top."""
+    st.header("Every release against every limit", anchor=False)
+    names = short_titles([r.release for r in verdict.releases])
+    limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
+    columns = {}
+    for release in verdict.releases:
+        states = {c.limit.name: STATE_MARKS[c.state] for c in release.checks}
+        marks = [states.get(name, STATE_MARKS["not_tested"]) for name in limits]
+        columns[escape(names[release.release], 40)] = [DECISION_TITLES[release.decision], *marks]
+    table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])
+    with st.container(key="limits-matrix"):
+        st.table(table, border="horizontal", alt="Releases and limits")
+    legend = "  ".join(f"{mark} {STATE_TITLES[state]}" for state, mark in STATE_MARKS.items())
+    st.caption(legend)
+    for release, why in verdict.not_made.items():
+        st.caption(f"{release_title(release)} could not be made: {escape(why, 300)}")
+
+
+def _show_choice(view: AuditView, verdict: Verdict) -> None:
+    """The release that Report and publishing go on with, and why not each other one."""
+    ids = [r.release for r in verdict.releases if r.release != ORIGINAL]
+    if not ids:
+        return
+    st.header("Choose a release", anchor=False)
+    for release, reason in explain_others(verdict, view.results):
+        st.markdown(f"- **{release_title(release)}**: {escape(reason, 300)}")
+    chosen = chosen_release(view)
+    names = {None: "none yet"} | {r: release_title(r) for r in ids}
+    options = [None, *ids]
+    # A new policy or recommendation proposes anew; what was picked by hand stays.
+    key = f"choose-{view.summary.id}-{current_policy(view).key}-{verdict.recommended}"
+    picked = st.selectbox(
+        "Choose this release",
+        options,
+        options.index(chosen) if chosen in options else 0,
+        format_func=names.__getitem__,
+        key=key,
+        help="Report and publishing go on with it.",
+        on_change=lambda: choose_release(view, st.session_state[key]),
+    )
+    found = None if picked is None else verdict.find(picked)
+    if found is not None and found.decision != "publish":
+        st.warning(
+            f"{release_title(found.release)}: {DECISION_TITLES[found.decision].lower()}; "
+            f"{DECISION_MEANINGS[found.decision]}.",
+            icon=ICONS[found.decision],
+        )
+    show_record(view, picked)
+
+
+def _show_changes(view: AuditView, verdict: Verdict) -> None:
+    """What could change the decision, each a button that runs it."""
+    graph = cache.load_graph(view.spec.graph_hash)
+    proposals = propose_changes(view, verdict, graph, load_time_model())
+    if not proposals or view.summary.state.is_active:
+        return
+    st.header("What would change the decision", anchor=False)
+    for proposal in proposals:
+        label, fields = _plan_proposal(view, proposal)
+        time = estimate_audit(fields)
+        if not time:  # it cannot run with this audit's threats
+            continue
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button(label, key=f"change-{proposal.key}", icon=":material/play_arrow:"):
+                page.start_audit(fields)
+            st.caption(f"{escape(proposal.reason, 300)} {time[0].upper()}{time[1:]}.")
+
+
+def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, object]]:
+    """The button's label, and the fields of the audit that it starts."""
+    fields = page.keep_fields(view)
+    if proposal.action == "try_defense":
+        choice = MethodChoice.parse(proposal.key, "defense")
+        fields["defenses"] = [*view.spec.defenses, choice]
+        return f"Try {release_title(choice.id)}", fields
+    preset = next(p for p in PRESETS if p.key == proposal.key)
+    keys = preset.choose_attacks(
+        view.spec.has_link_threat, view.spec.private is not None, view.spec.identity is not None
+    )
+    kept = [c for c in view.spec.attacks if c.key not in keys]
+    fields["attacks"] = [*kept, *(MethodChoice(key=key) for key in keys)]
+    fields["num_repeats"] = max(preset.num_repeats, view.spec.num_repeats)
+    fields["adaptive"] = view.spec.adaptive or preset.adaptive
+    return f"Run the {preset.title.lower()} audit", fields
+
+
+def _show_evidence(view: AuditView, verdict: Verdict) -> None:
+    earlier = judge_earlier(view)
+    names = ["Limits in figures", "Each release", "Earlier decisions"]
+    tabs = st.tabs(names, key="decision-tabs", on_change="rerun")
+    when = "" if earlier is None else f"the audit of {format_day(earlier[0].created)}"
+    if tabs[0].open:
+        with tabs[0]:
+            table = compute_comparison(verdict, None if earlier is None else earlier[1])
+            ids = [release.release for release in verdict.releases]
+            if not table.empty:
+                show_chart(compare_releases(table, ids, current_theme(), when), "comparison")
+                if earlier is not None:
+                    st.markdown(escape(answer_changes(table, when), 2000))
+    if tabs[1].open:
+        with tabs[1]:
+            ids = [r.release for r in verdict.releases]
+            release = verdict.find(page.choose_release("Release", ids, "limits-release"))
+            assert release is not None
+            _show_limits(release)
+    if tabs[2].open:
+        with tabs[2]:
+            show_history(view)
+            if not view.decisions:
+                st.caption("No decision on this graph is on record.")
+
+
+def _show_limits(release: ReleaseVerdict) -> None:
+    """Each limit with its figure; what was refuted or not tested."""
+    table = compute_limit_table(release).rename(columns={"": "State", "Limit": "At most"})
+    with st.container(key="limits-table"):
+        shown = table.astype(str).map(lambda text: _keep_interval(escape(text, 200)))
+        st.table(shown, hide_index=True, border="horizontal", alt="Limits, and what was measured")
+    st.caption("Measured is the strongest of all attacks; an empty cell was not tested.")
+    told = [escape(text, 300) for text in (*release.refuted, *release.untried)]
+    st.markdown("\n".join(f"- {text}" for text in told))
+
+
+def _keep_interval(text: str) -> str:
+    """A narrow cell breaks before an interval, not within it."""
+    return re.sub(r", (?=[^\]]*\])", ",\u00a0", text)
+
+
+main()

@@ -1,0 +1,117 @@
+"""A chart on a page: the figure, the line on its computation, its files as CSV, PNG and SVG."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.data.spreadsheet import escape_cell
+from core.figures.chart import Chart
+from pages.ui.text import escape
+
+CONFIG: dict[str, Any] = {
+    "displaylogo": False,
+    "displayModeBar": "hover",
+    "modeBarButtons": [["toImage"]],
+}
+_IMAGES_HTML = """<button type="button" data-format="png">PNG</button>
+<button type="button" data-format="svg">SVG</button>"""
+_IMAGES_CSS = """
+button {all: unset; cursor: pointer; color: var(--st-text-color); font: inherit;
+  font-size: .93rem; padding: .3rem .45rem; border-radius: 6px; opacity: .85;}
+button:hover {color: var(--st-primary-color); opacity: 1;}
+button:focus-visible {outline: 2px solid var(--st-primary-color);}
+"""
+_IMAGES_JS = """
+export default function ({ data, parentElement }) {
+  for (const button of parentElement.querySelectorAll("button")) {
+    button.setAttribute("aria-label", `${button.dataset.format.toUpperCase()} of ${data.alt}`);
+    button.onclick = () => {
+      const plot = document.querySelector(`.st-key-${data.key} .js-plotly-plot`);
+      const tool = plot && plot.querySelector(".modebar-btn");
+      if (!tool) return;
+      plot._context.toImageButtonOptions = {
+        format: button.dataset.format, filename: data.name, scale: 2,
+      };
+      tool.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    };
+  }
+}
+"""
+
+
+def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
+    """A chart, the line on its computation and its files; returns the chart's selection."""
+    if title:
+        st.header(title, anchor=False)
+    if chart.is_empty:
+        st.caption(escape(chart.note, 300) or "There is nothing to draw here yet.")
+        return None
+    slug = re.sub(r"\W", "-", key)
+    with st.container(key=f"chart-{slug}"):
+        event = st.plotly_chart(
+            chart.figure,
+            key=key,
+            theme=None,
+            config=CONFIG,
+            alt=name_chart(chart, title),
+            **options,
+        )
+    with st.container(horizontal=True, wrap=False, gap="xsmall"):
+        st.caption(escape(chart.note, 400), width="stretch")
+        download_table(chart.table, key)
+        _offer_images(f"chart-{slug}", slug, title or chart.title or "the chart")
+    return event
+
+
+@cache
+def _register_images() -> Callable[..., object]:
+    return st.components.v2.component(
+        "chart_images", html=_IMAGES_HTML, css=_IMAGES_CSS, js=_IMAGES_JS
+    )
+
+
+def _offer_images(key: str, name: str, alt: str) -> None:
+    """PNG and SVG, drawn by the browser from the figure that it shows."""
+    data = {"key": key, "name": name, "alt": alt}
+    _register_images()(key=f"images-{key}", data=data, width="content")
+
+
+def name_chart(chart: Chart, title: str = "") -> str:
+    """What a chart shows, for those who do not see it: its title, axes and how it was computed."""
+    layout = chart.figure.layout
+    axes = [axis.title.text for axis in (layout.xaxis, layout.yaxis) if axis.title.text]
+    named = title or chart.title or (f"Chart of {' and '.join(axes)}" if axes else "Chart")
+    text = " ".join(f"{named}. {chart.note} The table has all values.".split())
+    return text.replace("<br>", " ")
+
+
+def download_table(
+    table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, label: str = "CSV"
+) -> None:
+    """A table as a file; a function is asked for it only where somebody wants the file."""
+    st.download_button(
+        label,
+        data=lambda: write_csv(table() if callable(table) else table),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"csv-{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+    )
+
+
+def write_csv(table: pd.DataFrame) -> bytes:
+    """CSV in UTF-8; a text that a spreadsheet would run as a formula is made inert."""
+    safe = table.copy()
+    for name in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[name]):
+            safe[name] = safe[name].map(lambda v: escape_cell(v) if isinstance(v, str) else v)
+    content: bytes = safe.to_csv(index=False).encode()
+    return content

@@ -1,0 +1,210 @@
+"""The nodes of one secret: which secret, a table with the most exposed first, a search by id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from core.audit.view import AuditView
+from core.findings.glossary import explain_term
+from core.findings.labels import method_title, short_titles
+from core.findings.node_card import find_node
+from core.findings.node_reasons import explain_people
+from core.findings.palette import RISK_SCALE
+from core.findings.people import (
+    TIES,
+    Secret,
+    compare_people,
+    describe_prior,
+    find_worst_secret,
+    list_secrets,
+    rank_people,
+    select_secret,
+)
+from core.graph import Graph
+from pages.ui import cache, session
+from pages.ui.chart import download_table
+from pages.ui.text import escape
+
+MAX_ROWS, MAX_MATCHES = 1_000, 8
+TABLE_HEIGHT = 390
+KEY = "people"
+
+
+def choose_secret(view: AuditView) -> Secret | None:
+    """Which secret the page is about, at first the one that most nodes lose; kept in the
+    address. None where no attack has an answer."""
+    secret = current_secret(view)
+    if secret is None:
+        return None
+    secrets = {known.key: known for known in list_secrets(view.nodes)}
+    st.session_state["risk-threat"] = secret.key
+    if len(secrets) > 1:
+        names = {key: escape(s.name(view.spec.private)) for key, s in secrets.items()}
+        st.segmented_control(
+            "Secret",
+            list(secrets),
+            format_func=names.__getitem__,
+            key="risk-threat",
+            required=True,
+            persist_state="session",
+            on_change=session.write_threat,
+        )
+    return secret
+
+
+def current_secret(view: AuditView) -> Secret | None:
+    """The secret that the Risk page is about now."""
+    secrets = {secret.key: secret for secret in cache.remember(view, lambda: list_all(view))}
+    chosen = secrets.get(st.session_state.get("risk-threat", ""))
+    worst = cache.remember(view, lambda: find_worst_secret(view.nodes))
+    return chosen or worst or next(iter(secrets.values()), None)
+
+
+def list_all(view: AuditView) -> list[Secret]:
+    """The secrets that some attack has an answer on."""
+    return list(list_secrets(view.nodes))
+
+
+def rank_nodes(view: AuditView, secret: Secret, release: str) -> pd.DataFrame:
+    """`rank_people`, once for each state of the audit."""
+    return cache.remember(view, lambda: rank_people(view.nodes, secret, release))
+
+
+def select_nodes(view: AuditView, secret: Secret) -> pd.DataFrame:
+    """The rows of `view.nodes` on one secret, once for each state of the audit."""
+    return cache.remember(view, lambda: select_secret(view.nodes, secret))
+
+
+def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
+    """The table; a chosen row opens the node. Not a cell: the Tab key would choose those too."""
+    first, others = releases[0], tuple(releases[1:])
+    nodes = rank_nodes(view, secret, first)
+    if nodes.empty:
+        st.caption("No node has a secret of this kind at stake on this release.")
+        return
+    shown = cache.remember(view, lambda: _tabulate(view, secret, first, others, MAX_ROWS))
+    narrow = st.column_config.NumberColumn(format="%.2f", width=60)
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height=min(TABLE_HEIGHT, 36 * (len(shown) + 1)),
+        key=KEY,
+        on_select=lambda: _open_selected(shown["Node"].tolist()),
+        selection_mode="single-row",
+        placeholder="–",
+        alt=f"Nodes by what attacks on {secret.name(view.spec.private)} add to the base rate",
+        column_config={
+            "Rank": st.column_config.NumberColumn(width=55),
+            "Node": st.column_config.TextColumn(width=90),
+            "Advantage": st.column_config.ProgressColumn(
+                format="%.2f",
+                min_value=0.0,
+                max_value=max(0.02, float(shown.Advantage.max())),
+                color=RISK_SCALE[4],
+                width=120,
+                help=explain_term("Advantage"),
+            ),
+            "Risk": st.column_config.NumberColumn(
+                format="%.2f", width=60, help=explain_term("Risk")
+            ),
+            "Base rate": st.column_config.NumberColumn(
+                format="%.2f", width=80, help=explain_term("Base rate")
+            ),
+            **{
+                column: st.column_config.NumberColumn(
+                    format="%.2f", width=140, help=f"Advantage o{column[1:]}."
+                )
+                for column in shown
+                if column.startswith("On ")
+            },
+            "Why": st.column_config.TextColumn(width=420),
+            "Low": narrow,
+            "High": narrow,
+        },
+    )
+    notes = [describe_prior(nodes, secret), TIES]
+    if len(nodes) > MAX_ROWS:
+        notes.insert(0, f"The first {MAX_ROWS:,} of {len(nodes):,}; the file has all.")
+    notes.append("Choose a row to open the node.")
+    with st.container(horizontal=True, wrap=False):
+        st.caption(" ".join(escape(note, 400) for note in notes), width="stretch")
+        download_table(
+            lambda: _tabulate(view, secret, first, others, len(nodes)), f"nodes-{secret.threat}"
+        )
+
+
+def _open_selected(names: list[str]) -> None:
+    rows = st.session_state[KEY].selection.rows
+    if rows:
+        session.open_node(names[rows[0]])
+
+
+def _tabulate(
+    view: AuditView, secret: Secret, release: str, others: tuple[str, ...], most: int
+) -> pd.DataFrame:
+    """The first `most` nodes, with what gives them away."""
+    nodes = rank_nodes(view, secret, release).head(most)
+    table = pd.DataFrame(
+        {
+            "Rank": nodes["rank"],
+            "Node": nodes.node.astype(str),
+            "Advantage": nodes.advantage,
+            "Why": explain_people(view, nodes, secret, release),
+            "Risk": nodes.risk,
+            "Base rate": nodes.base,
+        }
+    )
+    names = short_titles((release, *others))
+    for other in others:
+        gains = compare_people(view.nodes, secret, other)
+        gain = nodes.node.map(gains).round(2) + 0.0  # no "-0.00"
+        table[f"On {names[other]}"] = gain
+    table["Low"], table["High"] = nodes.low, nodes.high
+    table["Attack"] = nodes.attack.map(method_title)
+    return table
+
+
+def show_search(
+    key: str, load: Callable[[], Graph], open_node: Callable[[str], None] = session.open_node
+) -> None:
+    """Search the graph that `load` gives by id; the one node found, or the one chosen, is opened.
+
+    Several with a part of it in common are offered.
+    """
+    st.text_input(
+        "Find a node",
+        key=key,
+        placeholder="an id, or a part of it",
+        on_change=_search,
+        args=(key, load, open_node),
+    )
+    matches = st.session_state.get(f"{key}-matches", [])
+    if st.session_state.get(key) and not matches:
+        st.caption("No node has an id like that.")
+    elif len(matches) > 1:
+        st.pills(
+            "Found",
+            matches,
+            key=f"{key}-found",
+            on_change=_open_found,
+            args=(key, open_node),
+            format_func=escape,
+            label_visibility="collapsed",
+        )
+
+
+def _search(key: str, load: Callable[[], Graph], open_node: Callable[[str], None]) -> None:
+    text = st.session_state[key]
+    matches = find_node(load(), text, MAX_MATCHES)
+    st.session_state[f"{key}-matches"] = matches
+    if matches and (len(matches) == 1 or matches[0] == text.strip()):
+        open_node(matches[0])
+
+
+def _open_found(key: str, open_node: Callable[[str], None]) -> None:
+    node = st.session_state[f"{key}-found"]
+    if node is not None:
+        open_node(node)
