@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.data import readers, sandbox
+from core.data.sniff import DECIMALS, HEADERS, SEPARATORS, TableLayout
 from core.data.temporary import make_folder
 from core.errors import AuditError, ResourceError
 from core.words import count_noun
@@ -51,6 +52,8 @@ MISSING_NODES = {
     "add": "add the undeclared nodes",
 }
 NODE_ROLES = ("feature", "attribute", "ignore")
+FIELDS = {"separator": SEPARATORS, "decimal": DECIMALS, "header": HEADERS}
+FIELD_TITLES = {"separator": "Separator", "decimal": "Decimal mark", "header": "Header row"}
 
 
 def show_upload() -> None:
@@ -68,8 +71,8 @@ def show_upload() -> None:
     try:
         _check_total(uploads)
         paths = [store_upload(upload) for upload in uploads]
-        parts = _assign_parts(paths)
-        options = _ask(parts)
+        parts, layouts = _assign_parts(paths)
+        options = _ask(parts, layouts)
         if parts.get(LINKS) is None:
             st.warning(
                 "One file must hold the links: add it, or say above which one does.",
@@ -78,7 +81,10 @@ def show_upload() -> None:
             return
         stem = (parts.get(NODES) or parts[LINKS]).name.split(".")[0]
         name = st.text_input("Name of the graph", stem, key=f"name-{stem}", width=280)
-        if st.button("Load the graph", type="primary", key="load-upload"):
+        is_open = any(None in layout.values() for layout in layouts.values())
+        if is_open:
+            st.caption("Say above how the files are read, then load the graph.")
+        if st.button("Load the graph", type="primary", key="load-upload", disabled=is_open):
             with st.spinner("Reading the files"):
                 loaded = sandbox.load_in_sandbox(parts[LINKS], name=name or stem, **options)
             page.open_loaded(
@@ -112,10 +118,15 @@ def _check_total(uploads: list[Any]) -> None:
         )
 
 
-def _assign_parts(paths: list[Path]) -> dict[str, Path]:
-    """Which file holds what: proposed from their content, corrected by the user."""
+Layouts = dict[Path, dict[str, str | None]]
+"""File → what the user says of separator, decimal mark and header; None: a question is open."""
+
+
+def _assign_parts(paths: list[Path]) -> tuple[dict[str, Path], Layouts]:
+    """Which file holds what and how it is read: proposed from the content, then corrected."""
     choices = [LINKS, NODES, WORDS, TARGETS, UNUSED]
     parts: dict[str, Path] = {}
+    layouts: Layouts = {}
     links = _find_links(paths)
     columns = st.columns(min(len(paths), 2), gap="small")
     for number, path in enumerate(paths):
@@ -124,12 +135,47 @@ def _assign_parts(paths: list[Path]) -> dict[str, Path]:
             part = st.selectbox(
                 escape(path.name), choices, choices.index(proposal), key=f"part-{path}"
             )
-            preview = _preview(str(path), path.stat().st_mtime, PREVIEW_ROWS, part in TABLES)
+            layout = {} if part in (WORDS, UNUSED) else _ask_layout(path, part in TABLES)
+            preview = _preview(path, PREVIEW_ROWS, part in TABLES, layout)
             if not preview.empty:
                 st.dataframe(preview, hide_index=True, height=142, alt=f"First rows of {path.name}")
         if part != UNUSED:
-            parts[part] = path
-    return parts
+            parts[part], layouts[path] = path, layout
+    return parts, layouts
+
+
+def _ask_layout(path: Path, is_nodes: bool) -> dict[str, str | None]:
+    """How a table of text is read: what was detected, changeable, and what has two readings."""
+    found = _sniff(str(path), path.stat().st_mtime, is_nodes)
+    if found is None:
+        return {}
+    detected, layout = found.describe(), dict[str, str | None]()
+    questions = {question.field: question for question in found.questions}
+    with st.expander(
+        "How the file is read: please choose" if questions else "How the file is read",
+        expanded=bool(questions),
+        icon=":material/help:" if questions else ":material/table_rows:",
+    ):
+        for question in found.questions:
+            st.caption(f"Two readings are possible: {escape(question.reason, 300)}.")
+        with st.grid(3, min_column_width=120, gap="small"):
+            for field, options in FIELDS.items():
+                known, is_asked = list(options), field in questions
+                choice = st.selectbox(
+                    FIELD_TITLES[field],
+                    known,
+                    None if is_asked else known.index(detected[field]),
+                    key=f"{field}-{path}",
+                    placeholder="choose",
+                )
+                if is_asked or choice != detected[field]:
+                    layout[field] = choice
+    return layout
+
+
+@st.cache_data(max_entries=16, show_spinner="Looking at the files")
+def _sniff(path: str, changed: float, is_nodes: bool) -> TableLayout | None:
+    return sandbox.sniff_safely(path, is_nodes)
 
 
 def _find_links(paths: list[Path]) -> Path | None:
@@ -140,7 +186,7 @@ def _find_links(paths: list[Path]) -> Path | None:
     if len(paths) == 1:
         likely += texts
     for path in [] if likely else texts:
-        table = _preview(str(path), path.stat().st_mtime, SCAN_ROWS, False)
+        table = _preview(path, SCAN_ROWS, False)
         if "source" in readers.guess_roles(table).values():
             likely.insert(0 if not table.iloc[:, 0].is_unique else len(likely), path)
     return likely[0] if likely else None
@@ -156,11 +202,11 @@ def _holds_targets(path: Path) -> bool:
     """Whether it is a table of classes, which looks like links: two columns of numbers."""
     if "target" in path.stem.lower():
         return True
-    header = _preview(str(path), path.stat().st_mtime, PREVIEW_ROWS, True).columns
+    header = _preview(path, PREVIEW_ROWS, True).columns
     return [str(name).strip().lower() for name in header] == ["id", "target"]
 
 
-def _ask(parts: dict[str, Path]) -> dict[str, Any]:
+def _ask(parts: dict[str, Path], layouts: Layouts) -> dict[str, Any]:
     """Roles of the columns and markers of unknown values, as arguments of `load_graph`."""
     options: dict[str, Any] = {
         "nodes_path": parts.get(NODES) or parts.get(WORDS),
@@ -169,11 +215,18 @@ def _ask(parts: dict[str, Path]) -> dict[str, Any]:
         "utility": None,
         **_ask_links(),
     }
-    table_path = parts.get(NODES) or parts.get(TARGETS)
+    links, table_path = parts.get(LINKS), parts.get(NODES) or parts.get(TARGETS)
+    if links is not None:
+        options["layout"] = layouts.get(links) or None
     if table_path is None:
         return options
-    table = _preview(str(table_path), table_path.stat().st_mtime, SCAN_ROWS, True)
-    roles = readers.guess_roles(table)
+    options["nodes_layout"] = layouts.get(table_path) or None
+    table = _preview(table_path, SCAN_ROWS, True, layouts.get(table_path))
+    ends: set[str] = set()
+    if links is not None:
+        pairs = _preview(links, SCAN_ROWS, False, layouts.get(links))
+        ends = set(pairs.iloc[:, :2].to_numpy(object).ravel()) if pairs.shape[1] > 1 else set()
+    roles = readers.guess_roles(table, ends)
     columns = [str(column) for column in table.columns]
     with st.container(horizontal=True):
         options["id_column"] = _choose_column("Id column", columns, roles, "id", False)
@@ -204,9 +257,18 @@ def _ask_links() -> dict[str, Any]:
     return {"missing_nodes": missing, "ignore_weights": ignore}
 
 
+def _preview(
+    path: Path, rows: int, is_nodes: bool, layout: dict[str, str | None] | None = None
+) -> pd.DataFrame:
+    said = tuple((field, choice) for field, choice in (layout or {}).items() if choice)
+    return _load_preview(str(path), path.stat().st_mtime, rows, is_nodes, said)
+
+
 @st.cache_data(max_entries=16, show_spinner="Looking at the files")
-def _preview(path: str, changed: float, rows: int, is_nodes: bool) -> pd.DataFrame:
-    return sandbox.preview_in_sandbox(path, rows, is_nodes)
+def _load_preview(
+    path: str, changed: float, rows: int, is_nodes: bool, layout: tuple[tuple[str, str], ...]
+) -> pd.DataFrame:
+    return sandbox.preview_in_sandbox(path, rows, is_nodes, dict(layout))
 
 
 def _choose_column(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pages.ui import upload
+from tests.pages.conftest import OpenApp
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,57 @@ def test_links_are_found_beside_a_table_of_classes(tmp_path: Path) -> None:
     links.write_text("source,target\n" + "".join(f"{i // 3},{i}\n" for i in range(30)))
     classes.write_text("id,target\n" + "".join(f"{i},{i % 2}\n" for i in range(30)))
     assert upload._find_links([classes, links]) == links
+
+
+class Upload:
+    """A file as the uploader hands it over."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.file_id = name, f"{name}-{hash(text)}"
+        self._content = text.encode()
+        self.size = len(self._content)
+
+    def getbuffer(self) -> bytes:
+        return self._content
+
+
+def show(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, *files: Upload):
+    monkeypatch.setattr(upload.st, "file_uploader", lambda *_args, **_options: list(files))
+    return open_app("overview")
+
+
+def test_semicolons_and_decimal_commas_are_read(open_app: OpenApp, monkeypatch) -> None:
+    rows = "".join(f"{i};{(i + 1) % 60};0,5\n" for i in range(60))
+    app = show(open_app, monkeypatch, Upload("links.csv", f"von;nach;gewicht\n{rows}"))
+    chosen = {box.label: box.value for box in app.selectbox}
+    assert chosen["Separator"] == "semicolon"
+    assert chosen["Decimal mark"] == "comma"
+    assert chosen["Header row"] == "yes"
+    app.button(key="load-upload").click().run()
+    assert not app.exception
+    assert "60 nodes" in str(app.sidebar)
+
+
+def test_what_has_two_readings_is_asked_before_it_is_loaded(open_app: OpenApp, monkeypatch) -> None:
+    words = ["ada", "cleo", "dora", "emil", "fritz", "gerd", "hanna", "ines", "jan"]
+    names = "".join(f"{words[i % 9]},{words[(i + 1 + i // 9) % 9]}\n" for i in range(40))
+    app = show(open_app, monkeypatch, Upload("links.csv", f"anna,bert\n{names}"))
+    box = next(box for box in app.selectbox if box.label == "Header row")
+    assert box.value is None
+    assert app.button(key="load-upload").disabled
+    assert any("Say above how" in item.value for item in app.caption)
+    box.set_value("yes").run()
+    assert not app.button(key="load-upload").disabled
+    app.button(key="load-upload").click().run()
+    assert "9 nodes" in str(app.sidebar)
+
+
+def test_the_id_column_is_the_one_that_matches_the_links(open_app: OpenApp, monkeypatch) -> None:
+    links = "".join(f"n{i},n{(i + 1) % 30}\n" for i in range(30))
+    nodes = "".join(f"{i + 500},n{i},{i % 2}\n" for i in range(30))
+    files = (
+        Upload("links.csv", f"source,target\n{links}"),
+        Upload("people.csv", f"id,new_id,team\n{nodes}"),
+    )
+    app = show(open_app, monkeypatch, *files)
+    assert next(b for b in app.selectbox if b.label == "Id column").value == "new_id"
