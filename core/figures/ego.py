@@ -140,7 +140,7 @@ def _shorten(name: str, limit: int = 18) -> str:
 
 
 class _LocalOnly(HTMLParser):
-    """Keeps a page but for comments, pyvis' heading and every element that would fetch something."""
+    """Keeps a page but for comments, pyvis' heading and whatever would fetch something."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=False)
