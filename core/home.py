@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,18 +12,38 @@ from core.errors import InputError
 
 
 def find_home(home: str | Path | None = None) -> Path:
-    """The folder of all stored work: the argument, AUDIT_HOME, or ~/.graph-privacy-audit."""
+    """The folder of all stored work: the argument, AUDIT_HOME, or ~/.graph-privacy-audit.
+
+    It is made for its owner alone. One that is there keeps its mode; InputError where others can
+    write to it.
+    """
     chosen = home or os.environ.get("AUDIT_HOME") or Path.home() / ".graph-privacy-audit"
     path = Path(chosen).expanduser().resolve()
     try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if path.stat().st_uid == os.geteuid():
-            path.chmod(0o700)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            _check_private(path)
     except OSError as error:
         raise InputError(
             "AUDIT_HOME", "must be a folder that can be written", str(path), error.strerror or ""
         ) from None
     return path
+
+
+def _check_private(path: Path) -> None:
+    """InputError for a folder that is shared with others."""
+    status = path.stat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+    if status.st_mode & (stat.S_ISVTX | stat.S_IWGRP | stat.S_IWOTH):
+        raise InputError(
+            "AUDIT_HOME",
+            "must be a folder that others cannot write to",
+            f"{path}, mode {stat.S_IMODE(status.st_mode):o}",
+            f"name one inside it that is not there yet, such as {path / 'graph-privacy-audit'}",
+        )
 
 
 def open_private(path: Path, mode: str) -> IO[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -39,7 +39,7 @@ class PublishSpec(BaseModel):
     generalize: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     budget: float | None = Field(None, gt=0)
-    lineage: str | None = Field(None, min_length=1, max_length=64)
+    lineage: Annotated[str, Field(min_length=1, max_length=64)] | None = None
 
     @staticmethod
     def of_audit(

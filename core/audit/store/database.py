@@ -44,7 +44,7 @@ from core.audit.store.statements import (
 )
 from core.errors import AuditError, InputError
 from core.graph import Graph
-from core.home import find_home
+from core.home import find_home, open_private
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +84,10 @@ class Store:
         default = f"sqlite:///{self.home / 'audit.db'}"
         self.tell: Tell = log.warning
         self.url = url or os.environ.get("AUDIT_DATABASE") or default
+        for name in files.FOLDERS:  # private, whatever the mode of a home that was there already
+            (self.home / name).mkdir(mode=0o700, exist_ok=True)
+        if self.url == default and not (self.home / "audit.db").exists():
+            open_private(self.home / "audit.db", "ab").close()
         self._engine = open_engine(self.url)
 
     def close(self) -> None:
@@ -93,8 +97,9 @@ class Store:
     # -- graphs -----------------------------------------------------------------------------
 
     @_patient
-    def save_graph(self, graph: Graph, person: str = LOCAL.subject) -> str:
-        """Keep the graph under its content hash, which is returned; `person` holds it then."""
+    def save_graph(self, graph: Graph, person: str | None = LOCAL.subject) -> str:
+        """Keep the graph under its content hash, which is returned; `person` holds it then, or
+        with None nobody more than before."""
         graph_hash = files.save_graph(self.home, graph)
         row = {
             "hash": graph_hash,
@@ -105,8 +110,8 @@ class Store:
         }
         with self.write() as connection:
             insert_missing(connection, GraphRow, [row])
-            holder = {"graph_hash": graph_hash, "person": person}
-            insert_missing(connection, HolderRow, [holder])
+            holders = [] if person is None else [{"graph_hash": graph_hash, "person": person}]
+            insert_missing(connection, HolderRow, holders)
         return graph_hash
 
     def load_graph(self, graph_hash: str) -> Graph:

@@ -25,6 +25,9 @@ from core.data.packing import pack_graph, pack_links, pack_nodes, unpack_graph
 from core.errors import InputError
 from core.graph import Graph
 
+FOLDERS = ("graphs", "cells", "flags", "damaged")
+"""Of AUDIT_HOME; the last holds what was found damaged and set aside."""
+
 ARRAYS, CHECKSUM = "arrays.npz", "blake2b"
 """Files of a finished cell."""
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import psutil
 import sqlalchemy as sa
-from sqlalchemy.engine import Row
 from sqlalchemy.ext.compiler import compiles
 
 from core.audit.states import State
@@ -68,12 +67,12 @@ def is_owner_alive(owner: str, silent_s: float) -> bool:
     if host != socket.gethostname():
         return abs(silent_s) < SILENCE_S
     try:
-        return abs(_find_start(pid) - started) < 1
+        return bool(abs(_find_start(pid) - started) < 1)
     except psutil.Error:
         return False
 
 
-def find_state(row: Row[Any]) -> State:
+def find_state(row: Any) -> State:
     """The state of an audit or a job: as stored, or interrupted where its owner is gone.
 
     row  of `Store.find_audit`, `find_job` and the like: `now` is the database's time
