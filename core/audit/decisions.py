@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import sqlalchemy as sa
 
+from core.audit.access.accounts import LOCAL
 from core.audit.store.schema import DecisionRow
 from core.errors import InputError
 from core.seeding import Seed
@@ -33,6 +34,7 @@ class Decision:
 
     release    its id in the audit
     person     as they name themselves
+    subject    as their sign-in tells people apart; put in by `record_decision`
     evidence   policy, its version, the verdict on the release and its limits as measured then
     file_hash  SHA-256 of what was handed out, for "published"
     """
@@ -45,6 +47,7 @@ class Decision:
     reason: str = ""
     evidence: dict[str, Any] = field(default_factory=dict)
     file_hash: str = ""
+    subject: str = LOCAL.subject
     id: str = field(default_factory=lambda: f"{Seed.from_entropy().root:032x}"[:16])
     made: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="milliseconds"))
 

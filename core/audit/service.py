@@ -134,8 +134,13 @@ class AuditService:
 
     # -- graphs -----------------------------------------------------------------------------
 
-    def save_graph(self, graph: Graph, person: str = LOCAL.subject) -> str:
-        """Store a graph that `person` brought; returns its hash, by which specs name it."""
+    def save_graph(
+        self, graph: Graph, person: str = LOCAL.subject, made_of: str | None = None
+    ) -> str:
+        """Store a graph that `person` brought; returns its hash, by which specs name it.
+
+        made_of  hash of the stored graph that it is a variant of
+        """
         graph_hash = self._store.save_graph(graph, person)
         self._remember(self._graphs, graph_hash, graph, _MAX_GRAPHS)
         return graph_hash
@@ -168,11 +173,11 @@ class AuditService:
         """
         spec = spec.normalized()
         graph = self.load_graph(spec.graph_hash)
-        self._store.save_graph(graph, person)
+        self._store.save_graph(graph, None)
         known = load_auxiliary_graph(spec, self.load_graph)
         shadow_graph = load_shadow_graph(spec, self.load_graph)
         for held in filter(None, (known, shadow_graph)):
-            self._store.save_graph(held, person)
+            self._store.save_graph(held, None)
         spec = fill_taught(spec, graph, shadow_graph)
         cells = plan_audit(spec, graph, known, shadow_graph)
         audit_id = new_audit_id()
@@ -345,9 +350,9 @@ class AuditService:
         """Let a graph's publishing runs count with those of `lineage` and no others."""
         assign_lineage(self._store, self.load_graph(graph_hash), lineage, person, reason)
 
-    def record_decision(self, decision: Decision) -> str:
-        """Add to the history of decisions; it cannot be taken back, only superseded."""
-        record_decision(self._store, decision)
+    def record_decision(self, decision: Decision, person: str = LOCAL.subject) -> str:
+        """Add to the history what `person` decided; it cannot be taken back, only superseded."""
+        record_decision(self._store, replace(decision, subject=person))
         return decision.id
 
     # -- publishing -------------------------------------------------------------------------

@@ -177,7 +177,7 @@ def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
             mark["name"] = name
         try:
             point, variant = make_point(key, share, spec, graph)
-            service.save_graph(variant)
+            service.save_graph(variant, made_of=spec.graph_hash)
             service.start_audit(point, f"{kind.title}: {name}", {"study": mark})
             started += 1
         except InputError as error:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from core.cli.team import check_administrator
 from core.cli.terminal import say
+from core.errors import AccessError
 
 
 def add_doctor(commands: Any) -> None:
@@ -28,25 +30,30 @@ def add_doctor(commands: Any) -> None:
 def run_doctor(options: argparse.Namespace) -> int:
     """Prints a line for each finding, then sizes; 1 where something is left to be done."""
     from core.audit.access.team import Team
-    from core.audit.store.backup import restore_backup, write_backup
+    from core.audit.store.backup import check_own_database, restore_backup, write_backup
     from core.audit.store.checkup import check_database, check_home, measure_home
     from core.audit.store.database import Store
     from core.home import find_home
 
     home = find_home()
-    if options.backup is not None:
-        say(f"{write_backup(home, options.backup):,} bytes in {options.backup}")
-        return 0
     if options.restore is not None:
+        if os.environ.get("AUDIT_TOKEN"):  # an empty home knows nobody's
+            raise AccessError("doctor --restore: whose token this is cannot be told; unset it")
         restore_backup(options.restore, home)
+    if options.backup is not None:
+        check_own_database(home)
     findings = check_database(home)
-    if not any(finding.kind == "database" for finding in findings):
+    if not findings:
         store = Store(home)
         try:
             check_administrator(Team(store), "doctor")
-            findings += check_home(store, options.repair)
+            if options.backup is None:
+                findings += check_home(store, options.repair)
         finally:
             store.close()
+    if options.backup is not None:
+        say(f"{write_backup(home, options.backup):,} bytes in {options.backup}")
+        return 0
     for finding in findings:
         sys.stdout.write(f"{finding.kind}: {finding.what}; {finding.remedy}\n")
     sizes = measure_home(home)

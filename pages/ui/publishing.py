@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.audit.access.authorised import find_person
 from core.audit.jobs.publish import RETENTION_DAYS
+from core.audit.ledger import Relative
 from core.audit.publishing import PublishSpec
 from core.audit.spec import MethodChoice
 from core.audit.states import State
@@ -14,10 +15,10 @@ from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
 from core.findings.labels import release_title
 from core.findings.leaving import describe_columns, list_columns
-from core.findings.ledger import COLUMNS, explain_ledger, list_ledger_rows
+from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import explain_release
 from core.release import Release
-from pages.ui import documents, job, login, page, service
+from pages.ui import cache, documents, job, login, page, service
 from pages.ui.decision_record import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
@@ -69,6 +70,9 @@ def _show_form(view: AuditView) -> None:
     )
     if choice is None:
         st.caption("Choose a release first, here or on the page Release decision.")
+    relative = cache.remember(view, _find_relative)
+    if relative is not None:
+        st.warning(escape(describe_relative(relative), 400), icon=":material/help:")
     is_clear = choice is not None and _check_policy(view, choice.id)
     if right.button(
         "Make the release",
@@ -79,6 +83,10 @@ def _show_form(view: AuditView) -> None:
     ):
         assert choice is not None
         _start(view, choice, budget)
+
+
+def _find_relative(view: AuditView) -> Relative | None:
+    return service.open_service().find_relative(view.spec.graph_hash)
 
 
 def _check_policy(view: AuditView, release: str) -> bool:
@@ -170,7 +178,11 @@ def _show_unsigned(run: PublishProgress) -> None:
 def _show_release(view: AuditView, progress: PublishProgress) -> None:
     choice = progress.spec.defense
     release, title = progress.release, release_title(choice.id)
-    assert release is not None
+    if release is None:
+        st.caption(
+            f":material/lock: {title} was published by {login.name_person(view.summary.person)}."
+        )
+        return
     authorised = service.open_service()  # here: the download has no session to find the person in
 
     def hand_out() -> bytes:

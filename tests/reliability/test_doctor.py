@@ -8,6 +8,8 @@ import time
 import pytest
 
 import core.cli.main as command
+from core.audit.access.accounts import LOCAL, Person
+from core.audit.access.team import Team
 from core.audit.export import describe_audit
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
@@ -116,3 +118,69 @@ def test_a_file_that_is_no_backup_is_one_line(audit_home, tmp_path, capsys):
     err = capsys.readouterr().err
     assert err.startswith("error: backup must be")
     assert len(err.splitlines()) == 1
+
+
+@pytest.fixture
+def team(audit_home, view, monkeypatch):
+    """Ada is an analyst and Max an administrator, each by a token."""
+    roles = '[subjects]\n"i ada" = "analyst"\n"i max" = "administrator"\n'
+    (audit_home / "roles.toml").write_text(roles)
+    (audit_home / "roles.toml").chmod(0o600)
+    store = Store(audit_home)
+    team = Team(store)
+    for person in (Person("i ada", "Ada", "analyst"), Person("i max", "Max", "administrator")):
+        team.welcome(person)
+    yield {name: team.make_token(subject=f"i {name}") for name in ("ada", "max")}
+    store.close()
+
+
+@pytest.mark.parametrize("option", [None, "--repair", "--backup"])
+def test_maintenance_is_for_administrators(team, tmp_path, capsys, monkeypatch, option):
+    path = tmp_path / "everything.tar"
+    options = {None: [], "--repair": ["--repair"], "--backup": ["--backup", str(path)]}[option]
+    monkeypatch.setenv("AUDIT_TOKEN", team["ada"])
+    assert command.main(["doctor", *options]) == 2
+    assert "role administrator only" in capsys.readouterr().err
+    assert not path.exists()
+    monkeypatch.setenv("AUDIT_TOKEN", team["max"])
+    assert command.main(["doctor", *options]) == 0
+    assert path.exists() == (option == "--backup")
+
+
+def test_a_token_that_nobody_can_check_restores_nothing(
+    team, audit_home, tmp_path, capsys, monkeypatch
+):
+    path, other = tmp_path / "backup.tar", tmp_path / "other"
+    assert doctor(capsys, "--backup", path)[0] == 0
+    monkeypatch.setenv("AUDIT_HOME", str(other))
+    monkeypatch.setenv("AUDIT_TOKEN", team["ada"])
+    assert command.main(["doctor", "--restore", str(path)]) == 2
+    assert not (other / "audit.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "row"),
+    [
+        ("UPDATE trail SET person = 'i eve' WHERE number = 2", 2),
+        ("DELETE FROM trail WHERE number = 2", 2),
+        ("DELETE FROM trail WHERE number = 1", 1),
+        ("UPDATE trail SET number = 9 WHERE number = 3", 3),
+        ("INSERT OR REPLACE INTO trail SELECT 2, made, person, name, event, target, 'x', digest "
+         "FROM trail WHERE number = 2", 2),
+    ],
+)  # fmt: skip
+def test_a_trail_that_was_changed_by_hand_is_found(audit_home, view, capsys, change, row):
+    """By whoever owns the database, who can take its triggers away."""
+    store = Store(audit_home)
+    for number in range(4):
+        Team(store).record(LOCAL, "event", f"target {number}")
+    assert doctor(capsys)[0] == 0
+    with store.write() as connection:
+        for name in connection.exec_driver_sql(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'trail'"
+        ).all():
+            connection.exec_driver_sql(f"DROP TRIGGER {name[0]}")
+        connection.exec_driver_sql(change)
+    store.close()
+    code, lines = doctor(capsys)
+    assert (code, lines[0].partition(" is ")[0]) == (1, f"trail: row {row}")

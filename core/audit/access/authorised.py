@@ -35,13 +35,9 @@ def find_person(service: AuditService) -> Person:
 def may_change(service: AuditService, audit_id: str) -> bool:
     """Whether who stands here may resume, cancel, delete, share and publish this audit."""
     authorised: Any = service
-    if not isinstance(authorised, AuthorisedService):
-        return True
-    try:
-        authorised.permissions.change_audit(audit_id, "")
-    except AuditError:
-        return False
-    return True
+    return not isinstance(authorised, AuthorisedService) or authorised.permissions.may(
+        lambda: authorised.permissions.change_audit(audit_id, "")
+    )
 
 
 class AuthorisedService:
@@ -78,16 +74,18 @@ class AuthorisedService:
             for name in rule.fills:
                 arguments[name] = permissions.person.subject
             target = str(arguments[rule.target]) if rule.target else ""
+            detail = rule.detail(arguments) if rule.detail else ""
             try:
                 rule.check(permissions, arguments)
             except AuditError as error:
                 event = rule.event or verb.__name__.replace("_", " ")
-                team.record(permissions.person, f"refused: {event}", target, str(error))
+                said = f"{detail}; {error}" if detail else str(error)
+                team.record(permissions.person, f"refused: {event}", target, said)
                 raise
             result = verb(*given.args, **given.kwargs)
             if rule.event:
                 made = result if isinstance(result, str) and not rule.target else target
-                team.record(permissions.person, rule.event, made)
+                team.record(permissions.person, rule.event, made, detail)
             return result if rule.narrow is None else rule.narrow(permissions, result)
 
         return call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -9,7 +10,7 @@ import sqlalchemy as sa
 from core.audit.access.accounts import Person, Role
 from core.audit.access.tokens import list_tokens
 from core.audit.store.schema import AuditRow, GrantRow, HolderRow, JobRow
-from core.errors import AccessError, InputError
+from core.errors import AccessError, AuditError, InputError
 
 if TYPE_CHECKING:
     from core.audit.store.database import Store
@@ -21,8 +22,10 @@ class Permissions:
     """The rights of one person in one store.
 
     An audit is read by whose it is, by whom it was shared with, by approvers once a release of it
-    was prepared, and by administrators; changed by whose it is and by administrators. What a
-    person may not read does not exist for them: the error is that of an unknown id.
+    was prepared, and by administrators; changed by whose it is and by administrators. Audits and
+    releases are made of a graph by who loaded it: what one may only read ends with the grant.
+    What a person may not read does not exist for them: the error is that of an unknown id.
+    People are told apart by the subject of their sign-in, never by the name that is shown.
     """
 
     def __init__(self, store: Store, person: Person) -> None:
@@ -41,6 +44,14 @@ class Permissions:
         if not self.person.is_local:
             raise AccessError("this is for the program itself")
 
+    def may(self, check: Callable[[], None]) -> bool:
+        """Whether one of these checks passes."""
+        try:
+            check()
+        except AuditError:
+            return False
+        return True
+
     # -- audits -----------------------------------------------------------------------------
 
     def read_audit(self, audit_id: str) -> None:
@@ -56,6 +67,12 @@ class Permissions:
         if not self._sees_all and not self._exists(sa.select(AuditRow.id).where(mine)):
             raise AccessError(f"{what}: only who started this audit may do that")
 
+    def match_graph(self, audit_id: str, graph_hash: str) -> None:
+        """InputError where a graph is not the audit's own."""
+        same = (AuditRow.id == audit_id) & (AuditRow.graph_hash == graph_hash)
+        if not self._exists(sa.select(AuditRow.id).where(same)):
+            raise InputError("graph", "must be the one of the audit", graph_hash[:12])
+
     def keep_audits(self, audits: list[Any]) -> list[Any]:
         """Of summaries those that the person may read."""
         if self._sees_all:
@@ -69,13 +86,20 @@ class Permissions:
     def read_graph(self, graph_hash: str) -> None:
         """InputError, as for one that is not stored, where the person may not read it."""
         self.need("analyst")
-        if self._sees_all:
-            return
-        held = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == self.person.subject)
-        if not self._exists(sa.select(HolderRow.person).where(held)) and not self._exists(
+        if not self._holds(graph_hash) and not self._exists(
             self._readable(AuditRow.graph_hash == graph_hash)
         ):
             raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
+
+    def hold_graph(self, graph_hash: str, what: str) -> None:
+        """AccessError for who may read it only: what is made of it would outlast the grant."""
+        self.read_graph(graph_hash)
+        if not self._holds(graph_hash):
+            raise AccessError(f"{what}: only who loaded this graph may do that")
+
+    def _holds(self, graph_hash: str) -> bool:
+        held = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == self.person.subject)
+        return self._sees_all or self._exists(sa.select(HolderRow.person).where(held))
 
     # -- jobs -------------------------------------------------------------------------------
 
@@ -107,6 +131,12 @@ class Permissions:
         row = self._store.find_job(key)
         if row is not None and row.person == self.person.subject and not self.person.is_local:
             raise AccessError(f"{what}: another person than who prepared it must do that")
+
+    def hand_out(self, key: str, what: str) -> None:
+        """For who prepared the run, whose audit it is of, and approvers."""
+        self.read_job(PUBLISHING, key)
+        if not self.person.has("approver") and not self._is_mine(self._find_job(PUBLISHING, key)):
+            self.change_job(PUBLISHING, key, what)
 
     def _find_job(self, kind: str, key: str) -> Any:
         self.need("analyst")

@@ -6,7 +6,7 @@ A verb without a line here cannot be reached by a person at all; a test holds th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.audit.access.permissions import Permissions
@@ -23,6 +23,7 @@ class Rule:
             not do
     event   what the trail calls it; "" where it only reads
     target  the argument that names the object; "" where what is returned does
+    detail  of the trail's line: with whom, of what, into what
     fills   arguments that the person is put into, whatever the caller says
     narrow  what of the result the person sees
     """
@@ -30,6 +31,7 @@ class Rule:
     check: Callable[[Permissions, Arguments], object]
     event: str = ""
     target: str = ""
+    detail: Callable[[Arguments], str] | None = None
     fills: tuple[str, ...] = ()
     narrow: Callable[[Permissions, Any], Any] | None = None
 
@@ -42,29 +44,50 @@ def _read(name: str) -> Callable[[Permissions, Arguments], object]:
     return lambda permissions, arguments: permissions.read_audit(arguments[name])
 
 
-def _change(name: str, event: str) -> Rule:
+def _change(name: str, event: str, *said: str) -> Rule:
     return Rule(
         lambda permissions, arguments: permissions.change_audit(arguments[name], event),
         event,
         target=name,
+        detail=_say(*said) if said else None,
     )
 
 
-def _read_graphs_of_spec(permissions: Permissions, arguments: Arguments) -> None:
-    spec = arguments["spec"]
-    permissions.read_graph(spec.graph_hash)
+def _say(*names: str) -> Callable[[Arguments], str]:
+    """The arguments of these names, such as "subject: i ada"."""
+    return lambda arguments: ", ".join(f"{name}: {arguments[name]}" for name in names)
+
+
+def _list_graphs(spec: Any) -> list[str]:
+    """Hashes of the graphs that a spec names: its own, and those that its attackers hold."""
     identity = getattr(spec, "identity", None)
-    if identity is not None and identity.auxiliary_graph is not None:
-        permissions.read_graph(identity.auxiliary_graph)
-    shadow_graph = getattr(spec, "shadow_graph", None)
-    if shadow_graph is not None:
-        permissions.read_graph(shadow_graph)
+    held = [identity.auxiliary_graph if identity else None, getattr(spec, "shadow_graph", None)]
+    return [spec.graph_hash, *filter(None, held)]
+
+
+def _read_graphs(permissions: Permissions, arguments: Arguments) -> None:
+    for graph_hash in _list_graphs(arguments["spec"]):
+        permissions.read_graph(graph_hash)
+
+
+def _start(permissions: Permissions, arguments: Arguments) -> None:
+    for graph_hash in _list_graphs(arguments["spec"]):
+        permissions.hold_graph(graph_hash, "start audit")
+
+
+def _save(permissions: Permissions, arguments: Arguments) -> None:
+    permissions.need("analyst")
+    if arguments["made_of"]:
+        permissions.hold_graph(arguments["made_of"], "save graph")
 
 
 def _prepare(permissions: Permissions, arguments: Arguments) -> None:
-    _read_graphs_of_spec(permissions, arguments)
-    if arguments["audit_id"] is not None:
-        permissions.change_audit(arguments["audit_id"], "prepare release")
+    """Of the graph of one's own audit, and of no other."""
+    spec, audit_id = arguments["spec"], arguments["audit_id"]
+    permissions.hold_graph(spec.graph_hash, "prepare release")
+    if audit_id is not None:
+        permissions.change_audit(audit_id, "prepare release")
+        permissions.match_graph(audit_id, spec.graph_hash)
 
 
 def _assign(permissions: Permissions, arguments: Arguments) -> None:
@@ -73,13 +96,25 @@ def _assign(permissions: Permissions, arguments: Arguments) -> None:
 
 
 def _decide(permissions: Permissions, arguments: Arguments) -> None:
-    """In one's own name; the choice is for whose audit it is and for approvers."""
+    """On the audit's own graph; for whose audit it is and for approvers."""
     decision = arguments["decision"]
     permissions.read_audit(decision.audit_id)
-    if decision.kind != "published" and not permissions.person.has("approver"):
+    if not permissions.person.has("approver"):
         permissions.change_audit(decision.audit_id, "record decision")
+    permissions.match_graph(decision.audit_id, decision.graph_hash)
     if not permissions.person.is_local and decision.person != permissions.person.name:
         raise AccessError("record decision: only in your own name")
+
+
+def _hand_out(permissions: Permissions, arguments: Arguments) -> None:
+    permissions.hand_out(arguments["publish_id"], "hand out release")
+
+
+def _hide_release(permissions: Permissions, run: Any) -> Any:
+    """A publishing run without the release itself, for who may only read of it."""
+    if permissions.may(lambda: permissions.hand_out(run.id, "")):
+        return run
+    return replace(run, release=None)
 
 
 def _own_token(permissions: Permissions, arguments: Arguments) -> None:
@@ -131,9 +166,11 @@ RULES: dict[str, dict[str, Rule]] = {
         "warm_up": MACHINE,
         "rest": ANYONE,
         "find_device_title": ANYONE,
-        "save_graph": Rule(_need("analyst"), "save graph", fills=SUBJECT),
+        "save_graph": Rule(_save, "save graph", fills=SUBJECT),
         "load_graph": READ_GRAPH,
-        "start_audit": Rule(_read_graphs_of_spec, "start audit", fills=SUBJECT),
+        "start_audit": Rule(
+            _start, "start audit", detail=lambda given: given["spec"].graph_hash, fills=SUBJECT
+        ),
         "resume_audit": _change("audit_id", "resume audit"),
         "cancel_audit": _change("audit_id", "cancel audit"),
         "delete_audit": _change("audit_id", "delete audit"),
@@ -144,10 +181,15 @@ RULES: dict[str, dict[str, Rule]] = {
         ),
         "get_progress": Rule(_read("audit_id")),
         "get_view": Rule(_read("audit_id")),
-        "estimate_seconds": Rule(_read_graphs_of_spec),
+        "estimate_seconds": Rule(_read_graphs),
         "load_time_model": ANYONE,
-        "start_publish": Rule(_prepare, "prepare release", fills=SUBJECT),
-        "get_publish": _read_job("publishing", "publish_id"),
+        "start_publish": Rule(
+            _prepare,
+            "prepare release",
+            detail=lambda given: f"{given['spec'].defense.id}, audit: {given['audit_id']}",
+            fills=SUBJECT,
+        ),
+        "get_publish": replace(_read_job("publishing", "publish_id"), narrow=_hide_release),
         "cancel_publish": _change_job("publishing", "cancel publishing", "publish_id"),
         "sign_publish": Rule(
             lambda permissions, arguments: permissions.sign_run(
@@ -158,15 +200,22 @@ RULES: dict[str, dict[str, Rule]] = {
             fills=SUBJECT,
         ),
         "find_relative": READ_GRAPH,
-        "assign_lineage": Rule(_assign, "assign lineage", target="graph_hash", fills=SUBJECT),
-        "record_decision": Rule(_decide, "record decision"),
-        "hand_out": Rule(
-            lambda permissions, arguments: permissions.read_job(
-                "publishing", arguments["publish_id"]
-            ),
-            "hand out release",
-            target="publish_id",
+        "assign_lineage": Rule(
+            _assign,
+            "assign lineage",
+            target="graph_hash",
+            detail=_say("lineage", "reason"),
+            fills=SUBJECT,
         ),
+        "record_decision": Rule(
+            _decide,
+            "record decision",
+            detail=lambda given: "{0.kind}: {0.release}, audit: {0.audit_id}".format(
+                given["decision"]
+            ),
+            fills=SUBJECT,
+        ),
+        "hand_out": Rule(_hand_out, "hand out release", target="publish_id"),
     },
     "claims": {**_list_jobs("claim"), "start": _change("audit_id", "check claim")},
     "advice": {
@@ -190,22 +239,18 @@ RULES: dict[str, dict[str, Rule]] = {
         "list_people": ANYONE,
         "find_person": ANYONE,
         "find_names": ANYONE,
-        "share_audit": Rule(
-            lambda permissions, arguments: permissions.change_audit(
-                arguments["audit_id"], "share audit"
-            ),
-            "share audit",
-            target="audit_id",
-            fills=("given_by",),
-        ),
-        "unshare_audit": _change("audit_id", "unshare audit"),
+        "share_audit": replace(_change("audit_id", "share audit", "subject"), fills=("given_by",)),
+        "unshare_audit": _change("audit_id", "unshare audit", "subject"),
         "list_grants": Rule(_read("audit_id")),
         "move_audit": Rule(
             lambda permissions, _: permissions.need("administrator", "move audit"),
             "move audit",
             target="audit_id",
+            detail=_say("subject"),
         ),
-        "make_token": Rule(_own_subject, "make token", target="subject"),
+        "make_token": Rule(
+            _own_subject, "make token", target="subject", detail=_say("label", "days")
+        ),
         "list_tokens": Rule(_own_subject),
         "revoke_token": Rule(_own_token, "revoke token", target="token_id"),
         "list_trail": Rule(

@@ -1,12 +1,16 @@
 """The audit trail: who did what, to what, when. Rows are only ever added.
 
-The database refuses to change or delete them (triggers of migration 0005), so that no fault of
-the program rewrites what was done. Whoever owns the database itself can still do so.
+The database refuses to change, replace or delete them (core.audit.store.schema), so that no fault
+of the program rewrites what was done. Each row holds a digest of itself and of the one before, so
+that what whoever owns the database changes by hand is found by `doctor`; who writes the latest
+digest down elsewhere also sees rows that were cut off the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -19,10 +23,13 @@ from core.audit.store.schema import TrailRow
 if TYPE_CHECKING:
     from core.audit.store.database import Store
 
+MAX_TARGET, MAX_DETAIL = 200, 500
+
 
 @dataclass(frozen=True)
 class TrailEntry:
-    """person, name: who, as their sign-in calls them; target: id of the audit, run or graph."""
+    """person, name: who, as their sign-in tells them apart and calls them; target: id of the
+    audit, run or graph; detail: what else was said, such as with whom it was shared."""
 
     number: int
     made: str
@@ -31,21 +38,28 @@ class TrailEntry:
     event: str
     target: str
     detail: str
+    digest: str = ""
+
+    def compute_digest(self, before: str) -> str:
+        """SHA-256 of the digest before this row and of all that it says."""
+        said = [before, *(value for name, value in asdict(self).items() if name != "digest")]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def record_event(store: Store, who: Person, event: str, target: str = "", detail: str = "") -> None:
     """Add a row; it is on the disk then."""
-    values = {
-        "made": make_timestamp(),
-        "person": who.subject,
-        "name": who.name,
-        "event": event,
-        "target": target[:200],
-        "detail": detail[:500],
-    }
+    target, detail = target[:MAX_TARGET], detail[:MAX_DETAIL]
 
     def insert() -> None:
         with store.write(is_durable=True) as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.text("LOCK TABLE trail IN EXCLUSIVE MODE"))
+            last = _list_entries(connection, 1)
+            number, before = (last[0].number + 1, last[0].digest) if last else (1, "")
+            entry = TrailEntry(
+                number, make_timestamp(), who.subject, who.name, event, target, detail
+            )
+            values = {**asdict(entry), "digest": entry.compute_digest(before)}
             connection.execute(sa.insert(TrailRow).values(values))
 
     keep_trying(insert, store.tell)
@@ -53,9 +67,25 @@ def record_event(store: Store, who: Person, event: str, target: str = "", detail
 
 def list_trail(store: Store, limit: int | None = None, target: str = "") -> list[TrailEntry]:
     """The newest `limit` rows, newest first; of one object where `target` names it."""
+    with store.read() as connection:
+        return _list_entries(connection, limit, target)
+
+
+def find_break(store: Store) -> int | None:
+    """Number of the first row that is not as it was written, or is missing; None: all are."""
+    before = ""
+    for number, entry in enumerate(reversed(list_trail(store)), 1):
+        if entry.number != number or entry.digest != entry.compute_digest(before):
+            return number
+        before = entry.digest
+    return None
+
+
+def _list_entries(
+    connection: sa.Connection, limit: int | None = None, target: str = ""
+) -> list[TrailEntry]:
     columns = [TrailRow.__table__.columns[name] for name in TrailEntry.__dataclass_fields__]
     query = sa.select(*columns).order_by(TrailRow.number.desc()).limit(limit)
     if target:
         query = query.where(TrailRow.target == target)
-    with store.read() as connection:
-        return [TrailEntry(*row) for row in connection.execute(query)]
+    return [TrailEntry(*row) for row in connection.execute(query)]

@@ -24,8 +24,7 @@ def write_backup(home: Path, path: Path) -> int:
     The database is copied first: what is finished later is not in it, and files whose rows are
     deleted meanwhile are missing, which counts as damage that the next run mends.
     """
-    if not (home / DATABASE).exists():
-        raise InputError("home", "must have a database of its own", str(home), "use pg_dump else")
+    check_own_database(home)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open_private(temporary, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
@@ -43,6 +42,12 @@ def write_backup(home: Path, path: Path) -> int:
     finally:
         temporary.unlink(missing_ok=True)
     return path.stat().st_size
+
+
+def check_own_database(home: Path) -> None:
+    """InputError where the rows are not in the home, or it has none."""
+    if not (home / DATABASE).exists():
+        raise InputError("home", "must have a database of its own", str(home), "use pg_dump else")
 
 
 def restore_backup(path: Path, home: Path) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from core.audit.access.trail import find_break
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
@@ -25,7 +26,6 @@ from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
 from core.errors import AuditError
 
 DATABASE = "audit.db"
-FOLDERS = ("graphs", "cells", "flags", "damaged")
 
 _FRESH_S = 3600.0
 """A temporary folder that is younger may still be written."""
@@ -35,7 +35,7 @@ _FRESH_S = 3600.0
 class Finding:
     """What is not as it should be.
 
-    kind    "database", "graph", "cell", "orphan" or "permission"
+    kind    "database", "graph", "cell", "orphan", "trail" or "permission"
     remedy  what was done about it, or what to do
     """
 
@@ -67,13 +67,14 @@ def check_home(store: Store, repair: bool = False) -> list[Finding]:
         *_check_graphs(store),
         *_check_cells(store, repair),
         *_check_orphans(store, repair),
+        *_check_trail(store),
         *_check_permissions(store.home, repair),
     ]
 
 
 def measure_home(home: Path) -> dict[str, int]:
     """Bytes of the database and of each folder."""
-    sizes = {name: sum(_list_sizes(home / name)) for name in FOLDERS}
+    sizes = {name: sum(_list_sizes(home / name)) for name in files.FOLDERS}
     return {DATABASE: sum(path.stat().st_size for path in home.glob(f"{DATABASE}*")), **sizes}
 
 
@@ -145,6 +146,13 @@ def _check_orphans(store: Store, repair: bool) -> Iterator[Finding]:
         name = path.relative_to(store.home).as_posix()
         remedy = "removed" if repair else "belongs to nothing"
         yield Finding("orphan", name, remedy, repair)
+
+
+def _check_trail(store: Store) -> Iterator[Finding]:
+    number = find_break(store)
+    if number is not None:
+        what = f"row {number} is missing or not as it was written, or one before it was removed"
+        yield Finding("trail", what, "compare it with a backup: all rows from it on are in doubt")
 
 
 def _is_fresh(path: Path) -> bool:

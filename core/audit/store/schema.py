@@ -213,16 +213,21 @@ class TokenRow(Base):
 
 
 class TrailRow(Base):
-    """Who did what; the database refuses to change or delete a row. See core.audit.access.trail."""
+    """Who did what to what; see core.audit.access.trail.
+
+    number  from 1 on, without a gap
+    digest  of this row and of the digest before it
+    """
 
     __tablename__ = "trail"
-    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     made: Mapped[str] = mapped_column(String(32))
     person: Mapped[str] = mapped_column(Text)
     name: Mapped[str] = mapped_column(Text)
     event: Mapped[str] = mapped_column(Text)
     target: Mapped[str] = mapped_column(Text)
     detail: Mapped[str] = mapped_column(Text)
+    digest: Mapped[str] = mapped_column(String(64))
 
 
 class DecisionRow(Base):
@@ -230,6 +235,8 @@ class DecisionRow(Base):
     the database refuses it. They outlive their audit, as what was published does.
 
     kind       "chosen", "withdrawn" or "published"
+    person     as they name themselves
+    subject    who it was, as their sign-in tells people apart (`JobRow.person`)
     evidence   the verdict at that time, as JSON
     file_hash  SHA-256 of the file that was handed out, of kind "published"
     """
@@ -240,6 +247,7 @@ class DecisionRow(Base):
     audit_id: Mapped[str] = mapped_column(String(32))
     made: Mapped[str] = mapped_column(String(32))
     person: Mapped[str] = mapped_column(Text)
+    subject: Mapped[str] = mapped_column(Text, default="local")
     kind: Mapped[str] = mapped_column(String(16))
     release: Mapped[str] = mapped_column(Text)
     reason: Mapped[str] = mapped_column(Text)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import wraps
 
 import pytest
 
-from core.audit.access.accounts import LOCAL, Person
+from core.audit.access.accounts import LOCAL, ROLES, Person
 from core.audit.access.authorised import AuthorisedService, enter
 from core.audit.access.permissions import Permissions
 from core.audit.access.rules import RULES
@@ -21,66 +23,71 @@ from core.errors import AccessError, AuditError, InputError
 PEOPLE = {
     "owner": Person("i ada", "Ada", "analyst"),
     "granted": Person("i gil", "Gil", "analyst"),
+    "former": Person("i wil", "Wil", "analyst"),
     "stranger": Person("i bob", "Bob", "analyst"),
     "approver": Person("i eve", "Eve", "approver"),
     "administrator": Person("i max", "Max", "administrator"),
     "nobody": Person("i ned", "Ned", "none"),
     "local": LOCAL,
 }
-EVERYBODY = {*PEOPLE} - {"nobody"}
-READERS = EVERYBODY - {"stranger"}
-OWNERS = {"owner", "administrator", "local"}
-SIGNERS = {"approver", "administrator", "local"}
-CHIEFS = {"administrator", "local"}
-MACHINE = {"local"}
+RELATIONS = {"own": "i ada", "shared": "i gil", "withdrawn": "i wil", "other": "i bob"}
+"""What the audit is to somebody → their subject."""
 
-JOBS = {
-    **dict.fromkeys(("get", "list", "wait"), READERS),
-    **dict.fromkeys(("cancel", "cancel_all", "start"), OWNERS),
-    **dict.fromkeys(("submit", "find_key", "close", "compute", "read"), MACHINE),
-    **dict.fromkeys(("name_parts", "uses_gpu", "forget_graph"), MACHINE),
-}
-MAY = {
-    "": {
-        **dict.fromkeys(("close", "tell_trouble", "warm_up"), MACHINE),
-        **dict.fromkeys(("find_device_title", "rest", "save_graph"), EVERYBODY),
-        **dict.fromkeys(("find_same_audit", "list_audits"), EVERYBODY),
-        "load_time_model": EVERYBODY,
-        **dict.fromkeys(("load_graph", "start_audit", "estimate_seconds"), READERS),
-        **dict.fromkeys(("resume_audit", "cancel_audit", "delete_audit"), OWNERS),
-        **dict.fromkeys(("wait", "get_progress", "get_view"), READERS),
-        **dict.fromkeys(("get_publish", "hand_out"), READERS),
-        **dict.fromkeys(("start_publish", "cancel_publish"), OWNERS),
-        "find_relative": READERS,
-        **dict.fromkeys(("sign_publish", "assign_lineage"), SIGNERS),
-        "record_decision": {"owner", "local"},  # the one of this table is in Ada's name
-    },
-    "claims": JOBS,
-    "advice": {**JOBS, "find": READERS, "list_done": READERS, "cancel_node": OWNERS},
-    "publishing": {
-        **JOBS,
-        **dict.fromkeys(("start", "sign", "load_release", "sweep"), MACHINE),
-    },
-    "layouts": {
-        **JOBS,
-        **dict.fromkeys(("start", "find", "load", "stop"), READERS),
-    },
-    "team": {
-        **dict.fromkeys(("welcome", "open_token", "record", "is_shared"), MACHINE),
-        **dict.fromkeys(("list_people", "find_person", "find_names"), EVERYBODY),
-        **dict.fromkeys(("share_audit", "unshare_audit"), OWNERS),
-        "list_grants": READERS,
-        **dict.fromkeys(("make_token", "list_tokens", "revoke_token"), OWNERS),
-        **dict.fromkeys(("move_audit", "list_trail"), CHIEFS),
-    },
-}
-"""Part → verb → who may, of an audit that a release was prepared of."""
+TABLE = """
+part        verbs                                        own       shared    withdrawn other
+service     close tell_trouble warm_up                   -         -         -         -
+service     find_device_title rest load_time_model       analyst   analyst   analyst   analyst
+service     save_graph find_same_audit list_audits       analyst   analyst   analyst   analyst
+service     load_graph find_relative estimate_seconds    analyst   analyst   approver  approver
+service     wait get_progress get_view get_publish       analyst   analyst   approver  approver
+service     start_audit start_publish                    analyst   admin     admin     admin
+service     resume_audit cancel_audit delete_audit       analyst   admin     admin     admin
+service     cancel_publish                               analyst   admin     admin     admin
+service     record_decision hand_out                     analyst   approver  approver  approver
+service     sign_publish                                 -         approver  approver  approver
+service     assign_lineage                               approver  approver  approver  approver
+claims      start                                        analyst   admin     admin     admin
+advice      start cancel_node                            analyst   admin     admin     admin
+advice      find list_done                               analyst   analyst   approver  approver
+publishing  start sign load_release sweep                -         -         -         -
+layouts     start find load stop                         analyst   analyst   approver  approver
+*           get list wait                                analyst   analyst   approver  approver
+*           cancel cancel_all                            analyst   admin     admin     admin
+*           submit find_key close compute read           -         -         -         -
+*           name_parts uses_gpu forget_graph             -         -         -         -
+team        welcome open_token record is_shared          -         -         -         -
+team        list_people find_person find_names           analyst   analyst   analyst   analyst
+team        share_audit unshare_audit                    analyst   admin     admin     admin
+team        list_grants                                  analyst   analyst   approver  approver
+team        make_token list_tokens revoke_token          analyst   admin     admin     admin
+team        move_audit list_trail                        admin     admin     admin     admin
+"""
+"""The least role that may, by what the audit is to that person: their own, shared with them, shared
+until the grant was withdrawn, or somebody else's. A release of it was prepared, which approvers
+may read; "-" is the program's alone. "*" stands for each kind of job."""
 
+
+def read_table() -> dict[str, dict[str, dict[str, str]]]:
+    """Part → verb → relation → least role."""
+    header, *lines = (line.split() for line in TABLE.strip().splitlines())
+    relations = header[2:]
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for line in lines:
+        part, verbs, roles = line[0], line[1:-4], line[-4:]
+        for name in JOB_PARTS if part == "*" else [part]:
+            for verb in verbs:
+                least = dict(zip(relations, roles, strict=True))
+                found.setdefault("" if name == "service" else name, {})[verb] = least
+    return found
+
+
+JOB_PARTS = ("claims", "advice", "publishing", "layouts")
+MAY = read_table()
 VERBS = [(part, verb) for part, verbs in MAY.items() for verb in verbs]
 
 
 class Scenario:
-    """A service with Ada's audit, shared with Gil, and a publishing run of hers."""
+    """A service with Ada's audit, shared with Gil and no longer with Wil, and a run of hers."""
 
     def __init__(self, home, spec, graph) -> None:
         self.service, self.spec = AuditService(home), spec
@@ -90,7 +97,11 @@ class Scenario:
         view = run_inline(spec, graph, home, store=store)
         self.audit_id = view.summary.id
         store.move_audit(self.audit_id, PEOPLE["owner"].subject)
-        self.service.team.share_audit(self.audit_id, PEOPLE["granted"].subject)
+        for name in ("granted", "former"):
+            self.service.team.share_audit(self.audit_id, PEOPLE[name].subject)
+        former = enter(self.service, PEOPLE["former"])
+        assert former.get_view(self.audit_id).summary.id == self.audit_id
+        self.service.team.unshare_audit(self.audit_id, PEOPLE["former"].subject)
         request = PublishSpec.of_audit(spec, spec.defenses[0])
         asked = {"claim": {"trials": 100}, "publishing": request.model_dump(mode="json")}
         for kind in ("claim", "advice", "publishing", "layout"):
@@ -117,7 +128,7 @@ class Scenario:
             file_hash=file_hash,
         )
 
-    def name_arguments(self, part: str, verb: str) -> dict[str, object]:
+    def name_arguments(self, part: str, verb: str, name: str = "Ada") -> dict[str, object]:
         """What a caller would give; who they are is not theirs to say."""
         kinds = {"claims": "claim", "layouts": "layout"}
         known = {
@@ -130,7 +141,7 @@ class Scenario:
             "token_id": self.token.id,
             "person": "i ada",
             "given_by": "i ada",
-            "decision": self.make_decision("Ada"),
+            "decision": self.make_decision(name),
         }
         target = self.service if part == "" else getattr(self.service, part)
         names = [
@@ -148,6 +159,17 @@ def scenario(tmp_path_factory, graph, make_spec):
     scenario.service.close()
 
 
+@dataclass
+class Result:
+    """What stands for a publishing run, and for an empty history."""
+
+    id: str = "key-publishing"
+    release: object = None
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(())
+
+
 class Recorder:
     """A part of the service whose verbs only note that they ran, and as whom."""
 
@@ -161,7 +183,7 @@ class Recorder:
         def call(*args, **kwargs):
             given = inspect.signature(verb).bind(*args, **kwargs).arguments
             self.calls.append((name, given))
-            return []
+            return Result()
 
         return call
 
@@ -174,7 +196,7 @@ def call(scenario, person, part, verb) -> dict[str, object] | None:
         scenario.service, recorder, Permissions(scenario.service._store, person), part
     )
     try:
-        getattr(authorised, verb)(**scenario.name_arguments(part, verb))
+        getattr(authorised, verb)(**scenario.name_arguments(part, verb, person.name))
     except (AccessError, InputError):
         assert recorder.calls == []
         return None
@@ -185,10 +207,16 @@ def call(scenario, person, part, verb) -> dict[str, object] | None:
 
 @pytest.mark.parametrize(("part", "verb"), VERBS)
 def test_who_may(scenario, part, verb):
-    allowed = {
-        who for who, person in PEOPLE.items() if call(scenario, person, part, verb) is not None
-    }
-    assert allowed == MAY[part][verb]
+    expected, found = {}, {}
+    for relation, subject in RELATIONS.items():
+        least = MAY[part][verb][relation].replace("admin", "administrator")
+        for role in ROLES:
+            person = Person(subject, subject.removeprefix("i ").title(), role)
+            found[relation, role] = call(scenario, person, part, verb) is not None
+            is_high = least in ROLES and ROLES.index(role) >= ROLES.index(least)
+            expected[relation, role] = is_high
+    assert found == expected
+    assert call(scenario, LOCAL, part, verb) is not None
 
 
 def list_verbs(thing: object) -> set[str]:
@@ -209,21 +237,74 @@ def test_every_verb_has_a_rule_and_a_row_in_this_table(scenario):
     assert kinds == {*RULES} - {""}
 
 
-@pytest.mark.parametrize(
-    ("kind", "may"),
-    [("chosen", OWNERS | {"approver"}), ("published", READERS)],
-)
-def test_who_may_decide_in_their_own_name(scenario, kind, may):
-    allowed = set()
-    for who, person in PEOPLE.items():
-        try:
-            enter(scenario.service, person).record_decision(
-                scenario.make_decision(person.name, kind)
-            )
-            allowed.add(who)
-        except (AccessError, InputError):
-            continue
-    assert allowed == may
+@pytest.mark.parametrize("kind", ["chosen", "published"])
+def test_a_decision_is_on_the_graph_of_its_audit_and_by_its_subject(scenario, kind):
+    """Names are shown, subjects decide: two people may be called Ada."""
+    service = scenario.service
+    decision = scenario.make_decision("Ada", kind)
+    owner = enter(service, PEOPLE["owner"])
+    with pytest.raises(InputError, match="the one of the audit"):
+        owner.record_decision(replace(decision, graph_hash="0" * 64))
+    with pytest.raises(AccessError, match="own name"):
+        owner.record_decision(replace(decision, person="Eve"))
+    namesake = Person(f"i ada {kind}", "Ada", "analyst")
+    service.team.welcome(namesake)
+    with pytest.raises(InputError, match="known id"):
+        enter(service, namesake).record_decision(decision)
+    service.team.share_audit(scenario.audit_id, namesake.subject)
+    with pytest.raises(AccessError, match="only who started"):
+        enter(service, namesake).record_decision(decision)
+    owner.record_decision(replace(decision, subject="i eve"))  # not theirs to say
+    (entry,) = [d for d in owner.get_view(scenario.audit_id).decisions if d.id == decision.id]
+    assert (entry.person, entry.subject) == ("Ada", "i ada")
+    newest = service.team.list_trail(1)[0]
+    assert (newest.event, newest.person) == ("record decision", "i ada")
+    assert newest.detail == f"{kind}: random_deletion, audit: {scenario.audit_id}"
+
+
+def test_reading_is_not_holding(scenario, make_spec):
+    """A reader starts nothing on the graph, so that nothing is left when the grant is gone."""
+    service = scenario.service
+    reader = enter(service, PEOPLE["granted"])
+    graph = reader.load_graph(scenario.spec.graph_hash)
+    with pytest.raises(AccessError, match="start audit: only who loaded this graph"):
+        reader.start_audit(scenario.spec)
+    with pytest.raises(AccessError, match="save graph: only who loaded"):
+        reader.save_graph(graph.with_edges(graph.edges[1:]), made_of=scenario.spec.graph_hash)
+    with pytest.raises(AccessError, match="prepare release: only who loaded"):
+        reader.start_publish(scenario.publish_spec)
+    service.team.unshare_audit(scenario.audit_id, PEOPLE["granted"].subject)
+    try:
+        with pytest.raises(InputError, match="must be stored"):
+            reader.load_graph(scenario.spec.graph_hash)
+    finally:
+        service.team.share_audit(scenario.audit_id, PEOPLE["granted"].subject)
+
+
+def test_a_release_is_prepared_of_the_audits_own_graph(scenario, graph):
+    owner = enter(scenario.service, PEOPLE["owner"])
+    other = owner.save_graph(graph.with_edges(graph.edges[::3]))
+    spec = scenario.publish_spec.model_copy(update={"graph_hash": other})
+    with pytest.raises(InputError, match="the one of the audit"):
+        owner.start_publish(spec, scenario.audit_id)
+
+
+def test_the_trail_says_whom_and_what(scenario):
+    owner, max_ = (enter(scenario.service, PEOPLE[name]) for name in ("owner", "administrator"))
+    owner.team.share_audit(scenario.audit_id, "i bob")
+    owner.team.unshare_audit(scenario.audit_id, "i bob")
+    with pytest.raises(AccessError):
+        owner.team.move_audit(scenario.audit_id, "i bob")
+    owner.team.make_token("nightly", 3, "i ada")
+    entries = max_.team.list_trail(4)[::-1]
+    said = [(entry.person, entry.event, entry.target, entry.detail) for entry in entries]
+    assert said[:2] == [
+        ("i ada", "share audit", scenario.audit_id, "subject: i bob"),
+        ("i ada", "unshare audit", scenario.audit_id, "subject: i bob"),
+    ]
+    assert said[2][1:3] == ("refused: move audit", scenario.audit_id)
+    assert said[2][3].startswith("subject: i bob; ")
+    assert said[3] == ("i ada", "make token", "i ada", "label: nightly, days: 3")
 
 
 def test_what_has_no_rule_is_not_there(scenario):
