@@ -97,10 +97,20 @@ def build_parser() -> Parser:
     return parser
 
 
+def accept_terminate() -> None:
+    """SIGTERM cancels as Ctrl-C does: with exit code 130, and what is finished stays.
+
+    Whatever was inherited: a script's `&` has SIGINT ignored, which stays so, and `nohup` and
+    the like leave signals ignored or blocked.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
 def run() -> NoReturn:
     """The entry point of `python -m core` and `graph-audit`."""
     os.umask(0o077)  # what is written is about people
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    accept_terminate()
     if not os.environ.get("AUDIT_DEBUG"):
         logging.disable()  # what a user should know is said in one line
     sys.exit(main())
