@@ -33,7 +33,9 @@ from urllib.request import urlopen
 
 import numpy as np
 import psutil
+from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
@@ -94,8 +96,10 @@ class Session:
             if kind == "navigation":
                 found = {p.url_pathname or "data": p for p in told.navigation.app_pages}
                 self._hashes |= {name: p.page_script_hash for name, p in found.items()}
-            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "exception":
-                tally.errors.append(f"{page}: {told.delta.new_element.exception.message}")
+            elif kind == "delta":
+                error = find_error(told.delta.new_element)
+                if error:
+                    tally.errors.append(f"{page}: {error}")
             elif (
                 kind == "script_finished"
                 and told.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
@@ -107,6 +111,15 @@ class Session:
 
     def close(self) -> None:
         self._socket.close()
+
+
+def find_error(element: Element) -> str:
+    """What an element tells that went wrong: an exception, or an error that a page shows."""
+    if element.WhichOneof("type") == "exception":
+        return str(element.exception.message)
+    if element.WhichOneof("type") == "alert" and element.alert.format == Alert.ERROR:
+        return str(element.alert.body)
+    return ""
 
 
 async def visit(port: int, audit_id: str, number: int, rounds: int, tally: Tally) -> None:
