@@ -17,6 +17,7 @@ from core.audit.publishing import PublishSpec
 from core.audit.spec import MethodChoice
 from core.audit.store.database import Store
 from core.audit.store.schema import LedgerRow
+from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
@@ -274,3 +275,20 @@ def test_runs_of_the_app_share_the_ledger_and_obey_its_budget(service, graph):
 def test_a_budget_is_a_number_above_zero(audit_home, tmp_path, capsys, budget):
     assert publish(tmp_path / "r.csv", "--budget", budget) == 2
     assert "budget" in capsys.readouterr().err
+
+
+def test_a_publishing_run_draws_from_the_operating_system(graph, monkeypatch):
+    """Who knew the seed of its noise could take the noise away again."""
+    seeds = []
+
+    def record(defense, graph, threats, context):
+        seeds.append(context.seed)
+        return publish_edge_rand(defense, graph, threats, context)
+
+    publish_edge_rand = EdgeRand.publish
+    monkeypatch.setattr(EdgeRand, "publish", record)
+    spec = PublishSpec(graph_hash=graph.content_hash, defense=MethodChoice.parse(EDGE_RAND))
+    releases = [publish_release(graph, spec) for _ in range(2)]
+    assert all(seed.is_secret for seed in seeds)
+    assert len({seed.root for seed in seeds}) == 2
+    assert releases[0].graph.content_hash != releases[1].graph.content_hash

@@ -183,6 +183,7 @@ class TestService:
         self, service, graph, make_spec
     ):
         audit_id = service.start_audit(make_spec(defenses=[]), "publishes")
+        other = service.start_audit(make_spec(defenses=[], root_seed=5), "keeps the graph")
         choice = MethodChoice.parse("random_deletion:strength=0.5")
         spec = PublishSpec(graph_hash=graph.content_hash, defense=choice)
         old, kept, own = (
@@ -194,6 +195,7 @@ class TestService:
             assert service.publishing.wait(run_id, RETRY_S)
         assert [run.id for run in service.publishing.list(audit_id)] == [own]
         assert service.wait(audit_id, RETRY_S)
+        assert service.wait(other, RETRY_S)
         service.delete_audit(audit_id)
         past = datetime.now(UTC) - timedelta(days=RETENTION_DAYS + 1)
         service._store.update_job(old, created=past.isoformat())
