@@ -27,7 +27,11 @@ def add_publish(commands: Any) -> None:
         help="what the defense is told of the private column: nothing, or all of it (column)",
     )
     publish.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="edge list (.csv), .graphml or .npz"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="edge list (.csv, .parquet), .graphml, .gexf or .npz",
     )
     publish.add_argument(
         "--budget",
@@ -65,8 +69,10 @@ def run_publish(options: argparse.Namespace) -> int:
     fields = {n: getattr(options, n, None) for n in names}
     fields = {name: value for name, value in fields.items() if value is not None}
     suffix = options.out.suffix.lower().lstrip(".")
-    if suffix not in ("csv", "graphml", "npz"):
-        raise InputError("output file", "must end in .csv, .graphml or .npz", str(options.out))
+    if suffix not in ("csv", "parquet", "graphml", "gexf", "npz"):
+        raise InputError(
+            "output file", "must end in .csv, .parquet, .graphml, .gexf or .npz", str(options.out)
+        )
     make_folder(options.out.parent)
     fields |= read_columns(options)
     spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})

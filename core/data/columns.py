@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from unicodedata import normalize
 
 import numpy as np
@@ -61,6 +61,7 @@ _ID = re.compile(
     r"(.*[ _-])?(ids?|uuid|guid)|(node|user|person|member|account)s?|[a-z]+I[Dd]|id\d*|key",
     re.IGNORECASE,
 )
+_NEO4J_ID = re.compile(r".*:(START_ID|END_ID|ID)(\(.*\))?")
 _LABEL = re.compile(
     r"y|(.*[ _-])?(label|class|target|category|group|community|type)", re.IGNORECASE
 )
@@ -217,9 +218,20 @@ def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
             )
 
 
+def plain_names(names: Sequence[str]) -> list[str]:
+    """Names of columns less the types that Neo4j writes behind them: `:START_ID(Person)` is
+    source, `:END_ID` target, `personId:ID` personId, `age:int` age."""
+    if not any(_NEO4J_ID.fullmatch(name) for name in names):
+        return list(names)
+    own = {":START_ID": "source", ":END_ID": "target", ":ID": "id", ":TYPE": "type"}
+    own[":LABEL"] = "label"
+    bare = [re.sub(r"\(.*\)$", "", name) for name in names]
+    return [own.get(name) or name.rpartition(":")[0] or name for name in bare]
+
+
 def is_end_name(name: str) -> bool:
     """Whether a column of this name holds one end of a link."""
-    return bool(_ENDS.fullmatch(name))
+    return bool(_ENDS.fullmatch(name) or re.fullmatch(r":(START|END)_ID(\(.*\))?", name))
 
 
 def is_link_name(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +10,11 @@ import pandas as pd
 
 from core.data.assembly import RawGraph, unite_spellings
 from core.data.columns import guess_link_roles
-from core.data.link_text import LinkText, load_link_text, read_columns
+from core.data.link_text import LinkText, encode_columns, load_link_text, read_columns
+from core.data.node_table import is_parquet
 from core.data.sniff import parse_numbers
 from core.data.spreadsheet import unescape_cell
+from core.data.text_input import MAX_CELLS, check_cells, check_file
 from core.errors import FormatError, InputError
 
 
@@ -32,13 +34,77 @@ def load_edge_list(
     """
     text = load_link_text(path, layout)
     text.layout.check_certain(text.file)
-    columns = guess_link_roles(pd.DataFrame(columns=list(text.names)), roles or {})
+    chosen, notes = _choose_columns(text.names, roles, ignore_weights, text.file)
+    codes, ids, weights = read_columns(text, chosen) or _parse_columns(text, chosen)
+    raw = RawGraph(
+        pairs=codes.reshape(-1, 2),
+        node_ids=ids,
+        weights=weights,
+        num_rows_skipped=text.num_comments,
+        format="edge list",
+        notes=notes,
+    )
+    return raw if text.data.isascii() else unite_spellings(raw)
+
+
+def load_edge_table(
+    path: str | Path, roles: Mapping[str, str] | None = None, ignore_weights: bool = False
+) -> RawGraph:
+    """Links of a Parquet or Arrow file, by the same names of columns as of text."""
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    path = check_file(path)
+    file = f"file '{path.name}'"
+    try:
+        if is_parquet(path):
+            metadata = parquet.read_metadata(path)
+            check_cells(file, metadata.num_rows, metadata.num_columns, most=MAX_CELLS)
+            table = parquet.read_table(path, use_threads=False)
+        else:
+            table = feather.read_table(path, use_threads=False, memory_map=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        shown = str(error).partition("\n")[0]
+        raise FormatError(file, "must be a complete Parquet or Arrow file", shown) from None
+    columns, notes = _choose_columns(table.column_names, roles, ignore_weights, file)
+    for column in columns:
+        count = table[column].null_count
+        if count:
+            raise InputError(f"{file}: column '{column}'", "must have no empty cells", count)
+    as_numbers = all(pa.types.is_integer(table.schema.field(end).type) for end in columns[:2])
+    try:
+        for number, column in enumerate(columns):
+            wanted = pa.float64() if number == 2 else pa.int64() if as_numbers else pa.string()
+            cast = table[column].cast(wanted)
+            table = table.set_column(table.column_names.index(column), column, cast)
+    except pa.ArrowException as error:
+        raise FormatError(file, "must hold single values", str(error)) from None
+    encoded = encode_columns(table, columns, as_numbers)
+    if encoded is None:
+        raise FormatError(file, "must have ids that are not blank and weights of at least 0")
+    codes, ids, weights = encoded
+    raw = RawGraph(codes.reshape(-1, 2), ids, weights, format="table", notes=notes)
+    return raw if as_numbers else unite_spellings(raw)
+
+
+def load_link_table(
+    path: str | Path, max_rows: int | None = None, layout: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """The table of an edge list as texts, in the likeliest layout."""
+    return load_link_text(path, layout).parse(max_rows)
+
+
+def _choose_columns(
+    names: Sequence[str], roles: Mapping[str, str] | None, ignore_weights: bool, file: str
+) -> tuple[list[str], list[str]]:
+    """Columns of source, target and, if wanted, weight; notes on those that are not used."""
+    columns = guess_link_roles(pd.DataFrame(columns=list(names)), roles or {})
     by_role = {role: column for column, role in columns.items()}
     if "source" not in by_role or "target" not in by_role:
         raise FormatError(
-            text.file,
+            file,
             "must have two columns of node ids",
-            f"{len(text.names)} column(s)",
+            f"{len(names)} column(s)",
             "name the columns source and target",
         )
     notes = [
@@ -52,23 +118,7 @@ def load_edge_list(
     elif "weight" in by_role:
         chosen.append(by_role["weight"])
         notes.append(f"link weights were read from column '{by_role['weight']}'")
-    codes, ids, weights = read_columns(text, chosen) or _parse_columns(text, chosen)
-    raw = RawGraph(
-        pairs=codes.reshape(-1, 2),
-        node_ids=ids,
-        weights=weights,
-        num_rows_skipped=text.num_comments,
-        format="edge list",
-        notes=notes,
-    )
-    return raw if text.data.isascii() else unite_spellings(raw)
-
-
-def load_link_table(
-    path: str | Path, max_rows: int | None = None, layout: Mapping[str, str] | None = None
-) -> pd.DataFrame:
-    """The table of an edge list as texts, in the likeliest layout."""
-    return load_link_text(path, layout).parse(max_rows)
+    return chosen, notes
 
 
 def _parse_columns(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.data.columns import guess_link_roles, is_link_name
+from core.data.columns import guess_link_roles, is_link_name, plain_names
 from core.data.sniff import (
     TableLayout,
     check_is_table,
@@ -120,7 +120,7 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
             raise FormatError(
                 file, "must have distinct column names", repeated, "rename one of the columns"
             )
-        names = [name or f"column {i}" for i, name in enumerate(first, 1)]
+        names = [name or f"column {i}" for i, name in enumerate(plain_names(first), 1)]
         names = [f"{n} ({i})" if n in names[:i] else n for i, n in enumerate(names)]
     else:
         names = ["source", "target", *(f"column {i}" for i in range(3, len(first) + 1))]
@@ -265,7 +265,7 @@ def read_columns(
             table = _read(text, data, separator, columns, as_numbers)
         except (pa.ArrowException, UnicodeDecodeError):
             continue
-        return _encode(table, columns, as_numbers)
+        return encode_columns(table, columns, as_numbers)
     return None
 
 
@@ -297,9 +297,13 @@ def _read(text: LinkText, data: bytes, separator: str, columns: list[str], as_nu
     )
 
 
-def _encode(
+def encode_columns(
     table: Any, columns: list[str], as_numbers: bool
 ) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None] | None:
+    """Codes, ids and weights as `read_columns` gives them, of an Arrow table.
+
+    as_numbers  whether source and target are int64, else texts; weights are float64
+    """
     weights = None
     if len(columns) > 2:
         weights = table[columns[2]].to_numpy()

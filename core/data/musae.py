@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,10 +11,8 @@ from scipy import sparse
 from core.data.assembly import RawGraph, join_node_table
 from core.data.columns import guess_id_column
 from core.data.node_table import load_node_table
-from core.data.text_input import MAX_FEATURES, load_text
-from core.errors import FormatError, InputError, ResourceError
-
-MAX_JSON_BYTES = 512 << 20
+from core.data.text_input import MAX_FEATURES, load_json
+from core.errors import FormatError, InputError
 
 
 def join_musae(
@@ -50,18 +46,9 @@ def join_musae(
 
 def load_word_lists(path: str | Path) -> dict[str, list[int]]:
     """{node id: word ids} of a JSON file, checked."""
-    path = Path(path)
-    if path.exists() and path.stat().st_size > MAX_JSON_BYTES:
-        raise ResourceError(
-            f"file '{path.name}'",
-            f"must be at most {MAX_JSON_BYTES >> 20} MiB",
-            f"{path.stat().st_size >> 20} MiB",
-        )
     remedy = 'write {"node id": [word ids, …], …}'
-    try:
-        content: Any = json.loads(load_text(path, max_line=None), object_pairs_hook=_distinct)
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
-        raise FormatError(f"file '{path.name}'", "must be JSON", _shown(error), remedy) from None
+    content = load_json(path, remedy)
+    path = Path(path)
     if not isinstance(content, dict) or not content:
         raise FormatError(f"file '{path.name}'", "must be an object of lists", remedy=remedy)
     for node, words in content.items():
@@ -75,20 +62,6 @@ def load_word_lists(path: str | Path) -> dict[str, list[int]]:
                 remedy,
             )
     return content
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; a name given twice would lose its first value."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise ValueError(f"'{twice}' is named twice")
-    return found
-
-
-def _shown(error: Exception) -> str:
-    return "too deeply nested" if isinstance(error, RecursionError) else str(error)
 
 
 def _word_matrix(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.data.columns import plain_names
 from core.data.sniff import (
     TableLayout,
     check_is_table,
@@ -94,7 +95,7 @@ def _load_csv(
         below = pd.DataFrame([row for row in rows[1:] if len(row) == len(first)])
         questions.append(detect_node_header(first, below))
         has_header = questions[-1] is None or questions[-1].choices[0] == "yes"
-    header = first if has_header else [""] * len(first)
+    header = plain_names(first) if has_header else [""] * len(first)
     names = [name or f"column {i}" for i, name in enumerate(header, 1)]
     _check_distinct(names, path)
     data = text.encode()

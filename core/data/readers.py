@@ -14,11 +14,13 @@ import pandas as pd
 
 from core.data.assembly import MissingNodes, RawGraph, assemble_graph, join_node_table
 from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
-from core.data.edge_list import load_edge_list, load_link_table
+from core.data.edge_list import load_edge_list, load_edge_table, load_link_table
 from core.data.graph_documents import load_gexf, load_gml, load_graphml
 from core.data.link_text import load_link_text
 from core.data.loaded import LoadedGraph, LoadReport
 from core.data.musae import join_musae
+from core.data.network_text import load_matrix_market, load_pajek
+from core.data.node_link import load_node_link
 from core.data.node_table import load_node_table, sniff_nodes
 from core.data.npz import load_npz
 from core.data.pyg import load_pyg
@@ -35,6 +37,22 @@ __all__ = [
     "read_preview",
     "sniff_table",
 ]
+
+
+_FORMATS = {
+    "text": (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".cites", ".tab", ""),
+    "parquet": (".parquet",),
+    "arrow": (".arrow", ".feather"),
+    "graphml": (".graphml",),
+    "gexf": (".gexf",),
+    "gml": (".gml",),
+    "json": (".json",),
+    "pajek": (".net", ".paj"),
+    "mtx": (".mtx",),
+    "npz": (".npz",),
+    "pt": (".pt", ".pth"),
+}
+"""Format → suffixes, before which .gz may stand where it is text."""
 
 
 def load_graph(
@@ -56,7 +74,8 @@ def load_graph(
 ) -> LoadedGraph:
     """Read a graph; direction, self-loops and duplicates are dropped and counted.
 
-    path         edge list (CSV, TSV, TXT, .gz), GraphML, GEXF, GML, NPZ or .pt
+    path         edge list (CSV, TSV, TXT, .gz, Neo4j's, Parquet, Arrow), GraphML, GEXF, GML,
+                 node-link JSON, Pajek, Matrix Market, NPZ or .pt
     nodes_path   node table (CSV, Parquet), joined by `id_column`, or MUSAE features (JSON)
     target_path  MUSAE targets (CSV)
     private, utility  columns that become attributes and are not features
@@ -132,39 +151,25 @@ def sniff_table(
 
 
 def detect_format(path: Path) -> str:
-    """text, parquet, json, graphml, gexf, gml, npz or pt, by magic number, then by suffix."""
+    """A key of _FORMATS, by magic number, then by suffix."""
+    with path.open("rb") as file:
+        magic = file.read(14)
+    for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"%%MatrixMarket", "mtx")):
+        if magic.startswith(start):
+            return kind
     suffix = path.suffix.lower()
     if suffix == ".gz":
         suffix = Path(path.stem).suffix.lower()
-    with path.open("rb") as file:
-        magic = file.read(4)
-    if magic == b"PAR1":
-        return "parquet"
-    by_suffix = {
-        ".npz": "npz",
-        ".pt": "pt",
-        ".pth": "pt",
-        ".json": "json",
-        ".graphml": "graphml",
-        ".gexf": "gexf",
-        ".gml": "gml",
-        ".csv": "text",
-        ".tsv": "text",
-        ".txt": "text",
-        ".edges": "text",
-        ".edgelist": "text",
-        ".cites": "text",
-        ".tab": "text",
-        "": "text",
-    }
-    if suffix in by_suffix:
-        return by_suffix[suffix]
-    raise FormatError(
-        f"file '{path.name}'",
-        "must be of a supported format",
-        suffix,
-        "use CSV, TSV, TXT, Parquet, GraphML, GEXF, GML, NPZ or PT",
-    )
+    found = next((kind for kind, suffixes in _FORMATS.items() if suffix in suffixes), None)
+    if found is None:
+        raise FormatError(
+            f"file '{path.name}'",
+            "must be of a supported format",
+            suffix,
+            "use CSV, TSV, TXT, Parquet, Arrow, GraphML, GEXF, GML, Pajek (.net), Matrix Market "
+            "(.mtx), node-link JSON, NPZ or PT",
+        )
+    return found
 
 
 def _load_raw(
@@ -177,19 +182,19 @@ def _load_raw(
     kind = detect_format(path)
     if kind == "text":
         return load_edge_list(path, roles, ignore_weights, layout)
-    attributed = {"graphml": load_graphml, "gexf": load_gexf, "gml": load_gml}
+    if kind in ("parquet", "arrow"):
+        return load_edge_table(path, roles, ignore_weights)
+    attributed = {
+        "graphml": load_graphml,
+        "gexf": load_gexf,
+        "gml": load_gml,
+        "json": load_node_link,
+    }
     if kind in attributed:
         return attributed[kind](path, missing_nodes=missing_nodes, ignore_weights=ignore_weights)
-    arrays = {"npz": load_npz, "pt": load_pyg}
-    if kind in arrays:
-        raw = arrays[kind](path)
-        return replace(raw, weights=None) if ignore_weights else raw
-    raise FormatError(
-        f"file '{path.name}'",
-        "must hold links",
-        kind,
-        "pass node tables and features besides the links",
-    )
+    arrays = {"npz": load_npz, "pt": load_pyg, "pajek": load_pajek, "mtx": load_matrix_market}
+    raw = arrays[kind](path)
+    return replace(raw, weights=None) if ignore_weights else raw
 
 
 def _join_nodes(

@@ -32,8 +32,8 @@ _STARTS = (
     (rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?<gexf\b", "GEXF", "call it .gexf"),
     (rb"\s*<(\?xml|!doctype|svg)\b", "XML", "export the table as CSV"),
     (rb"\s*(creator[^\n]*\s+)?(version[^\n]*\s+)?graph\s*\[", "GML", "call it .gml"),
-    (rb"%%MatrixMarket", "a Matrix Market file", "save it with scipy.sparse.save_npz"),
-    (rb"\s*\*(vertices|network)\b", "a Pajek file", "convert it to GraphML"),
+    (rb"%%MatrixMarket", "a Matrix Market file", "call it .mtx"),
+    (rb"\s*\*(vertices|network)\b", "a Pajek file", "call it .net"),
     (rb"\s*dl\s+n\s*=", "a UCINET file", "convert it to GraphML"),
 )
 _KNOWN = [(re.compile(start, re.I | re.S), what, remedy) for start, what, remedy in _STARTS]
@@ -52,7 +52,7 @@ def check_is_table(data: bytes, file: str) -> None:
     line, _, rest = head.lstrip().partition(b"\n")
     is_wrapped = line[:1] in b"{[" and data[-_HEAD:].rstrip()[-1:] in b"}]"
     if _JSON.match(head) and (is_wrapped or not rest.strip() or line.rstrip()[-1:] in b"{[,"):
-        raise FormatError(file, "must be a table of text", "JSON", "convert it to CSV")
+        raise FormatError(file, "must be a table of text", "JSON", "call it .json")
 
 
 Field = Literal["separator", "decimal", "header"]

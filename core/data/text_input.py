@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import json
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +89,7 @@ def check_cells(what: str, num_rows: int, num_columns: int, most: int = MAX_TEXT
 
 
 MAX_FILE_BYTES = 2 << 30
+MAX_JSON_BYTES = 512 << 20
 MAX_LINE_BYTES = 1 << 20
 MAX_RATIO = 100
 """Times that a gzip file may unpack to its size; tables of links reach about 30."""
@@ -180,6 +183,33 @@ def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
     if not data or data.isspace():
         raise FormatError(f"file '{name}'", "must not be empty", "blank lines only")
     return data
+
+
+def load_json(path: str | Path, remedy: str) -> Any:
+    """What a JSON file of at most MAX_JSON_BYTES holds; FormatError, also where a name is given
+    twice in one object."""
+    path = Path(path)
+    if path.exists() and path.stat().st_size > MAX_JSON_BYTES:
+        raise ResourceError(
+            f"file '{path.name}'",
+            f"must be at most {MAX_JSON_BYTES >> 20} MiB",
+            f"{path.stat().st_size >> 20} MiB",
+        )
+    try:
+        return json.loads(load_text(path, max_line=None), object_pairs_hook=_check_distinct)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
+        shown = "too deeply nested" if isinstance(error, RecursionError) else str(error)
+        raise FormatError(f"file '{path.name}'", "must be JSON", shown, remedy) from None
+
+
+def _check_distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a name given twice would lose its first value."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for number, name in enumerate(names) if name in names[:number])
+        raise ValueError(f"'{twice}' is named twice")
+    return found
 
 
 def _check_lines(path: Path, chunk: bytes, line: int, number: int, limit: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Writing a release for its recipient: links as CSV, GraphML and NPZ, and where it comes from.
+"""Writing a release for its recipient, in common formats, and where it comes from.
 
 Features go into the NPZ only. Attributes are left out unless the caller names them, so that the
 private column never leaves by default. Everything written here is read back by `readers`.
@@ -17,6 +17,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from core.data.spreadsheet import escape_cell
@@ -51,7 +52,8 @@ def write_release(
     pseudonyms   a seed: ids are replaced by n1 … nN in an order drawn from it (the order of the
                  nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept.
 
-    CSV is <stem>.csv (source, target, weight) and <stem>.nodes.csv (id, attributes).
+    CSV is <stem>.csv (source, target, weight) and <stem>.nodes.csv (id, attributes); Parquet is
+    the same two tables.
     """
     unknown = [f for f in formats if f not in _WRITERS]
     if unknown:
@@ -146,13 +148,7 @@ def _write_csv(graph: Graph, folder: Path, stem: str) -> list[Path]:
 
 def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
     path = folder / f"{stem}.graphml"
-    ids = [_cleaned(node) for node in graph.node_ids]
-    if len(set(ids)) != len(ids):
-        raise InputError(
-            "node ids",
-            "must differ in characters that XML can hold",
-            remedy="export with pseudonyms",
-        )
+    ids = _clean_ids(graph)
     columns = [_attribute_values(graph, name) for name in graph.attributes]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(
@@ -180,6 +176,66 @@ def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
             file.write(f"<edge {ends}>{data}</edge>\n")
         file.write("</graph>\n</graphml>\n")
     return [path]
+
+
+def _clean_ids(graph: Graph) -> list[str]:
+    """Node ids in characters that XML can hold; InputError where two become one."""
+    ids = [_cleaned(node) for node in graph.node_ids]
+    if len(set(ids)) != len(ids):
+        raise InputError(
+            "node ids",
+            "must differ in characters that XML can hold",
+            remedy="export with pseudonyms",
+        )
+    return ids
+
+
+def _write_gexf(graph: Graph, folder: Path, stem: str) -> list[Path]:
+    path = folder / f"{stem}.gexf"
+    ids = _clean_ids(graph)
+    columns = [_attribute_values(graph, name) for name in graph.attributes]
+    weights = None if graph.weights is None else graph.weights.tolist()
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<gexf xmlns="http://gexf.net/1.3" version="1.3">\n'
+            '<graph defaultedgetype="undirected">\n<attributes class="node">\n'
+        )
+        for number, name in enumerate(graph.attributes):
+            file.write(f'<attribute id="{number}" title={_quoted(name)} type="string"/>\n')
+        file.write("</attributes>\n<nodes>\n")
+        for row, node in enumerate(ids):
+            values = "".join(
+                f'<attvalue for="{number}" value={_quoted(column[row])}/>'
+                for number, column in enumerate(columns)
+                if column[row]
+            )
+            inner = f"<attvalues>{values}</attvalues>" if values else ""
+            file.write(f"<node id={_quoted(node)} label={_quoted(node)}>{inner}</node>\n")
+        file.write("</nodes>\n<edges>\n")
+        for row, (i, j) in enumerate(graph.edges.tolist()):
+            weight = "" if weights is None else f' weight="{weights[row]!r}"'
+            ends = f"source={_quoted(ids[i])} target={_quoted(ids[j])}"
+            file.write(f'<edge id="{row}" {ends}{weight}/>\n')
+        file.write("</edges>\n</graph>\n</gexf>\n")
+    return [path]
+
+
+def _write_parquet(graph: Graph, folder: Path, stem: str) -> list[Path]:
+    """<stem>.parquet (source, target, weight) and <stem>.nodes.parquet (id, attributes)."""
+    ids = np.array(graph.node_ids, object)
+    links = pd.DataFrame({"source": ids[graph.edges[:, 0]], "target": ids[graph.edges[:, 1]]})
+    if graph.weights is not None:
+        links["weight"] = graph.weights
+    columns = {
+        name if name != "id" else "id_attribute": _attribute_values(graph, name)
+        for name in graph.attributes
+    }
+    nodes = pd.DataFrame({"id": ids, **columns})
+    paths = [folder / f"{stem}.parquet", folder / f"{stem}.nodes.parquet"]
+    for table, path in zip((links, nodes), paths, strict=True):
+        table.to_parquet(path, index=False)
+    return paths
 
 
 def _write_npz(graph: Graph, folder: Path, stem: str) -> list[Path]:
@@ -225,6 +281,8 @@ def _quoted(text: str) -> str:
 
 _WRITERS: dict[str, Callable[[Graph, Path, str], list[Path]]] = {
     "csv": _write_csv,
+    "parquet": _write_parquet,
     "graphml": _write_graphml,
+    "gexf": _write_gexf,
     "npz": _write_npz,
 }

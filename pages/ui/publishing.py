@@ -24,7 +24,7 @@ from pages.ui.guarantee_card import describe_checks, show_card
 from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
 from pages.ui.text import escape
 
-FORMATS = {"csv": "CSV", "graphml": "GraphML", "npz": "NPZ"}
+FORMATS = {"csv": "CSV", "parquet": "Parquet", "graphml": "GraphML", "gexf": "GEXF", "npz": "NPZ"}
 
 
 def show_publishing(view: AuditView) -> None:
