@@ -7,7 +7,6 @@ import streamlit as st
 
 from core.audit.access.authorised import find_person
 from core.audit.jobs.publish import RETENTION_DAYS
-from core.audit.ledger import Relative
 from core.audit.publishing import PublishSpec
 from core.audit.spec import MethodChoice
 from core.audit.states import State
@@ -70,7 +69,8 @@ def _show_form(view: AuditView) -> None:
     )
     if choice is None:
         st.caption("Choose a release first, here or on the page Release decision.")
-    relative = cache.remember(view, _find_relative)
+    graph_hash = view.spec.graph_hash
+    relative = cache.remember(view, lambda: service.open_service().find_relative(graph_hash))
     if relative is not None:
         st.warning(escape(describe_relative(relative), 400), icon=":material/help:")
     is_clear = choice is not None and _check_policy(view, choice.id)
@@ -83,10 +83,6 @@ def _show_form(view: AuditView) -> None:
     ):
         assert choice is not None
         _start(view, choice, budget)
-
-
-def _find_relative(view: AuditView) -> Relative | None:
-    return service.open_service().find_relative(view.spec.graph_hash)
 
 
 def _check_policy(view: AuditView, release: str) -> bool:
