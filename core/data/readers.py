@@ -54,6 +54,9 @@ _FORMATS = {
 }
 """Format → suffixes, before which .gz may stand where it is text."""
 
+SUFFIXES = (*(suffix[1:] for known in _FORMATS.values() for suffix in known if suffix), "gz")
+"""Of every file that can be read, without the dot."""
+
 
 def load_graph(
     path: str | Path,

@@ -57,7 +57,7 @@ def preview_in_sandbox(
     return frame
 
 
-def sniff_safely(
+def sniff_in_sandbox(
     path: str | Path, is_nodes: bool = False, layout: Mapping[str, str] | None = None
 ) -> TableLayout | None:
     """`readers.sniff_table` in a child process."""

@@ -16,22 +16,7 @@ from core.words import count_noun
 from pages.ui import page, session
 from pages.ui.text import escape
 
-FORMATS = (
-    "csv",
-    "tsv",
-    "txt",
-    "gz",
-    "parquet",
-    "graphml",
-    "gexf",
-    "gml",
-    "npz",
-    "pt",
-    "json",
-    "edges",
-    "edgelist",
-    "tab",
-)
+FORMATS = readers.SUFFIXES
 LINKS, NODES, WORDS, TARGETS, UNUSED = (
     "Links",
     "People (node table)",
@@ -62,8 +47,9 @@ def show_upload() -> None:
         type=FORMATS,
         accept_multiple_files=True,
         key="upload",
-        help="Edge lists (CSV, TSV, TXT, also .gz), node tables (CSV, Parquet), GraphML, GEXF, "
-        "GML, NPZ, PyTorch Geometric .pt, MUSAE folders. Files stay on this machine.",
+        help="Edge lists (CSV, TSV, TXT, also .gz, Parquet, Arrow), node tables (CSV, Parquet), "
+        "GraphML, GEXF, GML, node-link JSON, Pajek, Matrix Market, NPZ, PyTorch Geometric .pt, "
+        "MUSAE folders. Files stay on this machine.",
     )
     if not uploads:
         st.caption("Links as pairs of ids in two columns; people one per row with an id column.")
@@ -175,7 +161,7 @@ def _ask_layout(path: Path, is_nodes: bool) -> dict[str, str | None]:
 
 @st.cache_data(max_entries=16, show_spinner="Looking at the files")
 def _sniff(path: str, changed: float, is_nodes: bool) -> TableLayout | None:
-    return sandbox.sniff_safely(path, is_nodes)
+    return sandbox.sniff_in_sandbox(path, is_nodes)
 
 
 def _find_links(paths: list[Path]) -> Path | None:
@@ -184,7 +170,7 @@ def _find_links(paths: list[Path]) -> Path | None:
     texts = [path for path in paths if readers.detect_format(path) == "text"]
     texts = [path for path in texts if not _holds_targets(path)]
     if len(paths) == 1:
-        likely += texts
+        likely += [p for p in paths if p in texts or readers.detect_format(p) != "text"]
     for path in [] if likely else texts:
         table = _preview(path, SCAN_ROWS, False)
         if "source" in readers.guess_roles(table).values():

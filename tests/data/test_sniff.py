@@ -9,7 +9,7 @@ import pytest
 
 from core.cli.main import main
 from core.data.readers import guess_roles, load_graph, sniff_table
-from core.data.sandbox import load_in_sandbox, load_pairs_in_sandbox, sniff_safely
+from core.data.sandbox import load_in_sandbox, load_pairs_in_sandbox, sniff_in_sandbox
 from core.errors import InputError
 
 NAMES = [f"{a}{b}" for a in ("an", "be", "ca", "do", "el", "fa") for b in "abcdefghij"]
@@ -139,8 +139,8 @@ def test_what_the_caller_says_is_checked_and_goes_through_the_sandbox(tmp_path):
     with pytest.raises(InputError, match=r"--header must be one of yes, no; got perhaps"):
         load_graph(path, layout={"header": "perhaps"})
     assert load_in_sandbox(path, layout={"header": "yes"}).graph.num_nodes == 60
-    assert sniff_safely(path) == sniff_table(path)
-    assert sniff_safely(path, layout={"header": "yes"}).questions == ()
+    assert sniff_in_sandbox(path) == sniff_table(path)
+    assert sniff_in_sandbox(path, layout={"header": "yes"}).questions == ()
     assert len(load_pairs_in_sandbox(path).node_ids) == 62  # the graph's ids refuse the two
 
 
