@@ -8,7 +8,8 @@ import torch
 
 from core.context import Context
 from core.models.encoders import Block, Gcn
-from core.models.flips.flipped_gcn import FlippedGcn, GcnWeights, _read, fit_gcns
+from core.models.flips.fitting import _read_gcn, fit_gcns
+from core.models.flips.flipped_gcn import FlippedGcn, GcnWeights
 from core.models.flips.perturbation import fit_surrogates
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
@@ -69,7 +70,7 @@ def test_weights_read_from_a_network_give_its_logits():
     graph = two_communities(30)
     features = graph.dense_features().astype(np.float32)
     model = Gcn([features.shape[1], 16, 3], Seed(4), 0.5).eval()
-    state = FlippedGcn(graph, features, _read(model))
+    state = FlippedGcn(graph, features, _read_gcn(model))
     with torch.no_grad():
         logits = model(torch.from_numpy(features), Block.of_graph(graph, "gcn")).numpy()
     np.testing.assert_allclose(state.compute_all_scores(), logits, atol=1e-4)

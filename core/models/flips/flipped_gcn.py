@@ -8,29 +8,14 @@ N(v) serves all other u, and all flips are scored by a few operations on arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
-import torch
 from scipy import sparse
 
-from core.context import Context
-from core.graph import MISSING, Graph
-from core.models.encoders import Block, Gcn, GcnLayer, Inputs
-from core.models.flips.linear_gcn import (
-    CHECK_EVERY,
-    DROPOUT,
-    HIDDEN,
-    LR,
-    MIN_TO_HOLD_OUT,
-    WEIGHT_DECAY,
-)
+from core.graph import Graph
 from core.models.flips.selection import FlippedGraph
-from core.models.propagation import Propagation
-from core.models.training import train
-from core.models.tuning import draw_folds
 
-EPOCHS, PATIENCE = 200, 40
 Features: TypeAlias = np.ndarray | sparse.csr_array
 
 
@@ -146,82 +131,3 @@ class FlippedGcn(FlippedGraph):
 
     def _finish(self, hidden: np.ndarray) -> np.ndarray:
         return np.asarray(hidden @ self._gcn.second + self._gcn.second_bias)
-
-
-def fit_gcns(
-    graph: Graph,
-    features: Features,
-    observed: np.ndarray,
-    num_classes: int,
-    count: int,
-    context: Context,
-    message: str,
-) -> list[GcnWeights]:
-    """`count` GCNs trained on the known nodes from different starts.
-
-    Each holds out another part of them and keeps the weights with the lowest loss there; where
-    few are known all train and the last weights are kept. observed (n,) codes, −1 where
-    unknown. Sizes as in NetFense §5.1.
-    """
-    device = context.device.torch_name
-    block = Block.of_graph(graph, "gcn", device)
-    inputs: Inputs
-    if isinstance(features, np.ndarray):
-        inputs = torch.from_numpy(features.astype(np.float32)).to(device)
-    else:
-        inputs = Propagation(sparse.csr_array(features), False, device)
-    known = np.flatnonzero(observed != MISSING)
-    folds = draw_folds(observed, 5, context.rng("folds"))
-    if len(known) < MIN_TO_HOLD_OUT:
-        folds = [known[:0]]
-
-    def select(nodes: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        return torch.from_numpy(nodes).to(device), torch.from_numpy(observed[nodes]).to(device)
-
-    def fit(number: int) -> GcnWeights:
-        sizes = [features.shape[1], HIDDEN, num_classes]
-        model = Gcn(sizes, context.seed.child("member", number), DROPOUT).to(device)
-        held_out = folds[number % len(folds)]
-        rest, truth = select(np.setdiff1d(known, held_out))
-        others, answers = select(held_out)
-        best: list[Any] = [np.inf, 0, None]
-
-        def look(epoch: int) -> bool:
-            if not len(held_out) or epoch % CHECK_EVERY:
-                return False
-            model.eval()
-            with torch.no_grad():
-                logits = model(inputs, block)[others]
-                loss = float(torch.nn.functional.cross_entropy(logits, answers))
-            model.train()
-            if loss < best[0]:
-                best[:] = loss, epoch, _read(model)
-            is_over: bool = epoch - best[1] >= PATIENCE
-            return is_over
-
-        train(
-            model.parameters(),
-            lambda _epoch: torch.nn.functional.cross_entropy(model(inputs, block)[rest], truth),
-            epochs=EPOCHS,
-            lr=LR,
-            weight_decay=WEIGHT_DECAY,
-            progress=context.progress,
-            message=message,
-            after_epoch=look,
-        )
-        return best[2] or _read(model)
-
-    return [fit(number) for number in range(count)]
-
-
-def _read(model: Gcn) -> GcnWeights:
-    def copy(tensor: torch.Tensor) -> np.ndarray:
-        return tensor.detach().cpu().double().numpy().copy()
-
-    first, second = (cast(GcnLayer, layer) for layer in model.layers)
-    return GcnWeights(
-        copy(first.linear.weight),
-        copy(first.bias),
-        copy(second.linear.weight),
-        copy(second.bias),
-    )
