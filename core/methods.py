@@ -38,7 +38,7 @@ class MethodInfo:
     cost      how time grows: "instant", "seconds", "minutes"
     group     heading in the app: "heuristics", "embeddings", … / a defense's promise:
               "empirical", "edge DP", "link-local DP", "node DP"
-    is_null   a baseline attacker: the baseline that a real attack must beat
+    is_baseline  a baseline attacker, which a real attack must beat
     uses_gpu  trains something; gets a GPU worker where there is one
     version   raise it when results change, so that stored cells are not reused
     claim_blind_spot  what a check of the promise cannot see in this method's releases

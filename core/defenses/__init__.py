@@ -3,7 +3,9 @@
 from core.defenses.betweenness_deletion import BetweennessDeletion
 from core.defenses.blink import Blink
 from core.defenses.degree_deletion import DegreeDeletion
+from core.defenses.dgg import Dgg
 from core.defenses.dice import Dice
+from core.defenses.dp_1k import Dp1k
 from core.defenses.dpggan import DpgGan
 from core.defenses.dpgvae import DpgVae
 from core.defenses.dpr import Dpr
@@ -29,6 +31,7 @@ from core.defenses.randomized_response import RandomizedResponse
 from core.defenses.rw_lp import RwLp
 from core.defenses.solitude import Solitude
 from core.defenses.sym_rr import SymRR
+from core.defenses.tmf import Tmf
 from core.defenses.uniqueness_aware import UniquenessAware
 from core.defenses.without_columns import WithoutColumns
 
@@ -50,6 +53,9 @@ DEFENSES = (
     Ppne,
     EdgeRand,
     LapGraph,
+    Tmf,
+    Dp1k,
+    Dgg,
     PrivGraph,
     Blink,
     RandomizedResponse,

@@ -38,7 +38,7 @@ class Dpr(Defense):
         uses_gpu=True,
         version=2,
     )
-    data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
+    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
     num_links: int | None = Field(
         None,
         ge=0,

@@ -1,4 +1,4 @@
-"""What the edge-private syntheses share: budget, number of links, twin, guarantee."""
+"""What the edge-private syntheses share: budget, number of links, baseline, guarantee."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EdgeSynthesis(Defense):
         title="Failure probability δ",
         description="Should be far below 1 / number of links.",
     )
-    data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
+    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
     num_links: int | None = Field(
         None,
         ge=0,

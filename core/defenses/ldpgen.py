@@ -44,7 +44,7 @@ class LdpGen(LinkLocalDefense):
         title="Groups",
         description="Number of groups that nodes report to.",
     )
-    data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
+    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         from sklearn.cluster import KMeans

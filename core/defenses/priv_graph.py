@@ -18,7 +18,7 @@ from core.privacy.budget import Account
 from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
 from core.privacy.guarantees import EDGE, describe_data_use
 from core.privacy.mechanisms import add_laplace, check_release_fits
-from core.privacy.tables import add_noise_to_counts, draw_choices
+from core.privacy.tables import add_noise_to_counts, draw_choices, subtract_to_sum
 from core.release import Release
 from core.threats import Threats
 
@@ -59,7 +59,7 @@ class PrivGraph(EdgePrivateDefense):
         json_schema_extra={"unit": "nodes"},
         description="Size of the random groups from which communities are first guessed.",
     )
-    data_free: bool = Field(False, title="Data-free twin", description=DESCRIPTION)
+    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         data = draw_uniform_graph(graph, context) if self.data_free else graph
@@ -112,19 +112,6 @@ class PrivGraph(EdgePrivateDefense):
         for index, members in enumerate(best):
             of_group[list(members)] = index
         return of_group[group]
-
-
-def subtract_to_sum(values: np.ndarray) -> np.ndarray:
-    """max(v − δ, 0) with δ such that the sum is that of `values` (or 0 if that is negative).
-
-    Clipping noisy numbers at 0 alone would inflate their sum (NormSub: Wang et al., 2020).
-    """
-    target = max(float(values.sum()), 0.0)
-    ordered = np.sort(values)[::-1]
-    shifts = (np.cumsum(ordered) - target) / np.arange(1, len(values) + 1)
-    positive = np.flatnonzero(ordered > shifts)
-    shift = shifts[positive[-1]] if target > 0 and len(positive) else np.inf
-    return np.maximum(values - shift, 0.0) if np.isfinite(shift) else np.zeros(len(values))
 
 
 def _draw_links(

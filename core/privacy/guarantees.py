@@ -78,7 +78,7 @@ LINK_TWICE = Kind("link", LIST_RELATION, "local", LOCAL_NOT_COVERED, reports=2)
 
 
 def describe_data_use(data_free: bool, is_count_public: bool, otherwise: str = "") -> str:
-    """Note on a synthesis: what of the data it used, where it is a twin or was told the number
+    """Note on a synthesis: what of the data it used, where it is a baseline or was told the number
     of links; `otherwise` is what its own releases say."""
     used = otherwise
     if data_free:

@@ -1,4 +1,5 @@
-"""Noisy tables of a graph without their empty cells: counts between groups, choices of groups."""
+"""Noisy tables of a graph without their empty cells: counts between groups, choices of groups;
+and noisy numbers that keep their sum."""
 
 from __future__ import annotations
 
@@ -81,3 +82,16 @@ def _draw_empty_cells(
         merged = np.concatenate([found, drawn[~np.isin(drawn, codes)]])
         found = merged[np.sort(np.unique(merged, return_index=True)[1])]
     return found[:count]
+
+
+def subtract_to_sum(values: np.ndarray) -> np.ndarray:
+    """max(v − δ, 0) with δ such that the sum is that of `values` (or 0 if that is negative).
+
+    Clipping noisy numbers at 0 alone would inflate their sum (NormSub: Wang et al., 2020).
+    """
+    target = max(float(values.sum()), 0.0)
+    ordered = np.sort(values)[::-1]
+    shifts = (np.cumsum(ordered) - target) / np.arange(1, len(values) + 1)
+    positive = np.flatnonzero(ordered > shifts)
+    shift = shifts[positive[-1]] if target > 0 and len(positive) else np.inf
+    return np.maximum(values - shift, 0.0) if np.isfinite(shift) else np.zeros(len(values))

@@ -52,6 +52,19 @@ def draw_top_pairs(
     return kept, int((order >= num_links).sum())
 
 
+def draw_pairs_above(
+    graph: Graph, threshold: float, scale: float, rng: np.random.Generator
+) -> tuple[np.ndarray, int]:
+    """Which pairs have A_ij + Laplace(scale) above a threshold that was chosen without the pairs.
+
+    Returns a mask (m,) over the links and the number of non-links; given it, their positions are
+    uniform. Every pair passes on its own, so that number is Binomial; O(m) time.
+    """
+    kept = rng.random(graph.num_edges) < compute_laplace_tail(threshold - 1.0, scale)
+    others = graph.num_pairs - graph.num_edges
+    return kept, int(rng.binomial(others, compute_laplace_tail(threshold, scale)))
+
+
 def _invert_tail(tail: float, scale: float) -> float:
     """The threshold that Laplace(0, scale) exceeds with probability `tail`."""
     if tail >= 1.0:

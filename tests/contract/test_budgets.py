@@ -30,6 +30,7 @@ SETTINGS = {
     "dpgvae": {"dimensions": 16, "steps": 3, "rate": 1.0, "negatives": 10},
     "gap": {"dimensions": 16, "hops": 3},
     "lap_graph": {"count_share": 0.3},
+    "tmf": {"count_share": 0.3},
     "solitude": {"rounds": 1},
 }
 MORE = {

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from core.context import Context
-from core.defenses.priv_graph import PrivGraph, subtract_to_sum
+from core.defenses.priv_graph import PrivGraph
 from core.graph import Graph
-from core.privacy.tables import add_noise_to_counts, draw_choices
+from core.privacy.tables import add_noise_to_counts, draw_choices, subtract_to_sum
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, two_communities

@@ -26,7 +26,12 @@ from core.privacy.budget import GaussianNoise
 from core.privacy.link_local import draw_link_reports, draw_noisy_rows
 from core.privacy.mechanisms import add_discrete_laplace, add_laplace, draw_flips
 from core.privacy.tables import add_noise_to_counts, draw_choices
-from core.privacy.top_pairs import draw_top_pairs, draw_top_sums, draw_total_degree
+from core.privacy.top_pairs import (
+    draw_pairs_above,
+    draw_top_pairs,
+    draw_top_sums,
+    draw_total_degree,
+)
 
 SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.privacy.budget.add_laplace": add_laplace,
@@ -40,12 +45,20 @@ SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.defenses.dprr.draw_noisy_rows": draw_noisy_rows,
     "core.defenses.blink.draw_link_reports": draw_link_reports,
     "core.defenses.lap_graph.draw_top_pairs": draw_top_pairs,
+    "core.defenses.tmf.draw_pairs_above": draw_pairs_above,
     "core.defenses.l_dpgcn.draw_total_degree": draw_total_degree,
     "core.defenses.l_dpgcn.draw_top_sums": draw_top_sums,
 }
 """Where defenses draw noise."""
 
-LAST = (draw_flips, draw_noisy_rows, draw_link_reports, draw_top_pairs, draw_top_sums)
+LAST = (
+    draw_flips,
+    draw_noisy_rows,
+    draw_link_reports,
+    draw_top_pairs,
+    draw_pairs_above,
+    draw_top_sums,
+)
 """What comes out of these is the release, but for post-processing."""
 
 
@@ -162,6 +175,8 @@ def _compute_loss(law: Any, before: tuple, after: tuple) -> float:
     if law is draw_top_pairs:
         return abs(before[0] - after[0]) / before[3]
     changed = _list_changed_pairs(before[0], after[0])
+    if law is draw_pairs_above:
+        return len(changed) / before[2]
     if law is draw_flips:
         return len(changed) * math.log((1 - before[1]) / before[1])
     if law is draw_link_reports:

@@ -1,0 +1,71 @@
+"""DP-1K: a random graph of the noisy degree distribution; ε-edge DP."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy.optimize import isotonic_regression
+
+from core.algorithms.random_graphs import draw_by_degrees
+from core.context import Context
+from core.defenses.budgeted import EdgePrivateDefense
+from core.graph import Graph
+from core.methods import MethodInfo
+from core.privacy.budget import Account
+from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
+from core.privacy.guarantees import EDGE, describe_data_use
+from core.privacy.mechanisms import check_release_fits
+from core.release import Release
+from core.threats import Threats
+
+
+class Dp1k(EdgePrivateDefense):
+    """The dK-1 series with noise, and a graph drawn from it by the configuration model.
+
+    What takes the noise is the number of nodes of degree k or more, for each k: a link raises two
+    of these numbers by one, while it moves two nodes between four bins of the histogram (the
+    paper's sensitivity of 4). That they fall with k is then restored by isotonic regression,
+    which averages the noise of the many k that nobody reaches (Hay, Li, Miklau and Jensen, 2009,
+    on the sorted degrees). Which node gets which degree is drawn at random.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="dp_1k",
+        title="DP-1K",
+        summary="Publishes a random graph whose degrees are distributed as the noisy ones.",
+        source="Wang and Wu, Preserving differential privacy in degree-correlation based graph "
+        "generation, Transactions on Data Privacy 2013, DP-1K",
+        group="edge DP",
+        cost="seconds",
+    )
+    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        n = graph.num_nodes
+        data = draw_uniform_graph(graph, context) if self.data_free else graph
+        account = Account(EDGE, self.epsilon, context)
+        histogram = np.bincount(data.degrees, minlength=n)
+        reaching = np.cumsum(histogram[::-1])[::-1][1:]
+        noisy = account.add_count_noise(reaching, 1, 2.0, "degrees")
+        context.progress.update(1, 3, "fitting the degree distribution")
+        degrees = compute_degrees(noisy, n)
+        check_release_fits("DP-1K", degrees.sum() / 2, context, "raise epsilon")
+        rng = context.rng("links")
+        links = draw_by_degrees(rng.permutation(degrees), rng)
+        context.progress.update(3, 3, "drawing links")
+        guarantee = account.make_guarantee(note=describe_data_use(self.data_free, False))
+        return self.build_release(graph.with_edges(links), guarantee)
+
+
+def compute_degrees(noisy: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(n,) degrees, the highest first, from noisy numbers of nodes of degree ≥ 1, 2, …, n − 1."""
+    if not len(noisy):
+        return np.zeros(num_nodes, np.int64)
+    falling = isotonic_regression(noisy.astype(np.float64), increasing=False).x
+    reaching = np.rint(np.clip(falling, 0.0, num_nodes)).astype(np.int64)
+    # The r-th node has the degree that r nodes or more reach.
+    ranks = np.arange(1, num_nodes + 1)
+    degrees: np.ndarray = np.searchsorted(-reaching, -ranks, "right")
+    return degrees

@@ -1,0 +1,87 @@
+"""DP-1K: what takes the noise, the degrees made of it, and the promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.isotonic import IsotonicRegression
+
+from core.context import Context
+from core.defenses.dp_1k import Dp1k, compute_degrees
+from core.graph import Graph
+from core.privacy.budget import Account
+from core.privacy.claim_check import check_claim
+from core.seeding import Seed
+from core.threats import Threats
+
+
+def make_graph(n=60, links=150, seed=0):
+    ends = np.minimum(np.random.default_rng(seed).geometric(0.08, (links, 2)) - 1, n - 1)
+    return Graph.from_pairs(ends, n)
+
+
+def publish(graph, seed=0, **settings):
+    return Dp1k(**settings).publish(graph, Threats(graph), Context(Seed(seed)))
+
+
+def capture_noisy(graph, monkeypatch):
+    """The numbers that a run hands to its account, and the sensitivity that it states."""
+    seen = []
+
+    def add(self, values, share, sensitivity, purpose, what=""):
+        seen.append((np.array(values), sensitivity))
+        self.spend(share, sensitivity, what or purpose)
+        return np.array(values)
+
+    monkeypatch.setattr(Account, "add_count_noise", add)
+    publish(graph)
+    return seen[0]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(4, 30), st.integers(0, 99))
+def test_one_link_changes_what_takes_noise_by_the_sensitivity(n, seed):
+    graph = make_graph(n, 2 * n, seed)
+    i, j = np.triu_indices(n, 1)
+    absent = np.flatnonzero(~graph.contains_pairs(np.stack([i, j], 1)))
+    place = absent[seed % len(absent)]
+    more = graph.with_edges(np.concatenate([graph.edges, [[i[place], j[place]]]]))
+    with pytest.MonkeyPatch.context() as patch:
+        (before, sensitivity), (after, _) = (capture_noisy(g, patch) for g in (graph, more))
+    assert np.abs(after - before).sum() == sensitivity == 2.0
+
+
+def test_degrees_without_noise_are_those_of_the_graph():
+    graph = make_graph()
+    degrees = np.sort(graph.degrees)[::-1]
+    reaching = np.array([(degrees >= k).sum() for k in range(1, graph.num_nodes)])
+    np.testing.assert_array_equal(compute_degrees(reaching, graph.num_nodes), degrees)
+    released = np.sort(publish(graph, epsilon=100.0).graph.degrees)[::-1]
+    assert (degrees - released).sum() <= 4
+    assert compute_degrees(np.zeros(0), 1).tolist() == [0]
+
+
+def test_the_numbers_fall_again_by_least_squares():
+    noisy = np.random.default_rng(2).normal(np.linspace(30, 0, 49), 6.0)
+    fitted = IsotonicRegression(increasing=False).fit_transform(np.arange(49), noisy)
+    expected = np.rint(np.clip(fitted, 0, 50))
+    degrees = compute_degrees(noisy, 50)
+    assert [(degrees >= k).sum() for k in range(1, 50)] == expected.tolist()
+
+
+def test_the_degree_distribution_is_nearer_than_that_of_the_independent_baseline():
+    graph = make_graph(400, 1500)
+
+    def measure(**settings):
+        releases = (publish(graph, seed, epsilon=2.0, **settings).graph for seed in range(5))
+        return np.mean([stats.ks_2samp(r.degrees, graph.degrees).statistic for r in releases])
+
+    assert measure() < 0.5 * measure(data_free=True)
+
+
+def test_the_claim_is_not_refuted():
+    assert publish(make_graph()).guarantee.label == "edge DP, ε = 6"
+    assert not check_claim(Dp1k(epsilon=1.0), Context(Seed(3)), trials=1500).is_refuted
