@@ -1,4 +1,4 @@
-"""What a defense believes about private values that it may not see."""
+"""Imputation of private values that a defense may not see."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ FEWEST = 10
 
 
 def impute_values(graph: Graph, threat: AttributeThreat, context: Context) -> np.ndarray:
-    """(n, C) beliefs: one-hot for the known nodes, calibrated guesses for all others.
+    """(n, C) probabilities: one-hot for the known nodes, calibrated predictions for all others.
 
-    What label propagation and the neighbourhood classifier guess, as a defense that is blind to
-    roles and features protects nobody from them; pooled with weights that do best on known nodes
-    held out. Reads `threat.observed` only.
+    Label propagation and the neighbourhood classifier, pooled with the weights of lowest held-out
+    log-loss: a defense blind to roles and features would protect nobody from attacks on them.
+    Reads `threat.observed` only.
     """
     observed, certain = threat.observed, np.eye(threat.num_classes)
     if threat.known.all():

@@ -22,23 +22,23 @@ LARGEST_SAMPLE = 20_000
 """Nodes on which the centres of the start are found."""
 
 PURITIES = (0.95, 0.8, 0.5)
-"""Parts of a block that have its class, if it has one; the rest is as all people."""
+"""Share of a block that has its class, if it has one; the rest follows the class shares."""
 CERTAINTIES = (1.0, 4.0, 16.0)
-"""People that the guess about a block with a class counts for beside known ones."""
+"""Pseudo-counts of the prior of a block that has a class."""
 CAUTIONS = (0.3, 1.0, 3.0, 10.0, 100.0)
-"""The same where blocks say nothing of classes beforehand."""
+"""Pseudo-counts of the prior where blocks are independent of classes beforehand."""
 TOLERANCE = 0.05
-"""By how much the shares of the blocks may miss those of the classes, if blocks are classes."""
+"""Standard deviation of block sizes around the class shares, if blocks are classes."""
 MOST_NAMINGS = 20_000
-"""Namings that are weighed against the class shares one by one."""
+"""Assignments of classes to blocks up to which all are enumerated."""
 
 
 def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]:
-    """The best block model with degrees left aside, and the best without that; what explains the
-    links no better than chance is left out.
+    """The best degree-corrected and the best uncorrected block model; those that explain the
+    links no better than chance are left out.
 
-    Links between nodes of many links tell little of blocks, unless blocks differ in that: both
-    are asked, since the links alone cannot say which of them a class goes by.
+    Blocks may or may not differ in their degrees; the links alone do not say which of the two
+    models follows the class.
     """
     sizes = [size for size in SIZES if size <= min(max_blocks, graph.num_nodes - 1)]
     if not sizes or not graph.num_edges:
@@ -97,16 +97,16 @@ class Naming:
 def name_blocks(
     chances: np.ndarray, observed: np.ndarray, shares: np.ndarray, spread: float = 0.0
 ) -> Naming:
-    """Weighs all that blocks may stand for, by the known people in them and their sizes.
+    """Bayesian model average over what blocks may stand for, by their known nodes and sizes.
 
     chances  (n, B) blocks, found without the known values
     observed (n,) codes, MISSING where unknown
     shares   (C,) of the classes, above 0, and the standard error at which they are known
 
-    A block is like all people, or mostly of one class; which, and how purely, nobody knows: each
-    possibility counts by how well it predicts the known people (Dirichlet-multinomial) and, if
-    blocks are classes, by how well its sizes fit the shares. Nobody known and equal sizes leave
-    the shares themselves.
+    A block is either independent of the class or mostly of one class, with unknown purity. Each
+    hypothesis is weighted by its Dirichlet-multinomial evidence on the known nodes and, if blocks
+    are classes, by the fit of block sizes to the class shares. Without known nodes and with equal
+    sizes the result is the class shares.
     """
     known = np.flatnonzero(observed != MISSING)
     counts = chances[known].T @ np.eye(len(shares))[observed[known]]

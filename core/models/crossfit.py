@@ -1,7 +1,8 @@
-"""Cross-fitting on a graph: nobody's row, and nothing said of them, is made with their own value.
+"""Cross-fitting on a graph: no node's features or predictions depend on its own known value.
 
-Known values lie in other nodes' rows too, so that it is not enough to leave a node out of the
-fit: each part of the known values is left out of everything, and everything is run again.
+Known values also enter the features of neighbouring nodes, so leaving a node out of the fit is
+not enough: each fold of known values is masked before features are computed, and the whole
+pipeline is run again for it.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ Runs = Sequence[np.ndarray]
 
 
 class CrossFit:
-    """Runs with each part of the known values left out, and a last one with all of them.
+    """One run for each fold of known values left out, and a last run with all of them.
 
-    parts  the observed codes (n,) without a part, and the part's nodes
+    parts  observed codes (n,) without a fold, and the nodes of the fold
     seen   (n,) observed codes of each run
-    truth  (h,) classes of the nodes held out, in the order of the parts
+    truth  (h,) classes of the held-out nodes, in the order of the folds
     """
 
     def __init__(self, observed: np.ndarray, folds: list[np.ndarray]) -> None:
@@ -36,8 +37,8 @@ class CrossFit:
         self.truth = observed[self._concatenate([fold for _, fold in self.parts])]
 
     def mix(self, tables: Runs) -> list[np.ndarray]:
-        """For each run: rows of nodes that are known in it as they look to a run that did not
-        know them, and all others as they look in it."""
+        """One table a run: rows of its known nodes from the run that held them out, all other
+        rows from the run itself."""
         untold = tables[-1].copy()
         for (_, fold), table in zip(self.parts, tables, strict=False):
             untold[fold] = table[fold]
@@ -47,21 +48,21 @@ class CrossFit:
         ]
 
     def untell(self, said: np.ndarray) -> np.ndarray:
-        """(n, C) of (R, n, C): of known nodes what the run said that did not know them, of all
-        others what the last one did."""
+        """(n, C) out-of-fold predictions of (R, n, C): known nodes from the run that held them out,
+        all others from the last run."""
         untold: np.ndarray = said[-1].copy()
         for run, (_, fold) in enumerate(self.parts):
             untold[fold] = said[run][fold]
         return untold
 
     def run(self, learn: Learn, tables: Runs) -> np.ndarray:
-        """(R, n, C) what is predicted of all nodes in each run, from `mix`ed tables."""
+        """(R, n, C) predictions for all nodes in each run, from tables of `mix`."""
         runs = zip(tables, self.seen, strict=True)
         return np.array([learn(table, codes)(slice(None)) for table, codes in runs])
 
     def choose(self, learners: Sequence[Learn], tables: Runs) -> np.ndarray:
-        """(R, n, C) of the one with the lowest log-loss on nodes held out; the first, if none
-        are."""
+        """(R, n, C) of the learner with the lowest held-out log-loss; the first where nothing is
+        held out."""
         if not self.parts:
             return self.run(learners[0], tables)
         said = [self.run(learn, tables) for learn in learners]
@@ -70,7 +71,7 @@ class CrossFit:
         return said[int(np.argmin(losses))]
 
     def hold_out(self, said: np.ndarray) -> np.ndarray:
-        """(h, C) what (R, n, C) says of each node held out in the run that did not know it."""
+        """(h, C) of (R, n, C): each held-out node as predicted by the run that held it out."""
         rows = [said[run][fold] for run, (_, fold) in enumerate(self.parts)]
         return np.concatenate(rows) if rows else np.zeros((0, said.shape[2]))
 

@@ -1,7 +1,7 @@
-"""What a release shows of each node, as columns: of itself, its surroundings, its place.
+"""Node-level predictors of an attribute that need no trained network.
 
-All that an attacker could think of without training a network: the node's own features, those of
-its surroundings, its structural role, and how the known values lie around it.
+A node's own features, features aggregated over its neighbourhood, its structural role, spectral
+coordinates, and the distribution of known values around it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ FLOOR = 1e-3
 
 
 def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]:
-    """Blocks (n, d) that need no known value, each of unit scale; what is not there is left out.
+    """Blocks of columns (n, d) that need no known value, each of unit scale; empty ones left out.
 
     features      own features, at most `width` main directions of them
     surroundings  features averaged twice over the neighbours and oneself (SGC; Wu et al., 2019)
     neighbours    features averaged over the neighbours, oneself left out
-    role          degree, overlap, how the degrees around the node lie
-    spectrum      place among the main directions of the links: of circles, and of sides that
-                  meet each other rather than themselves
+    role          degree, overlap with the neighbours, distribution of the degrees around it
+    spectrum      coordinates in the leading eigenvectors of the links, assortative and
+                  disassortative ones
     """
     blocks = {}
     if graph.features is not None:
@@ -121,8 +121,8 @@ def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.nd
 
 
 def count_inferred(graph: Graph, chances: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(n, 3 C) log-odds against the class prior (C,) of what is said of a node, on average of its
-    neighbours, and of their neighbours by the number of paths, itself left out.
+    """(n, 3 C) log-odds against the class prior (C,) of the node's own class probabilities, of
+    their mean over its neighbours, and over second neighbours by number of paths, without itself.
 
     chances  (n, C) probabilities; one-hot where the value is known
     """

@@ -1,9 +1,10 @@
-"""How surely to say what another graph taught: found out between two parts of that graph.
+"""Temperature of predictions that were learned on a shadow graph, chosen within that graph.
 
-People held out at random are neighbours of those who teach, and what lies in a place is known of
-them too. Elsewhere it is not. So the other graph is cut into two parts of whole communities, each
-is inferred by what the other one teaches, and what is said of the release is tempered as far as
-did best there. Known people of the release would not do: their neighbours were told of them.
+Nodes held out at random are neighbours of training nodes and share their local structure; nodes
+of another graph do not. So the shadow graph is split into two parts of whole communities, each
+part is predicted by a model of the other, and the temperature with the lowest log-loss there is
+applied to the release. Known nodes of the release would not do: their neighbours' features
+depend on their values.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ from core.models.pooling import FEWEST
 from core.models.shadow_graph import translate_codes
 
 SURENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Shares of what was said that may be kept; never none, so that people stay ranked."""
+"""Candidate exponents (inverse temperatures); never 0, so that nodes stay ranked."""
 
 MOST_CUTS = 3
-"""Ways of cutting that are rehearsed: with few communities one cut may be kind by chance."""
+"""Random splits that are tried: with few communities a single one may be easy by chance."""
 MANY = 20_000
-"""People above whom, in all cuts together, further ones are left: so many communities even out."""
+"""Nodes in all splits together above which no further split is made: chance evens out."""
 
 Infer = Callable[[Graph, np.ndarray, Graph], tuple[np.ndarray, np.ndarray]]
 """From a graph, its observed codes (n,) and the graph that teaches: (n, C), and the prior (C,)."""
 Rehearsed = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""What was said (h, C), the prior (C,) and the truth (h,)."""
+"""Predictions (h, C), the prior (C,) and the truth (h,)."""
 
 
 def find_sureness(
     other: Graph, private: Attribute, share: float, infer: Infer, rng: np.random.Generator
 ) -> float:
-    """The share of what `infer` says to keep, by log-loss on each part of the other graph; 1
+    """The exponent for predictions of `infer`, by log-loss on each part of the shadow graph; 1
     where its parts are too small to tell.
 
     private  the release's column: its name and classes count, its codes are not read
-    share    of the people whose value is known here; as many are in the rehearsed part
+    share    of the nodes whose value is known in the release, and hence in the predicted part
     """
     codes = translate_codes(other.attribute(private.name), private.classes)
     rehearsed: list[Rehearsed] = []
@@ -58,7 +59,7 @@ def find_sureness(
 
 
 def count_cuts(other: Graph) -> int:
-    """Ways of cutting that are rehearsed on a graph of this size."""
+    """Number of splits for a graph of this size."""
     return int(np.clip(MANY // other.num_nodes, 1, MOST_CUTS))
 
 
@@ -77,7 +78,7 @@ def split_places(graph: Graph, rng: np.random.Generator) -> np.ndarray:
 
 
 def choose_sureness(rehearsed: Sequence[Rehearsed]) -> float:
-    """The share to keep with the lowest log-loss on all that was rehearsed; 1 without any."""
+    """The exponent with the lowest log-loss over all splits; 1 without any."""
     if not rehearsed:
         return 1.0
     losses = []
@@ -92,7 +93,7 @@ def choose_sureness(rehearsed: Sequence[Rehearsed]) -> float:
 
 
 def temper(chances: np.ndarray, prior: np.ndarray, sureness: float) -> np.ndarray:
-    """(n, C): chances (n, C) to the power of a share, the prior (C,) to that of the rest."""
+    """(n, C) ∝ chances^s · prior^(1 − s) for probabilities (n, C), a prior (C,) and s."""
     logs = sureness * np.log(np.maximum(chances, 1e-12)) + (1.0 - sureness) * np.log(prior)
     return np.asarray(softmax(logs, axis=1))
 

@@ -1,4 +1,4 @@
-"""Two graphs of the same kind of people as one: what is learned in one of them holds in both."""
+"""A release and a shadow graph in one feature space, so that what is learned on one transfers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SHARED = 128
 
 @dataclass(frozen=True, eq=False)
 class Union:
-    """The nodes of a release, and behind them those of another graph; no link between them.
+    """The disjoint union of a release and a shadow graph, the release's nodes first.
 
     graph     both, links unweighted, no columns
     observed  (n + k,) classes of the release's known nodes and of everybody elsewhere, MISSING
@@ -67,16 +67,16 @@ def translate_codes(column: Attribute, classes: tuple[str, ...]) -> np.ndarray:
 def learn_from_neighbours(
     both: Union, chances: np.ndarray, told: np.ndarray, prior: np.ndarray
 ) -> np.ndarray:
-    """(N, C) what is said of a node, of its neighbours and of theirs, pooled as far as that
-    predicts the observed.
+    """(N, C) logarithmic pool of the probabilities of a node, of its neighbours and of second
+    neighbours, weighted to predict the observed classes.
 
-    chances  (N, C) what was said of each node without its own value
+    chances  (N, C) out-of-fold probabilities
     told     (N,) nodes whose value is told to their neighbours; nobody elsewhere, or what is
              learned would count on more than a release tells
     prior    (C,)
 
-    One weight a kind of evidence, of either sign, whatever the class: more freedom learns where
-    in one of the graphs a class lies, which is of no use in the other.
+    One weight a kind of evidence, of either sign, shared by all classes: more freedom would learn
+    positions of classes in one graph, which do not transfer to the other.
     """
     size, classes = chances.shape
     shown = chances.copy()
