@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from core.audit.access.accounts import LOCAL
 from core.audit.store.liveness import make_timestamp
+from core.audit.store.retry import keep_trying
 from core.audit.store.schema import LedgerRow, LineageRow
 from core.data.lineage import GraphSketch, Part, sketch_graph
 from core.errors import InputError
@@ -67,10 +68,8 @@ def list_entries(store: Store, graph: Graph) -> tuple[Entry, ...]:
 def find_relative(store: Store, graph: Graph) -> Relative | None:
     """What a graph that is new to the ledger would be counted with; None for nothing."""
     with store.read() as connection:
-        rows = _list_lineages(connection)
-        if any(row.identity == graph.identity_hash for row in rows):
-            return None
-        matches = _match(rows, _describe_sketch(graph))
+        rows = [] if _find_own(connection, graph) else _list_lineages(connection)
+        matches = _match(rows, _describe_sketch(graph)) if rows else []
         if not matches:
             return None
         lineage, part, overlap = matches[0]
@@ -106,18 +105,22 @@ def enter_release(
     lineage            a name that the graph's lineage gets; one that is there already joins it
     """
     new = Entry.of(run, made, _name(release), release.guarantee)
+    who = {"identity": graph.identity_hash, "person": person, "signed_by": signed_by}
     sketch = _describe_sketch(graph)
-    with store.write(is_durable=True) as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(sa.text("LOCK TABLE ledger, lineages IN EXCLUSIVE MODE"))
-        known = _select(connection, [_join_lineage(connection, graph, sketch, lineage)])
-        if any(entry.run == run for entry in known):
-            return compute_totals(known)
-        if budget is not None:
-            check_budget(known, new, budget)
-        who = {"identity": graph.identity_hash, "person": person, "signed_by": signed_by}
-        connection.execute(sa.insert(LedgerRow).values({**asdict(new), **who}))
-    return compute_totals([*known, new])
+
+    def enter() -> tuple[Total, ...]:
+        with store.write(is_durable=True) as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.text("LOCK TABLE ledger, lineages IN EXCLUSIVE MODE"))
+            known = _select(connection, [_join_lineage(connection, graph, sketch, lineage)])
+            if any(entry.run == run for entry in known):
+                return compute_totals(known)
+            if budget is not None:
+                check_budget(known, new, budget)
+            connection.execute(sa.insert(LedgerRow).values({**asdict(new), **who}))
+        return compute_totals([*known, new])
+
+    return keep_trying(enter, store.tell)
 
 
 def assign_lineage(store: Store, graph: Graph, lineage: str, person: str, reason: str) -> None:
@@ -131,11 +134,15 @@ def assign_lineage(store: Store, graph: Graph, lineage: str, person: str, reason
         "person": person,
         "reason": reason,
     }
-    with store.write(is_durable=True) as connection:
-        known = LineageRow.identity == graph.identity_hash
-        if not connection.execute(sa.update(LineageRow).where(known).values(values)).rowcount:
-            row = {"identity": graph.identity_hash, "sketch": _describe_sketch(graph)}
-            connection.execute(sa.insert(LineageRow).values({**row, **values}))
+    row = {"identity": graph.identity_hash, "sketch": _describe_sketch(graph)}
+    known = LineageRow.identity == graph.identity_hash
+
+    def assign() -> None:
+        with store.write(is_durable=True) as connection:
+            if not connection.execute(sa.update(LineageRow).where(known).values(values)).rowcount:
+                connection.execute(sa.insert(LineageRow).values({**row, **values}))
+
+    keep_trying(assign, store.tell)
 
 
 def describe_ledger(entries: tuple[Entry, ...]) -> dict[str, Any]:
@@ -159,10 +166,10 @@ def _join_lineage(
     Lineages between which a graph turns out to be a link become one, and whole, so that no
     entry is lost; those that an approver set apart only where the owner names them.
     """
-    rows = _list_lineages(connection)
-    joined = [row.lineage for row in rows if row.identity == graph.identity_hash]
+    joined = _find_own(connection, graph)
     is_new = not joined
     if is_new:
+        rows = _list_lineages(connection)
         found = [match[0] for match in _match(rows, sketch)]
         apart = {row.lineage for row in rows if row.person}
         joined = [name for name in found if name == found[0] or not apart & {name, found[0]}]
@@ -177,9 +184,15 @@ def _join_lineage(
 
 def _find_lineages(connection: sa.Connection, graph: Graph) -> list[str]:
     """The graph's own, or those that it would join."""
-    rows = _list_lineages(connection)
-    own = [row.lineage for row in rows if row.identity == graph.identity_hash]
-    return own or [match[0] for match in _match(rows, _describe_sketch(graph))] if rows else []
+    own = _find_own(connection, graph)
+    rows = [] if own else _list_lineages(connection)
+    return [match[0] for match in _match(rows, _describe_sketch(graph))] if rows else own
+
+
+def _find_own(connection: sa.Connection, graph: Graph) -> list[str]:
+    """The lineage of a graph that the ledger knows; nothing for one that is new to it."""
+    query = sa.select(LineageRow.lineage).where(LineageRow.identity == graph.identity_hash)
+    return list(connection.scalars(query))
 
 
 def _list_lineages(connection: sa.Connection) -> Sequence[sa.Row[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from dataclasses import replace
 
@@ -138,6 +139,24 @@ def test_a_run_is_entered_once_and_runs_at_the_same_time_see_each_other(store, g
     (total,) = compute_totals(list_entries(store, graph))
     assert (total.epsilon, total.runs, len(refused)) == (12.0, 4, 3)
     assert list_entries(store, PATH) == ()
+
+
+def test_a_locked_ledger_is_waited_for(store, graph, monkeypatch):
+    """Eight runs at once on a busy machine: what was drawn must not be lost, nor left out."""
+    locked = sa.exc.OperationalError("", None, sqlite3.OperationalError("database is locked"))
+    failures, write, told = [locked, locked], store.write, []
+    monkeypatch.setattr(store, "tell", told.append)
+
+    def fail_twice(**options):
+        if failures:
+            raise failures.pop()
+        return write(**options)
+
+    monkeypatch.setattr(store, "write", fail_twice)
+    monkeypatch.setattr("core.audit.store.retry.FIRST_WAIT_S", 0.01)
+    enter_release(store, graph, "a", "2026", RELEASE, None)
+    assert len(told) == 1
+    assert len(list_entries(store, graph)) == 1
 
 
 def test_a_run_counts_whether_or_not_anybody_signed_it(store, graph):
