@@ -91,7 +91,8 @@ class LinkAttack(Method):
     threats: what it is after: "link", links that were withheld from the release, or "included",
     which links of the release are real and which real ones went in. reads_several: whether it
     weighs what several releases of one graph say of a pair. is_local: pairs without a common
-    neighbour come last, and alike. is_slow: every pair takes time of its own.
+    neighbour come last, and alike. is_slow: every pair takes time of its own. describes_score:
+    the first column of `describe` is the score.
     """
 
     kind: ClassVar[Kind] = "link_attack"
@@ -99,6 +100,7 @@ class LinkAttack(Method):
     reads_several: ClassVar[bool] = False
     is_local: ClassVar[bool] = False
     is_slow: ClassVar[bool] = False
+    describes_score: ClassVar[bool] = True
 
     def supports(self, release: Release, threat: LinkThreat) -> str | None:
         """None if the attack can run, else the reason, shown to the user."""

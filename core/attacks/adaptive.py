@@ -16,11 +16,12 @@ import numpy as np
 from scipy.optimize import minimize
 
 from core.attacks.base_predictions import keep_arrays, recall_peer
-from core.attacks.link.pair_judge import fit_judge
+from core.attacks.link.pair_judge import Judge, fit_judge
 from core.attacks.shadow_release import ShadowRelease, share_shadow_release
 from core.context import Context, Peer
 from core.data.released_threat import draw_released_threat
 from core.errors import UnsupportedError
+from core.measures.ranking import compute_auc
 from core.methods import AttributeAttack, Defense, LinkAttack
 from core.release import Release
 from core.results import ClassProbabilities, PairScores
@@ -28,6 +29,9 @@ from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
 FLOOR = 1e-4
 """Probabilities below this count as this in logarithms."""
+
+PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"}
+"""Recorded where an adaptive attacker falls back on the attack as it is."""
 
 PULL = 1.0
 """Weight of the wish to leave an attack's probabilities as they are, in units of a case."""
@@ -50,14 +54,15 @@ def score_links_adaptive(
     reason = attack.supports(played.release, own)
     if reason:
         raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
-    columns = attack.describe(played.release, own, context.child("replay"))
-    judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
-    seen = attack.describe(release, threat, context)
+    judge, is_better = _learn(attack, played, own, context)
     facts = {
         **_describe_shadow_release(played),
         "classifier": judge.name,
         "held_out_loss": judge.loss,
     }
+    if not is_better:
+        return PairScores(attack.score(release, threat, context).scores, {**facts, **PLAIN})
+    seen = attack.describe(release, threat, context)
     return PairScores(judge.compute_logits(_add_linked(seen, release, threat)), facts)
 
 
@@ -79,19 +84,38 @@ def score_released_adaptive(
     reason = attack.supports(played.release, own)
     if reason:
         raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
-    columns = attack.describe(played.release, own, context.child("replay"))
-    judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
-    odds = judge.compute_logits(
-        _add_linked(attack.describe(release, threat, context), release, threat)
-    )
-    others = own.weights[~own.truth & ~own.released]
-    odds[~threat.released] -= np.log(max(float(others.max(initial=1.0)), 1.0))
+    judge, is_better = _learn(attack, played, own, context)
     facts = {
         **_describe_shadow_release(played),
         "classifier": judge.name,
         "held_out_loss": judge.loss,
     }
+    if not is_better:
+        return PairScores(attack.score(release, threat, context).scores, {**facts, **PLAIN})
+    odds = judge.compute_logits(
+        _add_linked(attack.describe(release, threat, context), release, threat)
+    )
+    others = own.weights[~own.truth & ~own.released]
+    odds[~threat.released] -= np.log(max(float(others.max(initial=1.0)), 1.0))
     return PairScores(odds, facts)
+
+
+def _learn(
+    attack: LinkAttack, played: ShadowRelease, own: LinkThreat, context: Context
+) -> tuple[Judge, bool]:
+    """A classifier of what the attack makes of the attacker's own secrets, and whether it finds
+    them better than the attack does alone, by more than a standard error of the difference."""
+    inner = context.child("replay")
+    columns = attack.describe(played.release, own, inner)
+    judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
+    plain = columns[:, 0] if attack.describes_score else None
+    if plain is None:
+        plain = attack.score(played.release, own, inner).scores
+    (learned, first), (alone, second) = (
+        compute_auc(scores, own.truth) for scores in (judge.held_out, plain)
+    )
+    error = float(np.sqrt(((first - second) ** 2).sum()))
+    return judge, learned - alone > error or bool(np.isnan(alone))
 
 
 def infer_adaptive(

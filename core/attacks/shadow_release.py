@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.algorithms.pairs import hide_links
+from core.attacks.link.denoising import describe_obstacle, share_denoised
 from core.context import Context
 from core.errors import UnsupportedError
 from core.graph import Attribute, Graph
@@ -81,6 +82,7 @@ def make_shadow_release(
     hidden = absent = np.empty((0, 2), np.int64)
     link = None
     if threats.link is not None:
+        graph = _draw_defended(replace(release, graph=graph), context)
         graph, hidden, absent = hide_links(
             graph, SHARE, MAX_LINKS, context.rng("hidden"), ratio=RATIO
         )
@@ -95,6 +97,17 @@ def make_shadow_release(
         raise UnsupportedError(defense.label, f"cannot be replayed on its release: {reason}")
     played = defense.publish(graph, secrets, context.child("publish"))
     return ShadowRelease(graph, played, hidden, absent, attribute, note)
+
+
+def _draw_defended(release: Release, context: Context) -> Graph:
+    """A graph that the release may have been made of: its links where the release has no noise of
+    known probability, else each of them with its probability of being real. Defended once more,
+    it is as noisy as the release, and the attacker's secrets are links rather than noise."""
+    if describe_obstacle(release):
+        return release.graph
+    found = share_denoised(release, context)
+    is_real = context.rng("real links").random(len(found.links)) < found.chances
+    return release.graph.with_edges(found.links[is_real])
 
 
 def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph, np.ndarray, str]:

@@ -41,6 +41,8 @@ class PairClassifier(LinkAttack):
         version=3,
     )
 
+    describes_score: ClassVar[bool] = False
+
     share: float = Field(0.1, gt=0, lt=1, description="Share of the release's links to hide.")
     max_links: int = Field(
         5000, ge=10, le=1_000_000, description="Links to hide at once; twice as many non-links."

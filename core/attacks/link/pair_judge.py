@@ -25,7 +25,8 @@ def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge
     columns (k, c), truth (k,) bool. With fewer than LEAST cases of a kind the judge knows nothing.
     """
     if min(truth.sum(), (~truth).sum()) < LEAST or not columns.shape[1]:
-        return Judge([], np.zeros(0), np.zeros(columns.shape[1]), np.ones(columns.shape[1]))
+        nothing = np.zeros(columns.shape[1])
+        return Judge([], np.zeros(0), nothing, nothing + 1.0, np.zeros(len(truth)))
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     centre, spread = columns.mean(axis=0), columns.std(axis=0)
@@ -42,11 +43,16 @@ def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge
     weights = fit_weights(chances, truth.astype(np.int64), EVENNESS)
     loss = float(np.mean(np.logaddexp(0.0, np.where(truth, -1.0, 1.0) * (weights @ said))))
     context.progress.update(len(models), len(models) + 1, "training classifiers of pairs")
-    return Judge([model.fit(scaled, truth) for model in models], weights, centre, spread, loss)
+    fitted = [model.fit(scaled, truth) for model in models]
+    return Judge(fitted, weights, centre, spread, weights @ said, loss)
 
 
 class Judge:
-    """Fitted classifiers, their `weights`, and the pool's cross-validated `loss` in nats."""
+    """Fitted classifiers and their `weights`.
+
+    held_out  (k,) cross-validated log odds of the cases that it learned from, and their mean
+    loss      log-loss in nats
+    """
 
     def __init__(
         self,
@@ -54,9 +60,10 @@ class Judge:
         weights: np.ndarray,
         centre: np.ndarray,
         spread: np.ndarray,
+        held_out: np.ndarray,
         loss: float = float("nan"),
     ) -> None:
-        self._models, self.weights = models, weights
+        self._models, self.weights, self.held_out = models, weights, held_out
         self._centre, self._spread, self.loss = centre, spread, loss
 
     @property

@@ -1,0 +1,196 @@
+"""Denoising: which links of a randomised release are real, and what real links look like."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy.special import expit, logit
+
+from core.algorithms.pairs import sample_non_links
+from core.attacks.link.mechanism_posterior import compute_evidence
+from core.attacks.link.pair_features import describe_pairs
+from core.attacks.link.pair_judge import Judge, fit_judge
+from core.context import Context, SharedWork
+from core.graph import Graph, pair_codes
+from core.methods import LinkAttack, MethodInfo
+from core.release import Release
+from core.results import PairScores
+from core.threats import LinkThreat, ReleasedThreat
+
+FLIPPED = ("edge_rand", "randomized_response", "sym_rr", "rabv", "dprr", "blink")
+"""Defenses that flip every pair of nodes, or every report of one, with a known probability."""
+
+MAX_LINKS = 250_000
+"""Links of a release beyond which each of them takes too long to be described."""
+
+MAX_LEARNED = 4000
+"""Links of a part to learn from at most, beside as many other pairs."""
+
+BOUNDS = (0.002, 0.998)
+"""Smallest and largest probability that a link is taken to be real with."""
+
+
+class Denoising(LinkAttack):
+    """Log odds of a link by expectation–maximisation over which released links are real.
+
+    The share of real links among the released ones follows from the number of nodes, the number
+    of links and the flip probability. The links are dealt into `folds`, each described on the
+    release without it. First a classifier learns to tell released links from other pairs, whose
+    likelihood ratio L gives each link the probability 1 − (1 − share) / L of being real. In each
+    further round every link is drawn as real with its probability, all columns are computed on
+    the graph that is weighted by these probabilities, and the classifier learns again.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="denoising",
+        title="Denoising",
+        summary="Estimates which links of a randomised release are real and learns from those.",
+        source="Newman, Network structure from rich but noisy data, Nature Physics 14, 2018; "
+        "mixture of real links and noise: Elkan and Noto, KDD 2008",
+        group="learned structure",
+        cost="seconds",
+    )
+    threats: ClassVar[tuple[str, ...]] = ("link", "included")
+
+    folds: int = Field(3, ge=2, le=20, description="Parts of the links that are left out in turn.")
+    rounds: int = Field(2, ge=0, le=20, description="Times that the probabilities are revised.")
+
+    def supports(self, release: Release, threat: LinkThreat) -> str | None:
+        return describe_obstacle(release)
+
+    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
+        found = share_denoised(release, context, self.folds, self.rounds)
+        odds = found.compute_logits(threat.pairs, context)
+        if isinstance(threat, ReleasedThreat):
+            odds += float(logit(found.density)) + compute_evidence(release, threat.pairs)
+        return PairScores(odds, {"classifier": found.judge.name, "real_share": found.real_share})
+
+
+@dataclass(frozen=True, eq=False)
+class Denoised:
+    """Links of a release with their probabilities of being real, and what was learned.
+
+    links, chances  (m, 2) and (m,): released links of weight above 0
+    parts           (m,) fold in which each link is left out
+    graph           the links weighted by the probabilities that `judge` learned with
+    balance         log odds of a link among the cases that `judge` learned from
+    density         share of the pairs that are links of the defended graph
+    """
+
+    graph: Graph
+    links: np.ndarray
+    chances: np.ndarray
+    parts: np.ndarray
+    judge: Judge
+    balance: float
+    density: float
+
+    @property
+    def real_share(self) -> float:
+        return float(self.chances.mean()) if len(self.chances) else 0.0
+
+    def compute_logits(self, pairs: np.ndarray, context: Context) -> np.ndarray:
+        """(k,) log likelihood ratios of (k, 2) pairs, each described without its own link."""
+        n, count = self.graph.num_nodes, int(self.parts.max(initial=0)) + 1
+        codes, asked = pair_codes(self.links, n), pair_codes(pairs, n)
+        parts = asked % count
+        if len(codes):
+            places = np.searchsorted(codes, asked).clip(max=len(codes) - 1)
+            parts = np.where(codes[places] == asked, self.parts[places], parts)
+        odds = np.zeros(len(pairs))
+        for part in range(count):
+            own = np.flatnonzero(parts == part)
+            rest = self.graph.without_edges(self.links[self.parts == part])
+            columns = describe_pairs(rest, pairs[own], context, False)
+            odds[own] = self.judge.compute_logits(columns) - self.balance
+        return odds
+
+
+def describe_obstacle(release: Release) -> str | None:
+    """Why a release cannot be denoised; None where it can."""
+    if release.defense not in FLIPPED or not release.guarantee.epsilon:
+        return "needs a release whose links were flipped with a known probability"
+    if release.graph.num_edges > MAX_LINKS:
+        return f"runs on at most {MAX_LINKS:,} released links, here {release.graph.num_edges:,}"
+    return None
+
+
+def share_denoised(release: Release, context: Context, folds: int = 3, rounds: int = 2) -> Denoised:
+    """One denoising for all attacks on the same release."""
+    key = ("denoised", release.graph.content_hash, release.defense, folds, rounds)
+    return context.share(key, lambda shared: denoise(release, shared, folds, rounds))
+
+
+def denoise(release: Release, context: Context, folds: int, rounds: int) -> Denoised:
+    """`Denoised` of a release; see `Denoising`."""
+    density, links, prior = estimate_link_chances(release)
+    graph = release.graph
+    parts = context.rng("folds").permutation(len(links)) % folds
+    chances, room = prior, graph.num_pairs - graph.num_edges
+    for number in range(rounds + 1):
+        rng, weights = context.rng("round", number), chances / chances.max(initial=1e-9)
+        weighted = graph.with_edges(links, weights if number == 0 else chances)
+        is_real = np.ones(len(links), bool) if number == 0 else rng.random(len(links)) < chances
+        tables, truths, described = [], [], np.zeros(0)
+        for part in range(folds):
+            context.progress.update(number * folds + part, (rounds + 1) * folds, "denoising")
+            inside = np.flatnonzero(parts == part)
+            learned = rng.permutation(len(inside))[:MAX_LEARNED]
+            absent = sample_non_links(graph, min(len(learned), room), rng)
+            rest = weighted.without_edges(links[inside])
+            own = replace(context, shared=SharedWork())
+            table = describe_pairs(rest, np.concatenate([links[inside], absent]), own, False)
+            if not described.size:
+                described = np.zeros((len(links), table.shape[1]))
+            described[inside] = table[: len(inside)]
+            tables += [table[learned], table[len(inside) :]]
+            truths += [is_real[inside[learned]], np.zeros(len(absent), bool)]
+        truth = np.concatenate(truths)
+        judge = fit_judge(np.concatenate(tables), truth, context.child("judge", number))
+        balance = math.log(max(int(truth.sum()), 1) / max(int((~truth).sum()), 1))
+        ratio = judge.compute_logits(described) - balance if len(links) else np.zeros(0)
+        if number == rounds:
+            break
+        if number == 0:  # ratio of a mixture of real links and noise
+            share = float(prior.mean()) if len(prior) else 0.5
+            mixed = np.clip(1.0 - (1.0 - share) * np.exp(-ratio), *BOUNDS)
+            revised = logit(mixed) - logit(share) + logit(prior)
+        else:
+            revised = ratio + logit(prior)
+        chances = np.clip(expit(revised), *BOUNDS)
+    final = np.clip(expit(ratio + logit(prior)), *BOUNDS)
+    return Denoised(weighted, links, final, parts, judge, balance, density)
+
+
+def estimate_link_chances(release: Release) -> tuple[float, np.ndarray, np.ndarray]:
+    """Density of the defended graph, (m, 2) released links, (m,) probabilities that each is real.
+
+    By Bayes' rule on the flip probability alone: a link is reported with probability 1 − q where it
+    is real and q where it is not. Where both ends report, a weight is the share of them that did;
+    DPRR drops reports until the density is kept. Blink publishes posteriors, or the links of
+    posterior above ½.
+    """
+    graph, config = release.graph, release.config
+    is_link = np.ones(graph.num_edges, bool) if graph.weights is None else graph.weights > 0
+    links = graph.edges[is_link]
+    weights = np.ones(len(links)) if graph.weights is None else graph.weights[is_link].astype(float)
+    budget = (release.guarantee.epsilon or 0.0) * (1.0 - (config.get("delta") or 0.0))
+    flip, pairs = 1.0 / (1.0 + math.exp(budget)), max(graph.num_pairs, 1)
+    keeps_degrees = release.defense in ("dprr", "blink")
+    total = weights.sum() if keeps_degrees else (weights.sum() - flip * pairs) / (1.0 - 2.0 * flip)
+    density = float(np.clip(total / pairs, 0.1 / pairs, 0.9))
+    if release.defense == "blink":
+        chances = np.full(len(links), 0.5) if graph.weights is None else weights
+    elif release.defense == "dprr":
+        kept = density / (density * (1.0 - 2.0 * flip) + flip)  # share of reported links
+        silence = math.log((1.0 - (1.0 - flip) * kept) / (1.0 - flip * kept))
+        chances = expit(logit(density) + 2.0 * (budget * weights + silence * (1.0 - weights)))
+    elif release.defense == "randomized_response":
+        chances = expit(logit(density) + 2.0 * budget * (2.0 * weights - 1.0))
+    else:
+        chances = np.full(len(links), expit(logit(density) + budget))
+    return density, links, np.clip(chances, *BOUNDS)

@@ -1,0 +1,109 @@
+"""Released links are told from noise of known probability, and links are learned from real ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.attacks.link.denoising import (
+    describe_obstacle,
+    estimate_link_chances,
+    share_denoised,
+)
+from core.attacks.shadow_release import make_shadow_release
+from core.context import Context, SharedWork
+from core.data.released_threat import draw_released_threat
+from core.data.splits import draw_threats
+from core.measures.ranking import compute_auc
+from core.measures.released_links import measure_released
+from core.registry import make_method
+from core.release import Release
+from core.seeding import Seed
+from core.threats import Threats
+from tests.oracles.graphs import two_communities
+
+
+def publish(graph, key, epsilon, **config):
+    defense = make_method(key, {"epsilon": epsilon, **config}, "defense")
+    return defense.publish(graph, Threats(graph), Context(Seed(1)))
+
+
+@pytest.mark.parametrize("key", ["edge_rand", "sym_rr", "rabv", "randomized_response", "dprr"])
+@pytest.mark.parametrize("epsilon", [1.0, 2.5])
+def test_the_share_of_real_links_follows_from_the_flip_probability(key, epsilon):
+    """Against the truth, by each weight that links of the release have."""
+    graph = two_communities(200)
+    release = publish(graph, key, epsilon)
+    density, links, chances = estimate_link_chances(release)
+    assert density == pytest.approx(graph.density, rel=0.25)
+    weights = release.graph.weights
+    weights = np.ones(len(links)) if weights is None else weights[weights > 0]
+    real = graph.contains_pairs(links)
+    for weight in np.unique(weights):
+        same = weights == weight
+        assert chances[same].mean() == pytest.approx(real[same].mean(), abs=0.08)
+
+
+def test_blink_publishes_posteriors():
+    release = publish(two_communities(80), "blink", 4.0, variant="soft")
+    _, links, chances = estimate_link_chances(release)
+    np.testing.assert_allclose(chances, np.clip(release.graph.weights, 0.002, 0.998))
+    assert len(links) == release.graph.num_edges
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    threats = draw_threats(two_communities(240, 3), Seed(0), hide_links=0.1)
+    return threats, publish(threats.visible, "edge_rand", 2.0)
+
+
+def test_real_links_get_higher_probabilities_and_these_are_calibrated(noisy):
+    threats, release = noisy
+    found = share_denoised(release, Context(Seed(0)))
+    real = threats.visible.contains_pairs(found.links)
+    assert 0.4 < real.mean() < 0.8
+    assert compute_auc(found.chances, real)[0] > 0.72
+    assert found.chances.mean() == pytest.approx(real.mean(), abs=0.08)
+    likely = found.chances > np.median(found.chances)
+    for half in (likely, ~likely):
+        assert found.chances[half].mean() == pytest.approx(real[half].mean(), abs=0.12)
+
+
+def test_released_links_are_ranked_better_than_by_the_mechanism_alone(noisy):
+    threats, release = noisy
+    threat = draw_released_threat(threats.visible, release.graph, np.random.default_rng(0))
+    found = {
+        key: measure_released(
+            make_method(key).score(release, threat, Context(Seed(0), shared=SharedWork())), threat
+        )
+        for key in ("denoising", "mechanism_posterior")
+    }
+    aucs = {key: measured[0].value for key, measured in found.items()}
+    assert aucs["denoising"] > aucs["mechanism_posterior"] - 0.005
+    assert aucs["denoising"] > 0.9
+
+
+def test_withheld_links_are_found_through_the_noise(noisy):
+    threats, release = noisy
+    scores = make_method("denoising").score(release, threats.link, Context(Seed(0))).scores
+    assert compute_auc(scores, threats.link.truth)[0] > 0.7
+
+
+def test_only_releases_of_known_flip_probability_are_denoised():
+    graph = two_communities(40)
+    assert describe_obstacle(Release(graph))
+    assert describe_obstacle(publish(graph, "lap_graph", 2.0))
+    assert describe_obstacle(publish(graph, "edge_rand", 2.0)) is None
+
+
+def test_an_adaptive_attacker_takes_likely_links_for_its_secrets(noisy):
+    threats, release = noisy
+    defense = make_method("edge_rand", {"epsilon": 2.0}, "defense")
+    secrets = replace(threats, attribute=None, utility=None)
+    played = make_shadow_release(defense, release, secrets, Context(Seed(0)))
+    share = threats.visible.contains_pairs(release.graph.edges).mean()
+    assert threats.visible.contains_pairs(played.hidden).mean() > share + 0.05
+    # rehearsed on a graph of about as many links as the defended one, not on the noisy release
+    assert played.before.num_edges < 0.5 * (threats.visible.num_edges + release.graph.num_edges)
