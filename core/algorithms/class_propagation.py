@@ -1,33 +1,18 @@
-"""Spreading known labels over a graph; plain SciPy, no torch."""
+"""Propagation of known classes along the links of a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
+from scipy.special import softmax
 
+from core.algorithms.normalize import normalize_adjacency
 from core.graph import Graph
 from core.progress import Progress
 
 
 def propagate_labels(
-    graph: Graph,
-    codes: np.ndarray,
-    prior: np.ndarray,
-    neighbor_share: float = 0.99,
-    rounds: int = 100,
-    progress: Progress | None = None,
-) -> np.ndarray:
-    """(n, C) rows that sum to one after `rounds` of F ← a D⁻¹A F + (1−a) prior.
-
-    codes  (n,) known class or −1; known rows stay one-hot
-    prior  (C,) class shares; also the starting value, and the value of a node without links
-    """
-    return propagate_several(graph, [codes], prior, neighbor_share, rounds, progress)[0]
-
-
-def propagate_several(
     graph: Graph,
     codes: Sequence[np.ndarray],
     prior: np.ndarray,
@@ -35,14 +20,15 @@ def propagate_several(
     rounds: int = 100,
     progress: Progress | None = None,
 ) -> list[np.ndarray]:
-    """`spread_labels` of several sets of known classes, side by side: one pass over the links a
-    round serves all, for no column enters another's sum."""
+    """(n, C) rows that sum to one after `rounds` of F ← a D⁻¹A F + (1−a) prior, for each set of
+    known classes; one pass over the links serves all sets.
+
+    codes  (n,) known class or −1 each; known rows stay one-hot
+    prior  (C,) class shares: the starting value, and the value of a node without links
+    """
     progress = progress or Progress()
-    adjacency = graph.adjacency.astype(np.float64)
-    totals = np.asarray(adjacency.sum(axis=1)).ravel()
-    scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
-    walk = sparse.csr_array(sparse.diags_array(scale) @ adjacency)
-    del adjacency
+    walk = normalize_adjacency(graph.adjacency, "row", self_loops=False, dtype=np.float64)
+    totals = np.asarray(graph.adjacency.astype(np.float64).sum(axis=1)).ravel()
     width, ends = len(prior), range(0, len(codes) * len(prior), len(prior))
     known = [np.flatnonzero(each >= 0) for each in codes]
     truth = [np.eye(width)[each[rows]] for each, rows in zip(codes, known, strict=True)]
@@ -65,10 +51,10 @@ def propagate_several(
 def normalize_class_mass(values: np.ndarray, unknown: np.ndarray) -> np.ndarray:
     """(n, C) log-odds against the mass of each class: class mass normalisation, as logarithms.
 
-    Spread values huddle around the class shares, so that the largest class wins nearly
-    everywhere however well they rank. Their logarithms get mean zero over the unknown nodes in
-    each class (Zhu, Ghahramani and Lafferty, 2003, §4, divide by the class's mass); `sharpen`
-    puts them back on the class shares.
+    Propagated values stay close to the class shares, so that the largest class wins nearly
+    everywhere even where the ranking is good. Their logarithms get mean zero over the unknown
+    nodes in each class (Zhu, Ghahramani and Lafferty, 2003, §4, divide by the class's mass);
+    `sharpen` restores the class shares.
     """
     logs = np.log(np.clip(values, 1e-6, None))
     centred: np.ndarray = logs - logs[unknown].mean(axis=0) if unknown.any() else logs
@@ -77,8 +63,4 @@ def normalize_class_mass(values: np.ndarray, unknown: np.ndarray) -> np.ndarray:
 
 def sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:
     """(n, C) rows ∝ prior · exp(power · logits)."""
-    scaled = np.log(prior) + power * logits
-    scaled -= scaled.max(axis=1, keepdims=True)
-    values = np.exp(scaled)
-    rows: np.ndarray = values / values.sum(axis=1, keepdims=True)
-    return rows
+    return np.asarray(softmax(np.log(prior) + power * logits, axis=1))

@@ -41,13 +41,6 @@ def compute_wider_neighbourhood_features(graph: Graph) -> np.ndarray:
     return np.concatenate([own, near, far, spread], axis=1)
 
 
-def standardize(values: np.ndarray) -> np.ndarray:
-    """(n, c) columns of mean 0 and variance 1; constant ones, but for rounding, stay 0."""
-    spread = values.std(axis=0)
-    centred: np.ndarray = (values - values.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
-    return centred
-
-
 def _average(
     indptr: np.ndarray, indices: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

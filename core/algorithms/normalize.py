@@ -1,4 +1,4 @@
-"""Adjacency matrices scaled by the degrees of their rows and columns."""
+"""Adjacency matrices scaled by degrees, and columns scaled to mean 0 and variance 1."""
 
 from __future__ import annotations
 
@@ -34,3 +34,16 @@ def normalize_adjacency(
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     return matrix
+
+
+def standardize(values: np.ndarray) -> np.ndarray:
+    """(n, c) columns of mean 0 and variance 1; constant ones, but for rounding, stay 0."""
+    centre, spread = fit_scale(values)
+    scaled: np.ndarray = (values - centre) / spread
+    return scaled
+
+
+def fit_scale(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(c,) means and standard deviations of the columns (n, c), 1 for constant columns."""
+    spread = values.std(axis=0)
+    return values.mean(axis=0), np.where(spread > 1e-12, spread, 1.0)

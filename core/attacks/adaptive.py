@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from core.attacks.base_predictions import keep_arrays, recall_peer
 from core.attacks.link.pair_judge import Judge, fit_judge
@@ -192,9 +193,7 @@ def fit_correction(
 
     def correct(values: np.ndarray) -> np.ndarray:
         logits = _take_logs(values) @ matrix[:-1] + matrix[-1]
-        chances: np.ndarray = np.exp(logits - logits.max(axis=1, keepdims=True))
-        chances /= chances.sum(axis=1, keepdims=True)
-        return chances
+        return np.asarray(softmax(logits, axis=1))
 
     return correct
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import softmax
 
 from core.context import Context
 from core.methods import AttributeAttack
@@ -43,8 +44,7 @@ def infer_jointly(
         if guessed is not None:
             lift = compute_lift(other, threat)
             logs += np.log(np.maximum(guessed @ lift, FLOOR))
-    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-    chances /= chances.sum(axis=1, keepdims=True)
+    chances = softmax(logs, axis=1)
     names = ", ".join(other.attribute.name for other in others)
     return ClassProbabilities(chances, {**(found.facts or {}), "joint_with": names})
 

@@ -97,7 +97,7 @@ def _propagate_values(graph: Graph, threat: AttributeThreat, context: Context) -
 
 def _spread(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """(n, C) log-values, those of unknown nodes with mean zero in each class."""
-    return normalize_class_mass(propagate_labels(graph, observed, prior), observed < 0)
+    return normalize_class_mass(propagate_labels(graph, [observed], prior)[0], observed < 0)
 
 
 def _sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:

@@ -115,7 +115,7 @@ def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.nd
         shares = (found[:, :-1] + weight * prior) / (found[:, -1:] + weight)
         columns.append(np.log(shares) - np.log(prior))
     for share in SHARES:
-        spread = propagate_labels(graph, observed, prior, share, ROUNDS)
+        (spread,) = propagate_labels(graph, [observed], prior, share, ROUNDS)
         columns.append(normalize_class_mass(spread, ~known))
     return np.column_stack(columns)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.algorithms.class_propagation import propagate_labels, propagate_several
+from core.algorithms.class_propagation import propagate_labels
 from tests.oracles.graphs import GRAPHS, make_threats
 
 
@@ -25,7 +25,7 @@ def test_equals_a_loop_over_nodes(name):
             mean = sum(dense[i, j] * values[j] for j in range(len(dense))) / dense[i].sum()
             updated.append(0.9 * mean + 0.1 * prior)
         values = updated
-    found = propagate_labels(graph, observed, prior, neighbor_share=0.9, rounds=7)
+    (found,) = propagate_labels(graph, [observed], prior, neighbor_share=0.9, rounds=7)
     np.testing.assert_allclose(found, values, atol=1e-6)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
@@ -37,6 +37,6 @@ def test_side_by_side_is_one_by_one_to_the_last_bit(name):
     codes, prior = threat.observed, threat.observed_shares
     fewer = np.where(np.arange(len(codes)) % 2, codes, -1)
     sets = [codes, fewer, np.full_like(codes, -1)]
-    found = propagate_several(graph, sets, prior, rounds=9)
+    found = propagate_labels(graph, sets, prior, rounds=9)
     for values, each in zip(found, sets, strict=True):
-        np.testing.assert_array_equal(values, propagate_labels(graph, each, prior, rounds=9))
+        np.testing.assert_array_equal(values, propagate_labels(graph, [each], prior, rounds=9)[0])

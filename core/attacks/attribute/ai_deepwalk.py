@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.attacks.attribute.embedding import EmbeddingAttack
+import numpy as np
+from pydantic import Field
+
 from core.context import Context
-from core.methods import MethodInfo
+from core.methods import AttributeAttack, MethodInfo
+from core.models.tuning import fit_logistic
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
 
-class AiDeepwalk(EmbeddingAttack):
-    """Embeddings of unbiased walks."""
+class AiDeepwalk(AttributeAttack):
+    """Logistic regression on embeddings of unbiased walks, its penalty chosen on known nodes."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="ai_deepwalk",
@@ -23,8 +26,34 @@ class AiDeepwalk(EmbeddingAttack):
         group="embeddings",
         cost="seconds",
     )
+    holds_out = True
+    dimensions: int = Field(64, ge=1, le=1024, description="Length of a node's vector.")
+    walk_length: int = Field(40, ge=2, le=1000, description="Steps of a random walk.")
+    walks_per_node: int = Field(10, ge=1, le=1000, description="Walks from each node.")
+
+    @property
+    def bias(self) -> tuple[float, float]:
+        """Return and in-out parameter of node2vec's walks; 1 and 1 are DeepWalk's."""
+        return 1.0, 1.0
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        return self.infer_from_walks(release, threat, context, p=1.0, q=1.0)
+        from core.models.node2vec import share_node2vec
+
+        p, q = self.bias
+        vectors = share_node2vec(
+            release.graph,
+            context,
+            dimensions=self.dimensions,
+            p=p,
+            q=q,
+            walk_length=self.walk_length,
+            walks_per_node=self.walks_per_node,
+        )
+        scale = float(vectors.std())
+        scaled = np.asarray(vectors, np.float64) / (scale if scale > 0 else 1.0)
+        probabilities, penalty, held_out = fit_logistic(
+            scaled, threat.observed, threat.num_classes, context
+        )
+        return ClassProbabilities(probabilities, {"inverse_penalty": penalty}, held_out)

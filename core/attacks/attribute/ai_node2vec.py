@@ -6,16 +6,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from core.attacks.attribute.embedding import EmbeddingAttack
-from core.context import Context
+from core.attacks.attribute.ai_deepwalk import AiDeepwalk
 from core.methods import MethodInfo
-from core.release import Release
-from core.results import ClassProbabilities
-from core.threats import AttributeThreat
 
 
-class AiNode2vec(EmbeddingAttack):
-    """Embeddings of biased walks."""
+class AiNode2vec(AiDeepwalk):
+    """Logistic regression on embeddings of biased walks, its penalty chosen on known nodes."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="ai_node2vec",
@@ -28,7 +24,6 @@ class AiNode2vec(EmbeddingAttack):
     p: float = Field(1.0, gt=0, le=100, description="Return parameter: large walks back less.")
     q: float = Field(0.5, gt=0, le=100, description="In-out parameter: small walks further off.")
 
-    def infer(
-        self, release: Release, threat: AttributeThreat, context: Context
-    ) -> ClassProbabilities:
-        return self.infer_from_walks(release, threat, context, p=self.p, q=self.q)
+    @property
+    def bias(self) -> tuple[float, float]:
+        return self.p, self.q

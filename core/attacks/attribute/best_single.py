@@ -38,14 +38,7 @@ class BestSingle(Committee):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         """The probabilities of the member with the lowest log-loss on the known nodes."""
-        members = self._make_members(release, threat)
-        values, untold = zip(
-            *(
-                self._ask(member, release, threat, context, number)
-                for number, member in enumerate(members)
-            ),
-            strict=True,
-        )
+        members, values, untold = self._ask_all(release, threat, context)
         losses = compute_losses(*select_judged(untold, threat.observed))
         chosen = int(np.argmin(losses))
         facts: dict[str, float | str] = {"chosen": members[chosen].info.key}

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field, field_validator
+from scipy.special import softmax
 
 from core.context import Context
 from core.graph import MISSING
@@ -95,9 +96,7 @@ def name_all(
         return np.tile(shares, (len(observed), 1))
     namings = [name_blocks(chances, observed, shares, spread) for chances in models]
     evidence = np.array([naming.evidence for naming in namings])
-    weights = np.exp(evidence - evidence.max())
-    weights /= weights.sum()
-    parts = zip(weights, models, namings, strict=True)
+    parts = zip(softmax(evidence), models, namings, strict=True)
     mixed = sum(weight * chances @ naming.table for weight, chances, naming in parts)
     probabilities: np.ndarray = mixed / mixed.sum(axis=1, keepdims=True)
     return probabilities

@@ -70,6 +70,14 @@ class Committee(AttributeAttack):
     def list_members(self) -> tuple[AttributeAttack, ...]:
         return tuple(MEMBERS[key]() for key in self.members.split("+"))
 
+    def _ask_all(
+        self, release: Release, threat: AttributeThreat, context: Context
+    ) -> tuple[list[AttributeAttack], list[np.ndarray], list[np.ndarray]]:
+        """The members that can run, and what `_ask` returns of each."""
+        members = self._make_members(release, threat)
+        said = [self._ask(m, release, threat, context, step) for step, m in enumerate(members)]
+        return members, [values for values, _ in said], [untold for _, untold in said]
+
     def _ask(
         self,
         member: AttributeAttack,

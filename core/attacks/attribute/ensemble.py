@@ -46,14 +46,7 @@ class Ensemble(Committee):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         """The members' pooled probabilities, by weights chosen on the known nodes."""
-        members = self._make_members(release, threat)
-        values, untold = zip(
-            *(
-                self._ask(member, release, threat, context, number)
-                for number, member in enumerate(members)
-            ),
-            strict=True,
-        )
+        members, values, untold = self._ask_all(release, threat, context)
         held_out, truth = select_judged(untold, threat.observed)
         probabilities, weights = combine(np.array(values), held_out, truth, self.evenness)
         facts: dict[str, float | str] = {

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.class_propagation import normalize_class_mass, propagate_several, sharpen
+from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
 from core.context import Context
 from core.graph import MISSING
 from core.methods import AttributeAttack, MethodInfo
@@ -91,7 +91,7 @@ class LabelPropagation(AttributeAttack):
         for number, part in enumerate(parts):
             progress = PartProgress(context.progress, number, len(parts))
             share, rounds = self.neighbor_share, self.rounds
-            spread += propagate_several(release.graph, part, prior, share, rounds, progress)
+            spread += propagate_labels(release.graph, part, prior, share, rounds, progress)
         return spread
 
 

@@ -10,7 +10,8 @@ from scipy.spatial import cKDTree
 
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import NOBODY
-from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features, standardize
+from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
+from core.algorithms.normalize import standardize
 from core.graph import Graph
 
 LEAST = 0.02

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from core.algorithms.matching import NOBODY, NUM_CANDIDATES
-from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features, standardize
+from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
+from core.algorithms.normalize import standardize
 from core.attacks.identity.percolation import judge, percolate
 from core.context import Context
 from core.methods import IdentityAttack, MethodInfo

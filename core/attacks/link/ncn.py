@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
+from core.algorithms.normalize import fit_scale
 from core.algorithms.pairs import sample_non_links
 from core.attacks.link.pair_features import describe_pairs
 from core.context import Context, SharedWork
@@ -107,9 +108,7 @@ class Ncn(LinkAttack):
             # what is worked out for a fold is of no use to others
             own = replace(context, shared=SharedWork())
             tables.append(describe_columns(rests[-1], asked[-1][0], own))
-        every = np.concatenate(tables)
-        centre, spread = every.mean(axis=0), every.std(axis=0)
-        spread[spread < 1e-9] = 1.0
+        centre, spread = fit_scale(np.concatenate(tables))
         batches = []
         for (pairs, count), table, rest in zip(asked, tables, rests, strict=True):
             batch = PairBatch.of_pairs(rest, pairs, (table - centre) / spread, device, None)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from core.algorithms.normalize import fit_scale
 from core.context import Context
 from core.models.pooling import fit_weights
 
@@ -29,8 +30,7 @@ def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge
         return Judge([], np.zeros(0), nothing, nothing + 1.0, np.zeros(len(truth)))
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    centre, spread = columns.mean(axis=0), columns.std(axis=0)
-    spread[spread < 1e-12] = 1.0
+    centre, spread = fit_scale(columns)
     scaled = (columns - centre) / spread
     seed = int(context.rng("judge").integers(2**31))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)

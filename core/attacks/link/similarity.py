@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.algorithms.normalize import fit_scale
 from core.algorithms.pairs import draw_training_pairs
 from core.context import Context
 from core.graph import Graph
@@ -41,8 +42,7 @@ def compute_svc_scores(
     context.progress.update(0, 2, "training the classifier")
     ends = np.concatenate([links, absent])
     sums = vectors[ends[:, 0]].astype(np.float64) + vectors[ends[:, 1]]
-    centre, spread = sums.mean(axis=0), sums.std(axis=0)
-    spread[spread == 0] = 1.0
+    centre, spread = fit_scale(sums)
     classifier = LinearSVC(dual=False, tol=1e-3)
     classifier.fit((sums - centre) / spread, np.arange(len(ends)) < len(links))
     context.progress.update(1, 2, "scoring pairs")

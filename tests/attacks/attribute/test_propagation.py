@@ -140,5 +140,5 @@ def test_signed_weights_find_heterophily_and_weights_above_zero_do_not(inverted,
 def test_spread_values_alone_are_blind_to_the_rarer_class():
     graph = make_unequal()
     threat = draw_attribute_threat(graph, "private", 0.1, Seed(1))
-    values = propagate_labels(graph, threat.observed, threat.observed_shares)
+    (values,) = propagate_labels(graph, [threat.observed], threat.observed_shares)
     assert (values[threat.hidden].argmax(axis=1) == 0).mean() > 0.95
