@@ -1,9 +1,9 @@
-"""Attacks that know the defense: they replay it, learn what it does to secrets, and use that.
+"""Adaptive attacks: they run the known defense again, learn what it does to secrets, and use that.
 
-One mode for every attack instead of a list of adapted ones. The attacker plays the publisher on
-the release, with links or values as secrets that he knows, runs the attack on what comes out,
-and fits a small model from what the attack sees to what is true. It then reads the attack on
-the release itself.
+One mode for every attack instead of a list of adapted ones. The attacker defends the release once
+more with links or values of its own choice as secrets (a shadow release), runs the attack on the
+result, fits a small model from the attack's output to the truth, and applies it to the attack's
+output on the release itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"
 """Recorded where an adaptive attacker falls back on the attack as it is."""
 
 PULL = 1.0
-"""Weight of the wish to leave an attack's probabilities as they are, in units of a case."""
+"""Ridge weight towards leaving an attack's probabilities as they are, in units of a case."""
 
 
 def score_links_adaptive(
@@ -46,15 +46,15 @@ def score_links_adaptive(
     threats: Threats,
     context: Context,
 ) -> PairScores:
-    """Log odds that a pair is a withheld link, learned from links hidden from a replay.
+    """Log odds that a pair is a withheld link, learned on a shadow release.
 
-    Raises UnsupportedError where the defense or the attack cannot run on the replay.
+    Raises UnsupportedError where the defense or the attack cannot run on the shadow release.
     """
     played = share_shadow_release(defense, release, threats, context)
     own = LinkThreat(played.hidden, played.absent, threat.prior)
     reason = attack.supports(played.release, own)
     if reason:
-        raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
+        raise UnsupportedError(attack.label, f"cannot run on the shadow release: {reason}")
     judge, is_better = _learn(attack, played, own, context)
     facts = {
         **_describe_shadow_release(played),
@@ -75,16 +75,16 @@ def score_released_adaptive(
     threats: Threats,
     context: Context,
 ) -> PairScores:
-    """Log odds that a pair went into a release, learned from what a replay did to its links.
+    """Log odds that a pair went into a release, learned on a shadow release.
 
-    In the replay the release plays the graph that is defended. The odds are those of the pairs
+    There the release takes the place of the defended graph. The odds are those of the pairs
     of a graph, not of the sample that the judge learns from.
     """
     played = share_shadow_release(defense, release, threats, context)
     own = draw_released_threat(played.before, played.release.graph, context.rng("included"))
     reason = attack.supports(played.release, own)
     if reason:
-        raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
+        raise UnsupportedError(attack.label, f"cannot run on the shadow release: {reason}")
     judge, is_better = _learn(attack, played, own, context)
     facts = {
         **_describe_shadow_release(played),
@@ -129,15 +129,15 @@ def infer_adaptive(
 ) -> ClassProbabilities:
     """Probabilities of the attack, corrected by what it got wrong on values that it knew.
 
-    Half of the known values play the secret in a replay; a linear map of the attack's log
-    probabilities is fitted to them, pulled towards leaving them as they are.
+    Half of the known values are the secrets of a shadow release; a linear map of the attack's log
+    probabilities is fitted to them, with a ridge towards the identity.
     """
     played = share_shadow_release(defense, release, replace(threats, attribute=threat), context)
     own = played.attribute
     assert own is not None
     reason = attack.supports(played.release, own)
     if reason:
-        raise UnsupportedError(attack.label, f"cannot run on the replay: {reason}")
+        raise UnsupportedError(attack.label, f"cannot run on the shadow release: {reason}")
     guessed = _share_guess(attack, played.release, own, context).probabilities
     nodes = np.flatnonzero(own.hidden)
     correct = fit_correction(guessed[nodes], own.attribute.codes[nodes])
@@ -149,7 +149,7 @@ def infer_adaptive(
 def _share_guess(
     attack: AttributeAttack, release: Release, threat: AttributeThreat, context: Context
 ) -> ClassProbabilities:
-    """What an attack says on a replay, run once also where others are made of it."""
+    """An attack's predictions on a shadow release, computed once also for attacks made of it."""
 
     def run(shared: Context) -> ClassProbabilities:
         peers = {}
@@ -160,8 +160,8 @@ def _share_guess(
         return attack.infer(release, threat, replace(shared, peers=peers))
 
     config = json.dumps(attack.config, sort_keys=True)
-    told = (release.graph.content_hash, threat.attribute.name, threat.observed.tobytes())
-    return context.share(("guess", attack.info.key, config, *told), run)
+    given = (release.graph.content_hash, threat.attribute.name, threat.observed.tobytes())
+    return context.share(("guess", attack.info.key, config, *given), run)
 
 
 def fit_correction(
@@ -206,7 +206,7 @@ def _take_logs(probabilities: np.ndarray) -> np.ndarray:
 
 
 def _add_linked(columns: np.ndarray, release: Release, threat: LinkThreat) -> np.ndarray:
-    """What the attack makes of each pair, and the weight of its link in the release, or 0."""
+    """The attack's columns of each pair, and the weight of its link in the release, or 0."""
     i, j = threat.pairs.T
     weights = np.asarray(release.graph.adjacency[i, j], dtype=np.float64).ravel()
     return np.column_stack([columns, weights])

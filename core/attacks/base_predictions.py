@@ -1,4 +1,4 @@
-"""What other cells of an audit left: attacks that are made of others start from it."""
+"""Stored predictions of base models, from which attacks made of other attacks start."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from core.threats import AttributeThreat
 
 
 def keep_arrays(found: ClassProbabilities, threat: AttributeThreat) -> dict[str, np.ndarray]:
-    """The arrays that are stored of an attack: `scores` (n, C), and where it says something of
-    known nodes of which it was not told, `held_out` (k, C) in the order of the known ones."""
+    """The arrays that are stored of an attack: `scores` (n, C), and where it predicted known nodes
+    without their values, `held_out` (k, C) in the order of the known nodes."""
     arrays = {"scores": found.probabilities}
     if found.held_out is not None:
         arrays["held_out"] = found.held_out[threat.known]
@@ -23,7 +23,7 @@ def recall_peer(
     attack: AttributeAttack, threat: AttributeThreat, context: Context
 ) -> ClassProbabilities | None:
     """What the attack's own cell left; None where it is not computed, or by a version that did
-    not keep what was said of nodes held out."""
+    not keep what was predicted of nodes held out."""
     peer = context.peers.get(attack.info.key)
     arrays = None if peer is None else peer.arrays
     if arrays is None or (attack.holds_out and "held_out" not in arrays):

@@ -51,7 +51,7 @@ def share_releases_of(
 
 
 def join_releases(releases: list[Release]) -> Release:
-    """Releases of different defenses as one, whose links weigh what they say together.
+    """Releases of different defenses as one, whose links are weighted by their joint evidence.
 
     A link's weight is the share of the evidence that speaks for it: each release counts by the
     ε of what it promises, so that ε̄ · k · (2w − 1) is the sum of the log likelihood ratios,
@@ -70,7 +70,7 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
 
     Agreement, averaging and union at once: a link of all of them weighs 1, every link of any of
     them is there. Weighted links add their weights. The nodes, defense and promise of one
-    release are those of the first; `facts["releases_held"]` says how many they are.
+    release are those of the first; `facts["releases_held"]` is their number.
     counts (k,): the share of each, where they do not count alike.
     """
     first = releases[0]

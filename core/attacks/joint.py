@@ -1,7 +1,7 @@
-"""Joint inference: what is known or inferred of one private column tells of another.
+"""Joint inference: known or inferred values of one private column are evidence for another.
 
-One mode for every attack: it is run on both columns, and what it says of the other one is turned
-into evidence by how often the values go together among the people of whom both are known.
+One mode for every attack: it is run on both columns, and its predictions of the other column are
+converted to evidence by how often the values occur together where both are known.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FLOOR = 1e-6
 """Probabilities below this count as this in logarithms."""
 
 STRENGTH = 10.0
-"""People whom the assumption counts for that two columns have nothing to do with each other."""
+"""Pseudo-count of people, for the prior that the two columns are independent."""
 
 
 def infer_jointly(
@@ -34,8 +34,8 @@ def infer_jointly(
     """p(b) ∝ p_attack(b) · Π_A Σ_a p(a) · P(a, b) / (P(a) P(b)) for the classes b of the column.
 
     others  further private columns: their known values count as they are, the rest is inferred
-            by the same attack, where it can run. Naive Bayes: given b, what the links say of b
-            and what is known of A count as independent.
+            by the same attack, where it can run. Naive Bayes: given b, the evidence of the links
+            and that of column A count as independent.
     """
     found = attack.infer(release, threat, context)
     logs = np.log(np.maximum(found.probabilities, FLOOR))
@@ -65,8 +65,8 @@ def compute_lift(first: AttributeThreat, second: AttributeThreat) -> np.ndarray:
 def _guess(
     attack: AttributeAttack, release: Release, other: AttributeThreat, context: Context
 ) -> np.ndarray | None:
-    """(n, A) one-hot where the value is known, the attack's word elsewhere; None where it
-    declines. Of a column that is known of everybody nothing is inferred."""
+    """(n, A) one-hot where the value is known, the attack's prediction elsewhere; None where it
+    cannot run. It is not run on a column that is known of everybody."""
     if not other.hidden.any():
         guessed = np.tile(other.observed_shares, (len(other.known), 1))
     elif attack.supports(release, other) is None:

@@ -20,7 +20,7 @@ SHARE, MAX_LINKS, RATIO = 0.1, 5000, 4.0
 """Links of the release that the attacker hides, and non-links for each."""
 
 MAX_SHADOW_LINKS = 20_000
-"""Links of a release on which a costly defense is replayed; of larger ones a part is taken."""
+"""Links of a release on which a costly defense is run again; of larger ones a part is taken."""
 
 MAX_SHADOW_LINKS_CHEAP = 1_000_000
 
@@ -32,7 +32,7 @@ class ShadowRelease:
     before   what was defended: the release less the attacker's own secrets
     release  what came out
     hidden, absent  (a, 2), (b, 2) the attacker's own secret links, and non-links
-    note     says so where only a part of the release was replayed; else ""
+    note     non-empty where only a part of the release was defended again
     """
 
     before: Graph
@@ -54,7 +54,7 @@ class ShadowRelease:
 def share_shadow_release(
     defense: Defense, release: Release, threats: Threats, context: Context, number: int = 0
 ) -> ShadowRelease:
-    """One replay for all attacks on the same release that know the defense; see `replay`."""
+    """One shadow release for all adaptive attacks on a release; see `make_shadow_release`."""
     key = json.dumps(defense.config, sort_keys=True)
     attribute = threats.attribute
     known = "" if attribute is None else attribute.observed.tobytes()
@@ -94,7 +94,7 @@ def make_shadow_release(
     secrets = Threats(graph, link, attribute, utility=utility)
     reason = defense.supports(graph, secrets)
     if reason:
-        raise UnsupportedError(defense.label, f"cannot be replayed on its release: {reason}")
+        raise UnsupportedError(defense.label, f"cannot be run on its own release: {reason}")
     played = defense.publish(graph, secrets, context.child("publish"))
     return ShadowRelease(graph, played, hidden, absent, attribute, note)
 
@@ -111,7 +111,7 @@ def _draw_defended(release: Release, context: Context) -> Graph:
 
 
 def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph, np.ndarray, str]:
-    """The graph, or where a replay would take long the surroundings of a few of its nodes."""
+    """The graph, or where defending it takes long the neighbourhoods of a few of its nodes."""
     limit = MAX_SHADOW_LINKS if defense.info.cost == "minutes" else MAX_SHADOW_LINKS_CHEAP
     everyone = np.arange(graph.num_nodes)
     if graph.num_edges <= limit:

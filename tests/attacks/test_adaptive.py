@@ -150,7 +150,7 @@ def test_a_defense_that_declines_its_own_release_is_unsupported():
     threats = make_audit(60)
     release = Release(threats.visible)
     without = replace(threats, link=None)
-    with pytest.raises(UnsupportedError, match="replayed"):
+    with pytest.raises(UnsupportedError, match="own release"):
         make_shadow_release(Overdone(), release, without, Context(Seed(0)))
 
 

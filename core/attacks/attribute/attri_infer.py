@@ -65,24 +65,24 @@ class AttriInfer(AttributeAttack):
         observed, coupling, held_out = threat.observed, self.coupling, None
         if coupling is None:
             folds = draw_folds(observed, 3, context.rng("folds"))
-            losses, said = [], []
+            losses, predicted = [], []
             for value in COUPLINGS:
                 guessed = np.full((len(observed), threat.num_classes), np.nan)
                 for rest, fold in hold_out(observed, folds):
                     guessed[fold] = run(rest, value)[fold]
-                told = np.flatnonzero(~np.isnan(guessed[:, 0]))
-                losses.append(-np.log(np.clip(guessed[told, observed[told]], 1e-12, None)))
-                said.append(guessed)
+                given = np.flatnonzero(~np.isnan(guessed[:, 0]))
+                losses.append(-np.log(np.clip(guessed[given, observed[given]], 1e-12, None)))
+                predicted.append(guessed)
             best = choose_coupling(np.array(losses))
-            coupling, held_out = COUPLINGS[best], said[best]
+            coupling, held_out = COUPLINGS[best], predicted[best]
         return ClassProbabilities(run(observed, coupling), {"coupling": coupling}, held_out)
 
 
 def choose_coupling(losses: np.ndarray) -> int:
     """The row of the least mean, of (couplings, k) log-losses of k known nodes held out.
 
-    A push only where it beats the best pull by more than a standard error of the difference:
-    where the links tell little of forty known nodes, noise would as soon choose the wrong sign.
+    A negative coupling only where it beats the best positive one by more than a standard error of
+    the difference: with few known nodes, noise would otherwise choose the sign.
     """
     means = losses.mean(axis=1) if losses.size else np.zeros(len(losses))
     best, pull = int(np.argmin(means)), int(np.argmin(means[: len(PULLS)]))

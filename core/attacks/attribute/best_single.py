@@ -54,4 +54,6 @@ def compute_losses(held_out: np.ndarray, truth: np.ndarray) -> np.ndarray:
     if len(truth) == 0:
         return np.zeros(len(held_out))
     nodes = np.arange(len(truth))
-    return np.array([compute_log_loss(np.maximum(said, FLOOR), truth, nodes) for said in held_out])
+    return np.array(
+        [compute_log_loss(np.maximum(predicted, FLOOR), truth, nodes) for predicted in held_out]
+    )

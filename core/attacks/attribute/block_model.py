@@ -21,8 +21,8 @@ class BlockModelAttack(AttributeAttack):
     """Blocks from the links alone, alike or unlike ones; then what a block stands for.
 
     The known people and the class shares name the blocks: every naming counts by how well it
-    predicts them, so that where they are few or the blocks tell nothing of the classes, the
-    probabilities stay near the shares. As many blocks as the links of the release bear out.
+    predicts them, so that where they are few or the blocks are unrelated to the classes, the
+    probabilities stay near the shares. The number of blocks is chosen by model evidence.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -32,7 +32,7 @@ MEMBERS: dict[str, type[AttributeAttack]] = {
 
 
 class Committee(AttributeAttack):
-    """Judges each member by known nodes of which it was not told."""
+    """Evaluates each member on known nodes whose values it was not given."""
 
     members: str = Field(
         "label_propagation+attri_infer+block_model+gcn+gps+ai_deepwalk",
@@ -75,8 +75,8 @@ class Committee(AttributeAttack):
     ) -> tuple[list[AttributeAttack], list[np.ndarray], list[np.ndarray]]:
         """The members that can run, and what `_ask` returns of each."""
         members = self._make_members(release, threat)
-        said = [self._ask(m, release, threat, context, step) for step, m in enumerate(members)]
-        return members, [values for values, _ in said], [untold for _, untold in said]
+        predicted = [self._ask(m, release, threat, context, step) for step, m in enumerate(members)]
+        return members, [values for values, _ in predicted], [untold for _, untold in predicted]
 
     def _ask(
         self,
@@ -86,8 +86,8 @@ class Committee(AttributeAttack):
         context: Context,
         step: int,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(n, C) what a member says, and (n, C) what it says of known nodes of which it was not
-        told, NaN in other rows: as its own cell of the audit says, or would.
+        """(n, C) a member's predictions, and (n, C) those of known nodes without their values, NaN
+        in other rows: the same as in the member's own cell of the audit.
 
         Members that choose settings on known nodes held out have the latter from that search;
         others are run on parts of the known nodes.
@@ -115,20 +115,20 @@ class Committee(AttributeAttack):
         threat: AttributeThreat,
         context: Context,
     ) -> np.ndarray:
-        """(n, C) what a member says of each known node when run on the other parts; shared by
+        """(n, C) a member's predictions of each known node when run on the other parts; shared by
         all that ask the same of this release."""
         observed = threat.observed
         digest = hashlib.sha256(observed.tobytes()).hexdigest()
 
         def run(shared: Context) -> np.ndarray:
-            said = np.full((len(observed), threat.num_classes), np.nan)
+            predicted = np.full((len(observed), threat.num_classes), np.nan)
             parts = draw_folds(observed, self.folds, shared.rng("folds"))
             for number, (rest, fold) in enumerate(hold_out(observed, parts)):
                 progress = PartProgress(context.progress, number + 1, len(parts) + 1)
                 inner = replace(shared.child(number), progress=progress)
                 part = replace(threat, known=rest != MISSING)
-                said[fold] = member.infer(release, part, inner).probabilities[fold]
-            return said
+                predicted[fold] = member.infer(release, part, inner).probabilities[fold]
+            return predicted
 
         key = (member.info.key, member.info.version, release.graph.content_hash, digest)
         return context.share(("held_out", *key, self.folds), run)
@@ -143,6 +143,6 @@ def select_judged(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(K, h, C) of K members' (n, C) at the h known nodes that all were asked about untold, and
     (h,) their classes."""
-    told = np.isnan(np.array([said[:, 0] for said in held_out])).any(axis=0)
-    nodes = np.flatnonzero((observed != MISSING) & ~told)
-    return np.array([said[nodes] for said in held_out]), observed[nodes]
+    given = np.isnan(np.array([predicted[:, 0] for predicted in held_out])).any(axis=0)
+    nodes = np.flatnonzero((observed != MISSING) & ~given)
+    return np.array([predicted[nodes] for predicted in held_out]), observed[nodes]

@@ -20,9 +20,9 @@ class Ensemble(Committee):
     """Π_k p_k^w_k, normalised: a logarithmic pool of the members.
 
     The weights are those under which the pool predicts known nodes best of which the members were
-    not told, drawn to an even share. A member that is too sure of itself gets a
+    not given, drawn to an even share. A member that is too sure of itself gets a
     small exponent, so that no calibration is needed before; one that is wrong a negative one,
-    so that a defense which turns homophily round is found out.
+    so that a defense that inverts homophily does not help.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

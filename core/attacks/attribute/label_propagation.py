@@ -27,9 +27,9 @@ COLUMNS = 16
 class LabelPropagation(AttributeAttack):
     """F ← share · D⁻¹ A F + (1 − share) · prior, the known rows clamped to the truth.
 
-    The settled values rank people well and say little about how sure to be: they huddle around
-    the class shares. So they are set against the mass of their class and sharpened as far as
-    known nodes held out are predicted best; of two classes that leaves the ranking as it is.
+    The limits rank people well but are poorly calibrated: they stay close to the class shares. So
+    they are set against the mass of their class and sharpened as far as known nodes held out are
+    predicted best; of two classes that leaves the ranking as it is.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -76,10 +76,10 @@ class LabelPropagation(AttributeAttack):
         power = choose_power(held_out, prior)
         sure = sharpen(normalize_class_mass(values, ~threat.known), prior, power)
         sure[threat.known] = values[threat.known]
-        said = np.full_like(sure, np.nan)
+        predicted = np.full_like(sure, np.nan)
         for fold, (logits, _) in zip(folds, held_out, strict=False):
-            said[fold] = sharpen(logits, prior, power)
-        return ClassProbabilities(sure, {"power": power}, said)
+            predicted[fold] = sharpen(logits, prior, power)
+        return ClassProbabilities(sure, {"power": power}, predicted)
 
     def _spread(
         self, codes: list[np.ndarray], prior: np.ndarray, release: Release, context: Context

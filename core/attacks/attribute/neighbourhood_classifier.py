@@ -29,10 +29,10 @@ class NeighbourhoodClassifier(AttributeAttack):
 
     Evidence: own features, those of the surroundings, structural role, the main directions of
     the links, an embedding of random walks, and how the known values lie up to three steps away.
-    All is cross-fitted: a known node's row is made without its own value. What each model says
-    of known nodes held out decides how far it is trusted, as in `ensemble`; one that is wrong
-    counts inverted. Further rounds learn from what the pool says of the neighbours: where
-    few values are known, most of what the links tell lies there.
+    All is cross-fitted: a known node's row is made without its own value. The
+    predictions for known nodes held out decide each model's weight, as in `ensemble`; one that is
+    wrong gets a negative weight. Further rounds learn from the pooled predictions for the
+    neighbours: where few values are known, most of the evidence of the links lies there.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -80,7 +80,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         vectors = np.asarray(share_node2vec(graph, context), np.float64)
         blocks["embedding"] = vectors / (vectors.std() or 1.0)
         context.progress.update(1, steps, "known values around each node")
-        # Against the shares of those told in the run: who is left out would else be one fewer of
+        # Against the shares of those given in the run: who is left out would else be one fewer of
         # a class by definition, and with few known values that would teach the opposite.
         priors = [count_shares(codes, num_classes) for codes in fits.seen]
         labels = fits.mix(
@@ -89,21 +89,21 @@ class NeighbourhoodClassifier(AttributeAttack):
         scale = labels[-1].std() or 1.0
         tables: dict[str, Runs] = {name: [block] * len(labels) for name, block in blocks.items()}
         tables["labels"] = [table / scale for table in labels]
-        said = {}
+        predicted = {}
         for number, (name, runs) in enumerate(tables.items()):
             context.progress.update(2 + number, steps, f"a linear model of the {name}")
-            said[name] = self._learn_linear(fits, runs, num_classes)
+            predicted[name] = self._learn_linear(fits, runs, num_classes)
         context.progress.update(11, steps, "trees on everything")
         own = np.column_stack([*blocks.values()])
         everything = [np.column_stack([own, t]).astype(np.float32) for t in tables["labels"]]
-        said["trees"] = fits.run(self._make_trees(num_classes, context), everything)
+        predicted["trees"] = fits.run(self._make_trees(num_classes, context), everything)
         context.progress.update(12, steps, "pooling")
-        pooled, weights = self._pool(fits, np.array([*said.values()]))
+        pooled, weights = self._pool(fits, np.array([*predicted.values()]))
         for number in range(self.rounds if fits.parts else 0):
             context.progress.update(13 + number, steps, "learning from the neighbours' values")
             again = self._learn_again(fits, graph, pooled, priors)
             pooled, _ = self._pool(fits, np.array([pooled, again]))
-        facts = zip(said, weights, strict=True)
+        facts = zip(predicted, weights, strict=True)
         return ClassProbabilities(
             pooled[-1], {f"weight of {name}": round(float(w), 3) for name, w in facts}
         )
@@ -111,9 +111,9 @@ class NeighbourhoodClassifier(AttributeAttack):
     def infer_from(
         self, other: Graph, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        """Roles, and columns of the same name, teach in both graphs what they tell of the class;
-        then what is said of the neighbours does, in both as if nobody elsewhere were known. All is
-        said as surely as it held between two parts of the other graph."""
+        """Learns from roles and columns of the same name in both graphs, then from the predictions
+        for the neighbours, with no value of the other graph given. Confidence is calibrated between
+        two parts of the other graph."""
         from core.models.rehearsal import count_cuts, find_sureness, temper
 
         times = 1 + 2 * count_cuts(other)
@@ -150,25 +150,25 @@ class NeighbourhoodClassifier(AttributeAttack):
         fits = CrossFit(both.observed, draw_folds(both.observed, self.folds, context.rng("folds")))
         rounds = min(self.rounds, MAX_SHADOW_NODES) if fits.parts else 0
         runs, steps = len(fits.seen), len(both.blocks) + 1 + rounds
-        said: list[np.ndarray] = []
+        predicted: list[np.ndarray] = []
 
-        def tell(step: int, doing: str) -> None:
+        def report(step: int, doing: str) -> None:
             context.progress.update(at[0] * steps + step, at[1] * steps, doing)
 
         for name, block in both.blocks.items():
-            tell(len(said), f"a linear model of the {name}")
-            said.append(self._learn_linear(fits, [block] * runs, classes))
-        tell(len(said), "trees on everything")
+            report(len(predicted), f"a linear model of the {name}")
+            predicted.append(self._learn_linear(fits, [block] * runs, classes))
+        report(len(predicted), "trees on everything")
         everything = np.column_stack([*both.blocks.values()]).astype(np.float32)
-        said.append(fits.run(self._make_trees(classes, context), [everything] * runs))
-        pooled, _ = self._pool(fits, np.array(said))
+        predicted.append(fits.run(self._make_trees(classes, context), [everything] * runs))
+        pooled, _ = self._pool(fits, np.array(predicted))
         prior, chances = count_shares(both.observed, classes), fits.untell(pooled)
-        told = np.arange(len(chances)) < graph.num_nodes
-        told &= both.observed != MISSING
+        given = np.arange(len(chances)) < graph.num_nodes
+        given &= both.observed != MISSING
         # Further rounds would amplify what one of the graphs alone has.
         for step in range(rounds):
-            tell(len(said) + step, "learning from the neighbours")
-            chances = learn_from_neighbours(both, chances, told, prior)
+            report(len(predicted) + step, "learning from the neighbours")
+            chances = learn_from_neighbours(both, chances, given, prior)
         return chances[: graph.num_nodes], prior
 
     def _learn_linear(self, fits: CrossFit, tables: Runs, num_classes: int) -> np.ndarray:
@@ -203,25 +203,25 @@ class NeighbourhoodClassifier(AttributeAttack):
 
         return learn
 
-    def _pool(self, fits: CrossFit, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(R, n, C) and (K,) trust of (K, R, n, C), by what was said of nodes held out."""
-        held_out = np.array([fits.hold_out(member) for member in said])
+    def _pool(self, fits: CrossFit, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(R, n, C) and (K,) trust of (K, R, n, C), by the predictions for nodes held out."""
+        held_out = np.array([fits.hold_out(member) for member in predicted])
         evenness = self.evenness
         if evenness is None:
             evenness = choose_evenness(held_out, fits.truth)
         weights = fit_weights(held_out, fits.truth, evenness)
-        return np.array([pool(run, weights) for run in said.swapaxes(0, 1)]), weights
+        return np.array([pool(run, weights) for run in predicted.swapaxes(0, 1)]), weights
 
     def _learn_again(
         self, fits: CrossFit, graph: Graph, pooled: np.ndarray, priors: list[np.ndarray]
     ) -> np.ndarray:
-        """(R, n, C) learned from what was said of a node and of those around it."""
+        """(R, n, C) learned from the predictions for a node and for its neighbours."""
         from core.models.evidence import count_inferred
 
         tables = []
         for codes, chances, prior in zip(fits.seen, pooled, priors, strict=True):
             known = np.flatnonzero(codes != MISSING)
-            told = chances.copy()
-            told[known] = np.eye(len(prior))[codes[known]]
-            tables.append(count_inferred(graph, told, prior))
+            given = chances.copy()
+            given[known] = np.eye(len(prior))[codes[known]]
+            tables.append(count_inferred(graph, given, prior))
         return self._learn_linear(fits, fits.mix(tables), len(priors[-1]))

@@ -23,5 +23,5 @@ class Sage(EncoderAttack):
     )
     BACKBONE = "sage"
 
-    # Where features say nothing of the value, forty nodes' own ones are learned by heart.
+    # Where features are unrelated to the value, a model overfits those of few known nodes.
     CHOICES = (*EncoderAttack.CHOICES, (0.5, False))

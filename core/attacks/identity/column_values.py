@@ -1,4 +1,4 @@
-"""Column values: the attacker who knows what the published columns say of a person."""
+"""Column values: the attacker who knows a person's values in the published columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ColumnValues(IdentityAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="column_values",
         title="Column values",
-        summary="Knows what some or all published columns say of each person.",
+        summary="Knows each person's values in some or all published columns.",
         source="Sweeney, k-anonymity: a model for protecting privacy, 2002",
         group="what is known of a person",
         cost="seconds",

@@ -62,20 +62,22 @@ class Course:
         """Round `number`: judge all candidates anew, by classifiers that learn what is right in
         the rehearsals; nobody there is judged by one that has learned from them."""
         boards = [self._real, *self._own]
-        told = [board.describe() for board in boards]
+        given = [board.describe() for board in boards]
         models = []
         for fold in (True, False):
             self._context.progress.update(2 * number + (not fold), 2 * total, "matching")
             parts = [(half == fold) & self._asked for half in self._halves]
-            models.append(self._learn(told[1:], parts, self._context.child(number, fold)))
-        for board, evidence, half in zip(self._own, told[1:], self._halves, strict=True):
+            models.append(self._learn(given[1:], parts, self._context.child(number, fold)))
+        for board, evidence, half in zip(self._own, given[1:], self._halves, strict=True):
             by_second = half[evidence.rows]
-            said = np.empty(len(by_second))
+            predicted = np.empty(len(by_second))
             for model, rows in ((models[1], by_second), (models[0], ~by_second)):
-                said[rows] = predict(model, evidence.columns[rows])
-            board.guess(evidence.candidates, evidence.spread(said))
-        said = (predict(models[0], told[0].columns) + predict(models[1], told[0].columns)) / 2
-        self._real.guess(told[0].candidates, told[0].spread(said))
+                predicted[rows] = predict(model, evidence.columns[rows])
+            board.guess(evidence.candidates, evidence.spread(predicted))
+        predicted = (
+            predict(models[0], given[0].columns) + predict(models[1], given[0].columns)
+        ) / 2
+        self._real.guess(given[0].candidates, given[0].spread(predicted))
         if number % PERCOLATION == 0:
             self._percolate()
 
@@ -116,14 +118,14 @@ class Course:
             for board in (self._real, *self._own[1:]):
                 board.believe(grow(board, STARTS[most]), share)
 
-    def _learn(self, told: list[Evidence], parts: list[np.ndarray], context: Context) -> Model:
+    def _learn(self, given: list[Evidence], parts: list[np.ndarray], context: Context) -> Model:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         rng = context.rng("sample")
         columns, right = [], []
-        for evidence, truth, part in zip(told, self._truths, parts, strict=True):
+        for evidence, truth, part in zip(given, self._truths, parts, strict=True):
             nodes = np.flatnonzero(part)
-            most = -(-MOST_LEARNED // len(told))
+            most = -(-MOST_LEARNED // len(given))
             if len(nodes) > most:
                 nodes = rng.choice(nodes, most, replace=False)
             is_chosen = np.zeros(len(part), bool)

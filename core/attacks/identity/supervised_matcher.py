@@ -35,12 +35,12 @@ LEAST_GAIN = 0.03
 class SupervisedMatcher(IdentityAttack):
     """A cascade of classifiers on pairs, each learned where the attacker knows who is who.
 
-    The attacker makes a release of the graph that he holds, as like the real one as its numbers
-    of links and triangles tell, and works on both alike: candidates by shape and by witnesses,
-    boosted trees that say how likely each is right, rounds in which everybody is a witness as far
-    as the last round believed in them, and percolation where it finds more in his own release.
-    How much the two graphs overlap he finds out by trying: where he assumes too much, less is
-    found in the real release than in his own. Confidence is how often he was right in his own.
+    The attacker makes a release of the graph that he holds, matched to the real one by its numbers
+    of links and triangles, and works on both alike: candidates by shape and by witnesses, boosted
+    trees that estimate how likely each is right, rounds in which everybody is a witness as far as
+    the last round believed in them, and percolation where it finds more in his own release. How
+    much the two graphs overlap he finds out by trying: where he assumes too much, less is found in
+    the real release than in his own. Confidence is how often he was right in his own.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -89,7 +89,7 @@ class SupervisedMatcher(IdentityAttack):
         return course
 
     def _run(self, course: Course, real: Board, asked: np.ndarray, is_last: bool) -> float:
-        """What `Course.compare` says, at the end or as soon as the overlap proves wrong.
+        """The result of `Course.compare`, at the end or as soon as the overlap proves wrong.
 
         Too small an overlap is found out at once or never: it makes the attacker modest, no more.
         """

@@ -34,7 +34,7 @@ class MechanismPosterior(LinkAttack):
 
     With a flip probability 1/(1+e^ε), a pair that is in the release is e^ε times as likely a
     link as before: exact for randomised response on pairs, and the most that any mechanism with
-    that promise allows. A release without a promise is taken at its word.
+    that promise allows. A release without a guarantee is taken as noise-free.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -54,10 +54,10 @@ class MechanismPosterior(LinkAttack):
 
 
 def compute_evidence(release: Release, pairs: np.ndarray) -> np.ndarray:
-    """(k,) log likelihood ratio of what the release says of each pair.
+    """(k,) log likelihood ratio of each pair's weight in the release.
 
     Several releases held at once come as one with weights: the share of them that has the link.
-    Weights of a single one are read as probabilities, and say no more than ε either.
+    Weights of a single one are read as probabilities, and are evidence of at most ε either.
     """
     if not len(pairs):
         return np.zeros(0)

@@ -1,4 +1,4 @@
-"""Everything at hand on a pair of nodes, as columns for attackers that learn."""
+"""Columns that describe pairs of nodes, for attackers that learn."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def describe_pairs(
     """(k, c) float64 columns of (k, 2) pairs, symmetric in the ends; counts as logarithms.
 
     Heuristics, degrees, truncated Katz, PageRank, a spectral and an auto-encoder's embedding,
-    what surrounds the ends, and, where the graph has features, cosines of the ends and of their
-    neighbourhoods.
+    clustering and degrees around the ends, and, where the graph has features, cosines of the ends
+    and of their neighbourhoods.
     Computed once for all attacks on the same graph and pairs.
     """
     digest = hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
@@ -142,7 +142,7 @@ def compute_affinities(graph: Graph, pairs: np.ndarray, context: Context) -> np.
     )
     total, affinities = np.zeros(len(pairs)), np.zeros((len(pairs), len(AFFINITY_RANKS)))
     for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
-        # the ends' product first: rounding must not tell a pair's direction
+        # the ends' product first: rounding must not depend on a pair's direction
         total += value * (vector[pairs[:, 0]] * vector[pairs[:, 1]])
         affinities[:, [rank <= most for most in AFFINITY_RANKS]] = total[:, None]
     return affinities

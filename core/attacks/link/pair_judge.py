@@ -1,4 +1,4 @@
-"""A judge of pairs: classifiers on columns, weighed by what they say of cases held out."""
+"""Pooled classifiers of pairs, weighted by their cross-validated predictions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST = 8
 def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge:
     """A logistic regression and boosted trees, weighed by their cross-validated predictions.
 
-    columns (k, c), truth (k,) bool. With fewer than LEAST cases of a kind the judge knows nothing.
+    columns (k, c), truth (k,) bool. With fewer than LEAST cases of a kind nothing is learned.
     """
     if min(truth.sum(), (~truth).sum()) < LEAST or not columns.shape[1]:
         nothing = np.zeros(columns.shape[1])
@@ -35,16 +35,18 @@ def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge
     seed = int(context.rng("judge").integers(2**31))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     models = _list_models(seed)
-    said = np.zeros((len(models), len(truth)))
+    predicted = np.zeros((len(models), len(truth)))
     for number, model in enumerate(models):
         context.progress.update(number, len(models) + 1, "judging classifiers of pairs")
-        said[number] = cross_val_predict(model, scaled, truth, cv=folds, method="decision_function")
-    chances = expit(np.stack([-said, said], axis=2))
+        predicted[number] = cross_val_predict(
+            model, scaled, truth, cv=folds, method="decision_function"
+        )
+    chances = expit(np.stack([-predicted, predicted], axis=2))
     weights = fit_weights(chances, truth.astype(np.int64), EVENNESS)
-    loss = float(np.mean(np.logaddexp(0.0, np.where(truth, -1.0, 1.0) * (weights @ said))))
+    loss = float(np.mean(np.logaddexp(0.0, np.where(truth, -1.0, 1.0) * (weights @ predicted))))
     context.progress.update(len(models), len(models) + 1, "training classifiers of pairs")
     fitted = [model.fit(scaled, truth) for model in models]
-    return Judge(fitted, weights, centre, spread, weights @ said, loss)
+    return Judge(fitted, weights, centre, spread, weights @ predicted, loss)
 
 
 class Judge:
@@ -76,7 +78,7 @@ class Judge:
         return ", ".join(names) or "none"
 
     def compute_logits(self, columns: np.ndarray) -> np.ndarray:
-        """(k,) float64 log odds of a link; zeros from a judge that knows nothing."""
+        """(k,) float64 log odds of a link; zeros where nothing was learned."""
         odds = np.zeros(len(columns))
         if not len(columns):
             return odds
