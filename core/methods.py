@@ -38,7 +38,8 @@ class MethodInfo:
     cost      how time grows: "instant", "seconds", "minutes"
     group     heading in the app: "heuristics", "embeddings", … / a defense's promise:
               "empirical", "edge DP", "link-local DP", "node DP"
-    is_baseline  a baseline attacker, which a real attack must beat
+    is_baseline  the baseline attacker that a real attack must beat
+    is_blind  a baseline that reads neither links nor columns, so that it exposes nobody
     uses_gpu  trains something; gets a GPU worker where there is one
     version   raise it when results change, so that stored cells are not reused
     claim_blind_spot  what a check of the promise cannot see in this method's releases
@@ -51,6 +52,7 @@ class MethodInfo:
     group: str
     cost: Literal["instant", "seconds", "minutes"] = "instant"
     is_baseline: bool = False
+    is_blind: bool = False
     uses_gpu: bool = False
     version: int = 1
     claim_blind_spot: str = ""

@@ -3,7 +3,8 @@
 The maximum over attacks per person picks, after the fact, whoever happened to be right: of many
 guessing attackers one always is. The headline is therefore one attacker a release and secret:
 the ensemble, or the best single attack, which choose on known values; where neither ran, the
-attack that gained most over other people (cross-fitted). Baseline attackers expose nobody. The
+attack that gained most over other people (cross-fitted). Attackers who read neither links nor
+columns expose nobody; a baseline that reads published columns is an attacker like any other. The
 maximum per person stays as an upper bound, beside what attackers who only guess would reach.
 """
 
@@ -18,9 +19,15 @@ import pandas as pd
 
 from core.audit.scenarios import THREAT_TITLES, Scenario, split_id
 from core.audit.view import spell
-from core.findings.labels import attack_threat, is_baseline, method_title, release_title
+from core.findings.labels import (
+    attack_threat,
+    is_baseline,
+    is_blind,
+    method_title,
+    release_title,
+)
 from core.findings.numbers import format_percent
-from core.measures.node_risk import ADVANTAGE_LIMIT
+from core.measures.node_risk import ADVANTAGE_LIMIT, estimate_guessing_share
 
 CHOOSERS = ("ensemble", "best_single")
 """Attacks that choose among others on known values, the preferred one first."""
@@ -108,10 +115,10 @@ def _list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
 def _list_secrets(
     pairs: Iterable[tuple[str, str]],
 ) -> Iterable[tuple[tuple[str, tuple[str, str]], list[str]]]:
-    """((release, secret), its real attacks) of pairs of releases and attacks, in their order."""
+    """((release, secret), its attacks that read anything) of pairs of releases and attacks."""
     found: dict[tuple[str, tuple[str, str]], list[str]] = {}
     for release, attack in pairs:
-        if not is_baseline(attack):
+        if not is_blind(attack):
             found.setdefault((release, find_secret(attack)), []).append(attack)
     return found.items()
 
@@ -191,9 +198,13 @@ def _choose(
     keys = {a: split_id(a)[0].partition(":")[0] for a in rows}
     for key in CHOOSERS:
         if key in keys.values():
-            found = [a for a, own in keys.items() if own in (key, ALL_EVIDENCE)]
+            rivals = (key, ALL_EVIDENCE)  # who reads columns alone may gain more than either
+            found = [a for a, own in keys.items() if own in rivals or is_baseline(a)]
             best = max(found, key=lambda a: gains[rows[a]].mean())
-            return rows[best], f"{method_title(keys[best])}, which chooses on known values"
+            how = "which chooses on known values"
+            if is_baseline(best):
+                how = "which reads columns alone and gains more than those who choose"
+            return rows[best], f"{method_title(keys[best])}, {how}"
     sides = {a: (mine[half[mine] == 0], mine[half[mine] == 1]) for a, mine in rows.items()}
     parts = []
     for side in (0, 1):
@@ -244,27 +255,6 @@ def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.Dat
         people, _ = pd.factorize(group.node)
         best = group.advantage.groupby(people, sort=False).max()
         bases = (group.risk - group.advantage).groupby(people, sort=False).first()
-        noise = simulate_noise(bases, len(attacks), int(group.seeds.median()), limit)
+        noise = estimate_guessing_share(bases, len(attacks), int(group.seeds.median()), limit)
         result.append((release, threat, target, int((best > limit).sum()), len(best), noise))
     return pd.DataFrame(result, columns=["release", "threat", "target", "exposed", "n", "noise"])
-
-
-@lru_cache(maxsize=64)
-def _simulate(counts: tuple[int, ...], num_attacks: int, repeats: int, limit: float) -> float:
-    from core.measures.node_risk import compute_guessing_advantage
-
-    found = compute_guessing_advantage(counts, num_attacks, repeats)
-    return float((found.max(axis=0) > limit).mean())
-
-
-def simulate_noise(
-    bases: Sequence[float] | pd.Series, num_attacks: int, repeats: int, limit: float
-) -> float:
-    """Share of people that the best of `num_attacks` attackers who guess gives away, per person,
-    by chance: their scores are noise, calibrated as all others are. `bases`: one a person."""
-    _, counts = np.unique(np.round(np.asarray(bases, float), 6), return_counts=True)
-    most = 400  # people; more of them only make the calibration less noisy
-    scaled = np.maximum(counts * min(1.0, most / counts.sum()), 2).round().astype(int)
-    if len(scaled) == 1:  # links: hidden ones against as many that are not there
-        scaled = np.repeat(scaled, 2)
-    return _simulate(tuple(scaled.tolist()), num_attacks, max(repeats, 1), limit)

@@ -15,7 +15,7 @@ from core.findings.labels import attack_threat, method_title
 from core.findings.policy import Limit, Policy
 from core.findings.tables import select_results
 from core.measures.intervals import wilson_interval
-from core.measures.node_risk import ADVANTAGE_LIMIT
+from core.measures.node_risk import ADVANTAGE_LIMIT, MIN_CLASS
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
@@ -57,7 +57,7 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
     rows = rows[rows.method.map(attack_threat) == limit.threat]
     if limit.methods:
         rows = rows[rows.method.isin(limit.methods)]
-    if rows.empty and limit.metric == "advantage_share":
+    if rows.empty and limit.metric in ("advantage_share", "class_advantage_share"):
         return _count_advantages(view.nodes, release, limit)
     if rows.empty:
         return Evidence()
@@ -70,15 +70,24 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
 
 
 def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Evidence:
-    """Share of the people at stake whom the strongest attack knows by more than chance."""
+    """Share of the people at stake, or of the class that suffers most, whom the strongest attack
+    knows by more than chance."""
     rows = nodes[(nodes.release == release) & nodes.advantage.notna()]
     rows = rows[rows.attack.map(attack_threat) == limit.threat]
     if limit.methods:
         rows = rows[rows.attack.isin(limit.methods)]
     if rows.empty:
         return Evidence()
-    hits = (rows.advantage > ADVANTAGE_LIMIT).groupby(rows.attack, sort=False)
-    counts = pd.DataFrame({"sum": hits.sum(), "size": hits.size()})
+    worst = {}
+    for attack, own in rows.groupby("attack", sort=False, observed=True):
+        hits = own.advantage > ADVANTAGE_LIMIT
+        parts = [hits]
+        if limit.metric == "class_advantage_share":  # classes by their base rate
+            classes = hits.groupby((own.risk - own.advantage).round(6))
+            parts = [part for _, part in classes if len(part) >= MIN_CLASS] or parts
+        part = max(parts, key=lambda part: float(part.mean()))
+        worst[str(attack)] = int(part.sum()), len(part)
+    counts = pd.DataFrame.from_dict(worst, orient="index", columns=["sum", "size"])
     ends = [wilson_interval(int(c.sum), int(c.size)) for c in counts.itertuples()]
     shares = (counts["sum"] / counts["size"]).to_numpy(float)
     best = int(shares.argmax())

@@ -184,6 +184,12 @@ def is_baseline(method_id: str) -> bool:
     return method is not None and method.info.is_baseline
 
 
+def is_blind(method_id: str) -> bool:
+    """Whether the attack reads neither links nor columns, so that it exposes nobody."""
+    method = _parse(method_id)
+    return method is not None and method.info.is_blind
+
+
 def is_data_independent(release_id: str) -> bool:
     """Whether a release is a synthesis without data, made for comparison only."""
     method = _parse(release_id)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.findings.attackers import compute_exposed, compute_headlines, find_secret
-from core.findings.labels import is_baseline, method_title, release_title
+from core.findings.labels import is_blind, method_title, release_title
 from core.findings.numbers import format_interval, format_percent
 from core.release import ORIGINAL
 
@@ -55,7 +55,7 @@ class Secret:
 def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
     """The secrets that an attack beyond the baselines was run against, threat by threat."""
     rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
-    found = {find_secret(attack) for attack in rows.attack.unique() if not is_baseline(attack)}
+    found = {find_secret(attack) for attack in rows.attack.unique() if not is_blind(attack)}
     order = list(THREAT_TITLES)
     known = [Secret(t, target) for t, target in found if t in order]
     return sorted(known, key=lambda s: (order.index(s.threat), s.target))
@@ -87,7 +87,7 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
     rows = select_secret(nodes, secret)
     rows = rows[rows.release == release]
     found = compute_headlines(rows)
-    real = rows[~rows.attack.map({a: is_baseline(a) for a in rows.attack.unique()}).astype(bool)]
+    real = rows[~rows.attack.map({a: is_blind(a) for a in rows.attack.unique()}).astype(bool)]
     means = real.groupby("node", sort=False, observed=True).advantage.mean()
     means.index = means.index.astype("str")
     found = found.assign(support=found.node.map(means))

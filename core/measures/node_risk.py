@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -211,6 +212,31 @@ def compute_guessing_advantage(
             drawn = rng.dirichlet(np.ones(len(counts)), len(codes))
             row += compute_attribute_node_risk(ClassProbabilities(drawn), threat).advantage
     return total / repeats
+
+
+def estimate_guessing_share(
+    bases: Sequence[float] | np.ndarray, num_attacks: int, repeats: int, limit: float
+) -> float:
+    """Share of people that the best of `num_attacks` attackers who guess exposes by chance, per
+    person: their scores are noise, calibrated as all others are.
+
+    bases  (n,) base rate of each person; above 400 people a sample of the same shares stands for
+           them, since more only make the calibration less noisy
+    """
+    _, counts = np.unique(np.round(np.asarray(bases, float), 6), return_counts=True)
+    most = 400
+    scaled = np.maximum(counts * min(1.0, most / counts.sum()), 2).round().astype(int)
+    if len(scaled) == 1:  # links: withheld ones against as many that are not there
+        scaled = np.repeat(scaled, 2)
+    return _share_of_guesses(tuple(scaled.tolist()), num_attacks, max(repeats, 1), limit)
+
+
+@lru_cache(maxsize=64)
+def _share_of_guesses(
+    counts: tuple[int, ...], num_attacks: int, repeats: int, limit: float
+) -> float:
+    found = compute_guessing_advantage(counts, num_attacks, repeats)
+    return float((found.max(axis=0) > limit).mean())
 
 
 def calibrate_across_folds(

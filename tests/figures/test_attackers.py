@@ -186,3 +186,20 @@ def test_exposed_people_are_counted_by_class_beside_its_base():
 def test_of_attackers_who_know_different_things_the_worse_is_taken():
     nodes = make_rows(("a", "ensemble", 0.5, 0.5), ("a", "ensemble@others:0.1", 0.7, 0.5))
     assert compute_headline(nodes).attack.tolist() == ["ensemble@others:0.1"]
+
+
+def test_an_attack_that_reads_published_columns_exposes_people():
+    """ "0 of 2,736 people are exposed, at most 0" while feature regression knew every value."""
+    rare = [f"p{i}" for i in range(25)]
+    rows = [(n, "feature_regression", 0.98, 0.09) for n in rare]
+    rows += [(f"q{i}", "feature_regression", 0.99, 0.91) for i in range(245)]
+    guesses = [
+        (n, attack, base, base) for n, _, _, base in rows for attack in ("class_prior", "gcn")
+    ]
+    nodes = make_rows(*rows, *guesses)
+    assert compute_exposed(nodes).exposed.tolist() == [25]
+    assert compute_bound(nodes).exposed.tolist() == [25]
+    assert set(compute_headline(nodes).attack) == {"feature_regression"}
+    chosen = make_rows(*rows, *((n, "ensemble", b, b) for n, _, _, b in rows))
+    assert compute_exposed(chosen).exposed.tolist() == [25]
+    assert compute_exposed(make_rows(*((n, "class_prior", 0.9, b) for n, _, _, b in rows))).empty

@@ -23,7 +23,7 @@ ATTACKS = list_attack_keys()
 RELEASE = "random_deletion"
 NAMES = (ORIGINAL, RELEASE)
 PUBLIC = find_policy("public")
-METRICS = ("auc", "tpr_at_fpr_0.01", "advantage_share")
+METRICS = ("auc", "tpr_at_fpr_0.01", "class_advantage_share")
 
 
 def decide(view, release=RELEASE, policy=PUBLIC):
@@ -133,7 +133,7 @@ def test_nothing_tried_is_referred():
 def test_people_are_counted_by_what_the_attack_adds():
     """A 73 % majority is known at 0.73 without any attack: nobody of it is exposed."""
     scores = make_noise(NAMES, ATTACKS)
-    scores = {key: value for key, value in scores.items() if key[2] != "advantage_share"}
+    scores = {key: value for key, value in scores.items() if key[2] != "class_advantage_share"}
     rows = [(f"n{i}", r, "gcn", 0.73, 0.0, 0.7, 0.76, 5) for r in NAMES for i in range(400)]
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
     assert decide(make_audit(scores, ATTACKS, nodes=nodes)) == "publish"

@@ -44,7 +44,7 @@ def make_noise(
             values[release, attack, "auc"] = 0.5
             values[release, attack, "tpr_at_fpr_0.01"] = 0.01
             if attack_threat(attack) == "attribute":
-                values[release, attack, "advantage_share"] = 0.0
+                values[release, attack, "class_advantage_share"] = 0.0
     return values
 
 

@@ -23,6 +23,7 @@ class ClassPrior(AttributeAttack):
         source="Bayes decision without evidence",
         group="baseline attackers",
         is_baseline=True,
+        is_blind=True,
     )
 
     def infer(

@@ -24,6 +24,7 @@ class RandomMatch(IdentityAttack):
         source="Uniform guess: one in n is right",
         group="baseline attackers",
         is_baseline=True,
+        is_blind=True,
     )
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
