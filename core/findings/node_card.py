@@ -60,36 +60,6 @@ def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
     return text + ("; it is " + ", ".join(others) if others else "") + "."
 
 
-def describe_node_reasons(profile: pd.DataFrame, node: str, release: str = ORIGINAL) -> list[str]:
-    """A sentence per mechanism: the node's GHRatio against the share of its class."""
-    rows = profile[(profile.node == node) & (profile.release == release)]
-    if rows.empty or pd.isna(rows.class_share.iloc[0]):
-        return []
-    row = rows.iloc[0]
-    share = float(row.class_share)
-    sentences = []
-    for column, who in (
-        ("ghratio_proximity", "neighbours"),
-        ("ghratio_role", "role peers (people with about as many links)"),
-    ):
-        ratio = row[column]
-        if pd.isna(ratio):
-            sentences.append(f"It has no {who} with a known value.")
-            continue
-        verdict = (
-            "which gives it away"
-            if ratio > share + 0.1
-            else "which hides it"
-            if ratio < share - 0.1
-            else "about what chance gives"
-        )
-        sentences.append(
-            f"{format_number(100 * float(ratio))} % of its {who} share its value, against "
-            f"{format_number(100 * share)} % of all people: {verdict}."
-        )
-    return sentences
-
-
 def compute_neighbor_classes(graph: Graph, node: int, attribute: Attribute) -> pd.DataFrame:
     """class, neighbours (count), share of the neighbours, share of all; largest first."""
     start, stop = graph.adjacency.indptr[node : node + 2]

@@ -1,67 +1,57 @@
-"""Why a person is at risk: each threat is explained by what gives that secret away."""
+"""Why a person is at risk: one line, which the very attack and its numbers support.
+
+Screen, card and report use `explain_people`. A reason is given only where the advantage is above
+chance, interval and all; neighbours are named only where the attack reads links, and where enough
+of them share the value for it not to be luck.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
+from core.audit.scenarios import split_id
 from core.audit.view import AuditView
-from core.findings.attackers import compute_headlines
-from core.findings.contacts import compare_contacts, count_same_neighbors
 from core.findings.identity import KNOWN, find_depth_risks
 from core.findings.labels import method_title
-from core.findings.node_card import describe_node_reasons
 from core.findings.numbers import format_number, format_percent
-from core.findings.people import Secret, select_secret
-from core.graph import Graph
+from core.findings.people import Secret, list_secrets, rank_people
+from core.graph import Graph, pair_codes
+from core.measures.intervals import wilson_interval
+from core.registry import parse_method
 from core.release import ORIGINAL
 
 NOTHING_GAINED = 0.02
 """Advantage up to which an attacker is said to learn nothing about a person."""
 
 CLEAR_EXCESS = 0.1
-"""By how much neighbours or peers must exceed chance to be called the reason."""
+"""By how much role peers must exceed chance to be called the reason."""
 
-_LOST = {
-    "link": "its links",
-    "included": "its links",
-    "attribute": "its private value",
-    "identity": "who it is",
-}
+MIN_NEIGHBORS = 3
+"""Neighbours below which their values say nothing."""
+
+COLUMNS_ALONE = ("feature_regression", "feature_boosting", "mlp")
+"""Attribute attacks that read no links."""
+
+_PAIRS_AT_ONCE = 50_000
 
 
 def explain_node(
-    view: AuditView,
-    node: str,
-    number: int,
-    release: str = ORIGINAL,
-    secret: Secret | None = None,
+    view: AuditView, node: str, release: str = ORIGINAL, secret: Secret | None = None
 ) -> list[str]:
-    """Sentences, the threat that costs this person most first; of one secret only, if given.
-
-    number  the node's number in the graph. Links are explained by shared contacts, a private
-    column by neighbours' and peers' classes; neither by the other's evidence.
-    """
-    rows = view.nodes[(view.nodes.node == node) & (view.nodes.release == release)]
-    if secret is not None:
-        rows = select_secret(rows, secret)
-    found = compute_headlines(rows).sort_values("advantage", ascending=False, kind="stable")
-    sentences: list[str] = []
-    for row in found.itertuples():
-        if row.advantage <= NOTHING_GAINED:
-            lost = _LOST.get(str(row.threat), "it")
-            sentences.append(f"Nothing is learned about {lost} beyond the base rate.")
-        elif row.threat == "link":
-            graphs = (view.load_graph(), view.load_release(release, 0))
-            sentences += explain_links(*graphs, number)
-        elif row.threat == "attribute" and row.target:
-            people = pd.DataFrame({"node": [node], "attack": [row.attack]})
-            sentences += [f"{r}." for r in _explain_column(view, people, str(row.target))]
-        elif row.threat == "attribute":
-            sentences += describe_node_reasons(view.profile, node, release)
-        else:
-            sentences.append(f"{method_title(row.attack)} finds it by its links.")
-    return list(dict.fromkeys(sentences))
+    """A sentence a secret of one person, the secret that costs them most first."""
+    nodes = view.nodes[(view.nodes.node == node) & (view.nodes.release == release)]
+    secrets = [secret] if secret is not None else list_secrets(nodes)
+    found = []
+    for each in secrets:
+        person = rank_people(nodes, each, release)
+        if len(person):
+            (reason,) = explain_people(view, person, each, release)
+            found.append((-float(person.advantage.iloc[0]), f"{reason}."))
+    return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
 
 
 def explain_people(
@@ -69,101 +59,151 @@ def explain_people(
 ) -> list[str]:
     """One line for each row of `rank_people`: what gives this secret of this person away."""
     if secret.threat == "link":
-        reasons = _explain_withheld(view, people, release)
+        reasons = _explain_links(view, people, release)
     elif secret.threat == "identity":
         reasons = _explain_uniqueness(view.nodes, people, release)
-    elif secret.threat == "attribute" and secret.target:
-        reasons = _explain_column(view, people, secret.target)
     elif secret.threat == "attribute":
-        reasons = _explain_classes(view.profile, people, release)
+        reasons = _explain_values(view, people, secret.target, release)
     else:
         reasons = [f"{method_title(attack)} tells its real links" for attack in people.attack]
-    nothing = people.advantage <= NOTHING_GAINED
-    return [
-        "Nothing is learned beyond the base rate" if none else reason
-        for none, reason in zip(nothing, reasons, strict=True)
-    ]
+    chance = [_explain_chance(row) for row in people.itertuples()]
+    return [said or reason for said, reason in zip(chance, reasons, strict=True)]
 
 
-def explain_links(original: Graph, release: Graph, number: int) -> list[str]:
-    """What the release still tells of the links that it lacks: contacts that both ends share."""
-    held, shown = (_list_neighbors(graph, number) for graph in (original, release))
-    withheld = np.setdiff1d(held, shown)
-    if not len(withheld):
-        return ["None of its links was withheld in the first repeat."]
-    adjacency = release.adjacency
-    mine = np.zeros(release.num_nodes)
-    mine[shown] = 1.0
-    shared = np.asarray((adjacency != 0).astype(float) @ mine).ravel()
-    strangers = np.setdiff1d(np.arange(original.num_nodes), np.append(held, number))
-    ends = float(shared[withheld].mean())
-    others = float(shared[strangers].mean()) if len(strangers) else 0.0
-    text = (
-        f"{len(withheld)} of its {len(held)} links were withheld in the first repeat; the other "
-        f"ends share {format_number(ends)} contacts with it on average, people it is not linked "
-        f"to {format_number(others)}"
-    )
-    return [f"{text}: {'shared contacts give links away' if ends > others else 'that hides them'}."]
+def compare_contacts(original: Graph, release: Graph) -> pd.DataFrame:
+    """A row a node of `original`: links, withheld, ends, others.
 
-
-def _explain_withheld(view: AuditView, people: pd.DataFrame, release: str) -> list[str]:
-    table = compare_contacts(view.load_graph(), view.load_release(release, 0))
-    table.index = pd.Index(view.load_graph().node_ids)
-    lines = []
-    for attack, row in zip(
-        people.attack, table.reindex(people.node).itertuples(index=False), strict=True
-    ):
-        if not row.withheld > 0:
-            lines.append(f"Links withheld in other repeats only; by {method_title(attack)}")
-            continue
-        lines.append(
-            f"{row.withheld:.0f} of {row.links:.0f} links withheld; their other ends share "
-            f"{format_number(row.ends)} contacts with it, strangers {format_number(row.others)}"
+    withheld  how many of its `links` the release lacks
+    ends      contacts in the release that it shares with the other ends of those, on average
+    others    the same with all whom it has no link to; NaN where there is nobody
+    """
+    num_nodes = original.num_nodes
+    edges = original.edges
+    gone = ~np.isin(pair_codes(edges, num_nodes), pair_codes(release.edges, num_nodes))
+    links_to = (release.adjacency != 0).astype(float).tocsr()
+    shared = _count_shared(links_to, edges)
+    links = np.bincount(edges.ravel(), minlength=num_nodes)
+    withheld = np.bincount(edges[gone].ravel(), minlength=num_nodes)
+    ends = np.bincount(edges[gone].ravel(), np.repeat(shared[gone], 2), num_nodes)
+    # Walks of two steps end at strangers, at one's links, or where they began.
+    degrees = np.asarray(links_to.sum(axis=1)).ravel()
+    walks = links_to @ degrees - degrees
+    linked = np.bincount(edges.ravel(), np.repeat(shared, 2), num_nodes)
+    strangers = num_nodes - 1 - links
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return pd.DataFrame(
+            {
+                "links": links,
+                "withheld": withheld,
+                "ends": ends / withheld,
+                "others": (walks - linked) / strangers,
+            }
         )
+
+
+def count_same_neighbors(graph: Graph, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) neighbours that have a node's own value, and (n,) neighbours whose value is known; both
+    0 for a node without a value."""
+    a, b = graph.edges.T
+    known = (codes[a] >= 0) & (codes[b] >= 0)
+    ends = np.concatenate([a[known], b[known]])
+    same = np.tile(codes[a[known]] == codes[b[known]], 2)
+    return (
+        np.bincount(ends[same], minlength=graph.num_nodes),
+        np.bincount(ends, minlength=graph.num_nodes),
+    )
+
+
+def _count_shared(links_to: sparse.csr_matrix, pairs: np.ndarray) -> np.ndarray:
+    """(k,) common neighbours of each pair."""
+    parts = [
+        np.asarray(links_to[part[:, 0]].multiply(links_to[part[:, 1]]).sum(axis=1)).ravel()
+        for part in np.array_split(pairs, max(len(pairs) // _PAIRS_AT_ONCE, 1))
+    ]
+    return np.concatenate(parts)
+
+
+def _explain_chance(row: Any) -> str:
+    """Why there is nothing to explain; "" where the advantage is above chance."""
+    if row.advantage <= NOTHING_GAINED:
+        return "Nothing is learned beyond the base rate"
+    if pd.isna(row.low):
+        return "Not told from chance: at stake in a single split"
+    return "" if row.low > 0 else "Not told from chance: the interval of the advantage reaches 0"
+
+
+def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[str]:
+    """Shared contacts, for the attacks that go by them and where they exceed those of strangers."""
+    original = view.load_graph()
+    table = compare_contacts(original, view.load_release(release, 0))
+    table.index = pd.Index(original.node_ids)
+    lines = []
+    rows = table.reindex(people.node).itertuples(index=False)
+    for attack, row in zip(people.attack, rows, strict=True):
+        title = method_title(attack)
+        if not row.withheld > 0:
+            lines.append(f"By {title}; its links were withheld in other splits than the first")
+        elif row.ends > row.others and getattr(
+            parse_method(split_id(attack)[0]), "is_local", False
+        ):
+            lines.append(
+                f"{row.withheld:.0f} of {row.links:.0f} links withheld in the first split; their "
+                f"other ends share {format_number(row.ends)} contacts with it, strangers "
+                f"{format_number(row.others)}"
+            )
+        else:
+            lines.append(f"By {title}, which goes by more than shared contacts")
     return lines
 
 
-def _explain_classes(profile: pd.DataFrame, people: pd.DataFrame, release: str) -> list[str]:
-    """By the mechanism that lies further above chance; says so where neither is above it."""
-    rows = profile[profile.release == release].set_index("node").reindex(people.node)
-    return [
-        _name_mechanism(near, role, share, attack)
-        for near, role, share, attack in zip(
-            rows.ghratio_proximity, rows.ghratio_role, rows.class_share, people.attack, strict=True
-        )
-    ]
+def _scores_contacts(attack: str) -> bool:
+    """Whether the attack ranks pairs without a common neighbour last."""
+    return bool(getattr(parse_method(split_id(attack)[0]), "is_local", False))
 
 
-def _explain_column(view: AuditView, people: pd.DataFrame, column: str) -> list[str]:
-    """The same for a further private column, of which there is no profile."""
+def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release: str) -> list[str]:
+    """By neighbours or role peers, whichever lies further above chance and beyond luck."""
+    column = target or view.spec.private
+    if column is None:
+        return [f"By {method_title(attack)}" for attack in people.attack]
     graph = view.load_graph().with_private(column)
     attribute = graph.attribute(column)
-    ratio = pd.Series(count_same_neighbors(graph, attribute.codes), list(graph.node_ids))
-    shares = pd.Series(
-        np.where(attribute.codes >= 0, attribute.shares[attribute.codes], np.nan),
-        list(graph.node_ids),
-    )
+    same, known = count_same_neighbors(view.load_release(release, 0), attribute.codes)
+    rows = pd.DataFrame(
+        {
+            "same": same,
+            "known": known,
+            "share": np.where(attribute.codes >= 0, attribute.shares[attribute.codes], np.nan),
+        },
+        index=pd.Index(graph.node_ids),
+    ).reindex(people.node)
+    rows["role"] = np.nan
+    if not target and len(view.profile):
+        profile = view.profile[view.profile.release == release].set_index("node")
+        rows["role"] = profile.ghratio_role.reindex(people.node).to_numpy(float)
     return [
-        _name_mechanism(ratio[node], np.nan, shares[node], attack)
-        for node, attack in zip(people.node, people.attack, strict=True)
+        _name_mechanism(attack, row)
+        for attack, row in zip(people.attack, rows.itertuples(index=False), strict=True)
     ]
 
 
-def _name_mechanism(near: float, role: float, share: float, attack: str) -> str:
+def _name_mechanism(attack: str, row: Any) -> str:
+    """row: same, known (neighbours), share (of all people), role (share of role peers)."""
     title = method_title(attack)
-    if share != share:
+    if split_id(attack)[0].partition(":")[0] in COLUMNS_ALONE:
+        return f"{title} reads it from the published columns"
+    if pd.isna(row.share):
         return f"By {title}"
-    excess = np.nan_to_num([near - share, role - share], nan=-1.0)
-    if excess.max() <= CLEAR_EXCESS:
-        neighbors = ""
-        if near == near:
-            neighbors = f"{format_percent(near)} of its neighbours share its value, "
-        return f"{neighbors}{format_percent(share)} of all do: {title} sees more than that"
-    if excess[0] >= excess[1]:
-        who, value = "its neighbours", near
-    else:
-        who, value = "people with about as many links", role
-    return f"{format_percent(value)} of {who} share its value, {format_percent(share)} of all do"
+    everybody = f"{format_percent(row.share)} of all people do"
+    near = row.same / row.known if row.known else np.nan
+    is_near = row.known >= MIN_NEIGHBORS and wilson_interval(row.same, row.known)[0] > row.share
+    is_role = row.role - row.share > CLEAR_EXCESS
+    if is_near and not (is_role and row.role > near):
+        return f"{row.same:.0f} of its {row.known:.0f} neighbours share its value, {everybody}"
+    if is_role:
+        peers = f"{format_percent(row.role)} of people with about as many links"
+        return f"{peers} share its value, {everybody}"
+    return f"{title} sees more than its neighbours' values show"
 
 
 def _explain_uniqueness(nodes: pd.DataFrame, people: pd.DataFrame, release: str) -> list[str]:
@@ -182,9 +222,3 @@ def _explain_uniqueness(nodes: pd.DataFrame, people: pd.DataFrame, release: str)
         else:
             lines.append(f"Found by {method_title(attack)}")
     return lines
-
-
-def _list_neighbors(graph: Graph, number: int) -> np.ndarray:
-    start, stop = graph.adjacency.indptr[number : number + 2]
-    neighbors: np.ndarray = np.unique(graph.adjacency.indices[start:stop])
-    return neighbors

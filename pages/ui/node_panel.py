@@ -91,7 +91,7 @@ def _show_risk(view: AuditView, secret: Secret, node: str, number: int) -> None:
     """The number of this secret, and reasons of this secret."""
     nodes = select_nodes(view, secret)
     st.markdown(node_card.describe_node_risk(nodes, node))
-    reasons = explain_node(view, node, number, secret=secret)
+    reasons = explain_node(view, node, secret=secret)
     advice = advise_release(view.nodes, secret, node)
     prior = describe_link_prior(view, node, ORIGINAL) if secret.threat == "link" else ""
     sentences = [*reasons, *filter(None, (prior, advice))]
@@ -110,7 +110,7 @@ def _show_other_secrets(view: AuditView, secret: Secret, node: str, number: int)
     with st.expander("This person's other secrets"):
         for other in others:
             said = node_card.describe_node_risk(select_nodes(view, other), node)
-            reasons = explain_node(view, node, number, secret=other)
+            reasons = explain_node(view, node, secret=other)
             st.markdown(f"**{escape(other.name(view.spec.private))}.** {said} {' '.join(reasons)}")
 
 

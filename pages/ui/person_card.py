@@ -46,7 +46,7 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
             return
         st.markdown(node_card.describe_node_risk(view.nodes, node))
         audited = cache.load_audit_graph(view).index.get(node)
-        reasons = [] if audited is None else explain_node(view, node, audited)
+        reasons = [] if audited is None else explain_node(view, node)
         if reasons:
             st.markdown("\n".join(f"- {reason}" for reason in reasons))
         st.page_link(

@@ -62,16 +62,6 @@ def test_sentence_names_the_attacker_and_the_base_rate() -> None:
     assert "Nothing is at stake" in node_card.describe_node_risk(NODES, "Bob")
 
 
-def test_reasons_compare_with_the_class_share() -> None:
-    first, second = node_card.describe_node_reasons(PROFILE, "ann")
-    assert "33 % of its neighbours share its value, against 50 %" in first
-    assert "hides" in first
-    assert "90 %" in second
-    assert "gives it away" in second
-    assert all("no " in text for text in node_card.describe_node_reasons(PROFILE, "eve"))
-    assert node_card.describe_node_reasons(PROFILE, "nobody") == []
-
-
 def test_neighbor_classes_count_the_neighbours() -> None:
     table = node_card.compute_neighbor_classes(STAR, 0, LABEL).set_index("class")
     assert table.neighbours.to_dict() == {"x": 1, "y": 2, "unknown": 1}

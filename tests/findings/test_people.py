@@ -9,8 +9,12 @@ import pandas as pd
 import pytest
 
 from core.audit.view import NODE_COLUMNS
-from core.findings.contacts import compare_contacts, count_same_neighbors
-from core.findings.node_reasons import explain_node, explain_people
+from core.findings.node_reasons import (
+    compare_contacts,
+    count_same_neighbors,
+    explain_node,
+    explain_people,
+)
 from core.findings.people import (
     Secret,
     advise_release,
@@ -122,14 +126,15 @@ def test_neighbours_with_the_same_value_equal_a_loop():
     graph = two_communities()
     codes = graph.attribute("private").codes.copy()
     codes[:3] = -1
-    found = count_same_neighbors(graph, codes)
+    same, total = count_same_neighbors(graph, codes)
     for node in range(graph.num_nodes):
         near = [n for pair in graph.edges.tolist() if node in pair for n in pair if n != node]
         known = [n for n in near if codes[n] >= 0]
-        if codes[node] < 0 or not known:
-            assert np.isnan(found[node])
+        if codes[node] < 0:
+            assert (same[node], total[node]) == (0, 0)
         else:
-            assert found[node] == pytest.approx(np.mean([codes[n] == codes[node] for n in known]))
+            assert total[node] == len(known)
+            assert same[node] == sum(codes[n] == codes[node] for n in known)
 
 
 def make_two_threats():
@@ -154,9 +159,9 @@ def test_each_reason_is_of_the_threat_that_the_number_is_from():
     assert "share its value" in first
     assert "contacts" not in first
     assert "Nothing is learned" in second
-    assert "contacts" in " ".join(explain_node(view, node, 5, secret=LINK))
-    assert "share its value" not in " ".join(explain_node(view, node, 5, secret=LINK))
-    assert "contacts" not in " ".join(explain_node(view, node, 5, secret=CLASS))
+    assert "contacts" in " ".join(explain_node(view, node, secret=LINK))
+    assert "share its value" not in " ".join(explain_node(view, node, secret=LINK))
+    assert "contacts" not in " ".join(explain_node(view, node, secret=CLASS))
 
 
 def test_a_further_column_is_explained_by_its_own_values():
@@ -167,9 +172,10 @@ def test_a_further_column_is_explained_by_its_own_values():
     nodes = make_nodes((node, "gcn@column:label", 0.9, 0.5, 0.8))
     view = replace(view, nodes=nodes)
     (line,) = explain_people(view, rank_people(nodes, secret), secret)
-    share = count_same_neighbors(graph, graph.attribute("label").codes)[5]
-    assert f"{100 * share:.0f} %" in line
-    assert explain_node(view, node, 5, secret=secret) == [f"{line}."]
+    release = view.load_release(ORIGINAL, 0)
+    same, total = count_same_neighbors(release, graph.attribute("label").codes)
+    assert f"{same[5]} of its {total[5]} neighbours" in line
+    assert explain_node(view, node, secret=secret) == [f"{line}."]
 
 
 def test_a_person_is_told_which_release_helps_most(view):
