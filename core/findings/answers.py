@@ -33,7 +33,11 @@ from core.findings.tables import (
     main_metric,
     select_results,
 )
-from core.findings.tradeoff import compute_admissible, find_best_release
+from core.findings.tradeoff import (
+    compute_admissible,
+    find_best_release,
+    list_equally_useful,
+)
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -285,10 +289,21 @@ def answer_tradeoff(
     best = table[table.release == best_id].iloc[0]
     inverted = " (that attack is clearly wrong, and counts inverted)" * bool(best.is_inverted)
     useful = format_interval(best.utility, best.utility_low, best.utility_high)
+    passing = {r for r in admissible if r not in refused and not is_data_independent(r)}
+    tied = list_equally_useful(table, best_id, passing - {ORIGINAL})
+    rank = "as useful as any within noise" if tied else "the most useful"
+    original = table[table.release == ORIGINAL]
+    beside = ""
+    if len(original):
+        row = original.iloc[0]
+        known = format_interval(row.utility, row.utility_low, row.utility_high)
+        beside = f" (the original: {known})"
+    if len(passing - {ORIGINAL}) == 1:
+        rank = "the only one to recommend"
     return (
         f"{len(admissible)} of {len(table)} releases keep "
-        f"{metric_title(risk)} at or below {format_number(limit)}, interval included; the most "
-        f"useful of them is **{release_title(best_id)}**: {metric_title(utility)} {useful} at a "
+        f"{metric_title(risk)} at or below {format_number(limit)}, interval included. Of these, "
+        f"**{release_title(best_id)}** is {rank}: {metric_title(utility)} {useful}{beside} at a "
         f"risk of {_risk(best)}{inverted}. {_bar(barred, refused)}"
     ).strip()
 

@@ -225,8 +225,7 @@ def _write_defense(candidate: Candidate, policy: Policy) -> str:
     config = [candidate.config] if candidate.config else []
     if candidate.key in BUDGETS:
         name = BUDGETS[candidate.key]
-        caps = [x.limit for x in policy.limits if x.threat == "release" and x.metric == name]
-        epsilon = min(caps, default=DEFAULT_EPSILON)
+        epsilon = policy.find_limit("release", name) or DEFAULT_EPSILON
         method = find_method(candidate.key, "defense")
         if issubclass(method, Defense) and method.is_reported_twice:
             epsilon /= 2

@@ -21,7 +21,9 @@ MAIN_UTILITY_METRICS = (
     "node_classification_auc",
     "node_classification_f1",
     "link_prediction_auc",
+    "link_f1",
 )
+"""Headline measure of usefulness, the first that was computed."""
 
 
 def metric_title(key: str) -> str:

@@ -449,7 +449,7 @@ def _find_release_row(results: pd.DataFrame, metric: str, release: str) -> pd.Se
 
 def _find_usefulness(results: pd.DataFrame, release: str) -> Comparison | None:
     """The first measure of usefulness that release and original both have."""
-    for metric in (*MAIN_UTILITY_METRICS, "links_kept"):
+    for metric in MAIN_UTILITY_METRICS:
         rows = [_find_release_row(results, metric, r) for r in (ORIGINAL, release)]
         if rows[0] is not None and rows[1] is not None:
             return compare_results(*rows)

@@ -69,6 +69,11 @@ class Policy(BaseModel):
             raise ValueError(f"limit '{twice}' occurs twice")
         return self
 
+    def find_limit(self, threat: str, metric: str) -> float | None:
+        """The limit on one metric of one threat; None where the policy has none."""
+        found = (x.limit for x in self.limits if (x.threat, x.metric) == (threat, metric))
+        return next(found, None)
+
     @property
     def allowed_costs(self) -> tuple[Effort, ...]:
         """The costs of the attacks that must have run."""

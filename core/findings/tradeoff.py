@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.audit.scenarios import Threat
+from core.audit.view import REPEATS
+from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import is_data_independent, is_higher_useful, release_title
 from core.findings.tables import compute_worst_attacks, list_releases, select_results
@@ -24,6 +28,7 @@ COLUMNS = [
     "utility",
     "utility_low",
     "utility_high",
+    "utility_repeats",
     "is_pareto",
     "is_inverted",
 ]
@@ -60,6 +65,7 @@ def compute_tradeoff(
             "utility": both.value_utility,
             "utility_low": both.low_utility,
             "utility_high": both.high_utility,
+            "utility_repeats": both.get(f"{REPEATS}_utility"),
             "is_inverted": both.is_inverted,
         }
     )
@@ -108,6 +114,21 @@ def find_best_release(
     sign = -1.0 if is_higher_useful(utility_metric) else 1.0
     order = np.lexsort((rows.risk.to_numpy(float), sign * rows.utility.to_numpy(float)))
     return str(rows.release.iloc[order[0]])
+
+
+def list_equally_useful(table: pd.DataFrame, release: str, among: Collection[str]) -> list[str]:
+    """Others of a `compute_tradeoff` table whose usefulness differs by no more than noise."""
+    rows = {row.release: _read_utility(row) for row in table.itertuples()}
+    return [r for r in rows if r != release and r in among and not is_clear(rows[r], rows[release])]
+
+
+def _read_utility(row: Any) -> SimpleNamespace:
+    return SimpleNamespace(
+        value=row.utility,
+        low=row.utility_low,
+        high=row.utility_high,
+        repeats=row.utility_repeats,
+    )
 
 
 def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:

@@ -237,11 +237,10 @@ def _is_graver(first: Check, second: Check) -> bool:
 def rank_by_use(results: pd.DataFrame, releases: list[str]) -> list[str]:
     """Releases from the most useful to the least, by the first utility that they all have."""
     metrics = list_metrics(results, "release")
-    known = [m for m in MAIN_UTILITY_METRICS if m in metrics]
-    for metric in [*known, "links_kept"]:
+    for metric in [m for m in MAIN_UTILITY_METRICS if m in metrics]:
         rows = select_results(results, metric, releases, RELEASE).set_index("release").value
         if set(releases) <= set(rows.index):
-            sign = 1.0 if metric == "links_kept" or is_higher_useful(metric) else -1.0
+            sign = 1.0 if is_higher_useful(metric) else -1.0
             values = sign * rows.reindex(releases).to_numpy(float)
             return [releases[i] for i in np.argsort(-values, kind="stable")]
     return list(releases)

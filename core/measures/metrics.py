@@ -325,6 +325,15 @@ STRUCTURE_METRICS = (
         range=POSITIVE,
     ),
     _usefulness(
+        "link_f1",
+        "Links right (F1)",
+        "Harmonic mean of the share of the original's links that the release contains and of the "
+        "share of the release's links that are the original's: added links count as well as lost "
+        "ones.",
+        better="higher",
+        range=SHARE,
+    ),
+    _usefulness(
         "link_error",
         "Error of the links",
         "Mean absolute difference between the release's link weights and the original's, over all "

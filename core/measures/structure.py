@@ -47,8 +47,9 @@ class Shape:
 
 
 def measure_structure(original: Graph, released: Graph, context: Context) -> list[Measurement]:
-    """links_kept, links_added, link_error, degree_ks, mmd_degree, mmd_clustering, and for each
-    statistic its value on the release, `<key>`, and its relative error |x̂ − x| / x, `mre_<key>`.
+    """links_kept, links_added, link_f1, link_error, degree_ks, mmd_degree, mmd_clustering, and of
+    each statistic its value on the release, `<key>`, and its relative error |x̂ − x| / x,
+    `mre_<key>`.
 
     MMD² of two graphs with GraphRNN's kernel exp(−W₁² / 2σ²), W₁ the earth mover's distance of
     the distributions over nodes: 2 − 2·kernel, from 0 (equal) to 2. Degrees are measured in
@@ -65,6 +66,7 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
     result = [
         _ratio("links_kept", kept, total),
         _ratio("links_added", after.num_edges - kept, total),
+        _ratio("link_f1", 2 * kept, total + after.num_edges),
         _exact("link_error", compute_link_error(original, released)),
         _exact("degree_ks", stats.ks_2samp(old.degrees, new.degrees, method="asymp").statistic),
         _exact("mmd_degree", compute_mmd(old.degrees / scale, new.degrees / scale, 1.0)),

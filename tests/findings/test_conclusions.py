@@ -16,6 +16,7 @@ from core.findings.homophily import explain_missing_ratios
 from core.findings.page_summary import describe_decision
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.policy import find_policy
+from core.findings.tables import list_metrics
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict import judge
 from core.findings.verdict_words import explain_others, explain_release, list_refused
@@ -87,6 +88,37 @@ def test_tradeoff_of_the_harmless_threat_does_not_recommend_what_the_other_refus
     assert "Original (Withheld links found at 1 % false alarms: 0.43" in text
     alone = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
     assert "**Original**" not in alone
+
+
+@pytest.mark.parametrize(("uses", "words"), [((0.70, 0.70), "within noise"), ((0.8, 0.6), "most")])
+def test_the_most_useful_is_named_beyond_noise_only_and_beside_the_original(uses, words):
+    """ "The most useful is Random rewiring: 0.70" where another tied and the original had 1.00."""
+    names = (ORIGINAL, "random_rewiring", RELEASE)
+    scores = make_noise(names, ATTACKS)
+    for release, use in zip(names, (1.0, *uses), strict=True):
+        scores[release, "release", "link_f1"] = use
+    view = make_audit(scores, ATTACKS, names[1:])
+    table = compute_tradeoff(view.results, "auc", "link_f1", threat="link")
+    text = answers.answer_tradeoff(table, 0.7, "auc", "link_f1")
+    assert "the original: 1.00" in text
+    assert words in text
+    assert ("the most useful" in text) == (words == "most")
+
+
+def test_added_links_count_as_well_as_lost_ones():
+    assert (
+        list_metrics(
+            pd.DataFrame(
+                [
+                    (RELEASE, RELEASE, {}, "release", metric, 0.5, 0.5, 0.5, 9, 3, "done", "")
+                    for metric in ("links_kept", "link_f1")
+                ],
+                columns=list(RESULT_COLUMNS),
+            ),
+            "release",
+        )[0]
+        == "link_f1"
+    )
 
 
 def test_tradeoff_without_a_defense_recommends_nothing():

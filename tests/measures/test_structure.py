@@ -91,7 +91,7 @@ def test_the_bounds_on_the_diameter_meet():
 def test_the_original_compared_with_itself():
     graph = GRAPHS["two_communities"]()
     result = values(measure_structure(graph, graph, context()))
-    assert result["links_kept"] == 1
+    assert result["links_kept"] == result["link_f1"] == 1
     assert result["links_added"] == result["degree_ks"] == 0
     assert result["mmd_degree"] == result["mmd_clustering"] == 0
     assert all(result[f"mre_{key}"] == 0 for key in STATISTICS)
@@ -105,6 +105,9 @@ def test_changes_are_counted_and_compared():
     result = values(measure_structure(graph, released, context()))
     assert result["links_kept"] == pytest.approx(1 - len(removed) / graph.num_edges)
     assert result["links_added"] == len(added) / graph.num_edges
+    kept = graph.num_edges - len(removed)
+    precision, recall = kept / (kept + len(added)), kept / graph.num_edges
+    assert result["link_f1"] == pytest.approx(2 * precision * recall / (precision + recall))
     assert result["link_error"] == pytest.approx((10 + len(added)) / graph.num_pairs)
     before, after = networkx_statistics(graph), networkx_statistics(released)
     for key in STATISTICS:
