@@ -177,7 +177,8 @@ def choose_defenses(
         seconds = model.predict(make_task("publish", choice.id), graph.num_nodes + graph.num_edges)
         if choice.id in tried or seconds > MAX_PUBLISH_S or _drowns(choice, graph):
             continue
-        if choice.make("defense").supports(graph, threats) is not None:
+        defense = choice.make("defense")
+        if not isinstance(defense, Defense) or defense.supports(graph, threats) is not None:
             continue
         advice = Advice(text, candidate.secrets, candidate.reason, seconds)
         found.append((candidate, advice))
@@ -267,7 +268,7 @@ def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:
         "identity": spec.identity is not None,
     }
     secrets = tuple(secret for secret in SECRETS if asked[secret])
-    recipient = next((key for key in RECIPIENTS if key == policy.key), "public")
+    recipient: Recipient = next((key for key in RECIPIENTS if key == policy.key), "public")
     return Answers(recipient, secrets, private=spec.private, utility=spec.utility)
 
 

@@ -41,7 +41,14 @@ from core.findings.labels import (
 from core.findings.numbers import format_percent
 from core.findings.policy import Policy, check_policy, find_policy
 from core.findings.tables import attack_rows, list_releases, select_results
-from core.findings.verdict import Check, ReleaseVerdict, Verdict, find_least_severe, judge
+from core.findings.verdict import (
+    Check,
+    ReleaseVerdict,
+    Verdict,
+    find_least_severe,
+    judge,
+    judge_release,
+)
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun
@@ -171,10 +178,13 @@ def summarize_decision(
 
 
 def summarize_attacks(
-    view: AuditView, release: str = ORIGINAL, policy: Policy | None = None
+    view: AuditView,
+    release: str = ORIGINAL,
+    policy: Policy | None = None,
+    verdict: Verdict | None = None,
 ) -> PageSummary:
     """What the strongest attack reaches on a release, beside the best baseline attacker."""
-    limits = _find_release_limits(view, release, policy)
+    limits = _find_release_limits(view, release, policy, verdict)
     cards, sentences, exact = [], [], []
     for threat, headline in _list_headlines(view.results):
         found = next(
@@ -213,10 +223,15 @@ def summarize_attacks(
     return PageSummary(tuple(cards[:_MAX_CARDS]), sentence, tuple(exact))
 
 
-def summarize_release(view: AuditView, release: str, policy: Policy | None = None) -> PageSummary:
+def summarize_release(
+    view: AuditView,
+    release: str,
+    policy: Policy | None = None,
+    verdict: Verdict | None = None,
+) -> PageSummary:
     """What a release lowers against the original, over the attackers that both faced, and what
     it keeps useful."""
-    limits = _find_release_limits(view, release, policy)
+    limits = _find_release_limits(view, release, policy, verdict)
     cards, exact, sentence = [], [], ""
     for threat, headline in _list_headlines(view.results):
         worst = _find_worst(view.results, headline.metric, threat, release)
@@ -256,6 +271,7 @@ def summarize_risk(
     view: AuditView,
     release: str | None = None,
     policy: Policy | None = None,
+    verdict: Verdict | None = None,
     hide_below: int = 0,
 ) -> PageSummary:
     """How many people are exposed on the original and on a release, secret by secret.
@@ -264,7 +280,7 @@ def summarize_risk(
     """
     table = compute_exposed(view.nodes)
     first = ORIGINAL if ORIGINAL in set(table.release) else None
-    limits = _find_release_limits(view, release or ORIGINAL, policy)
+    limits = _find_release_limits(view, release or ORIGINAL, policy, verdict)
     cards, exact, told = [], [], []
     for (threat, target), rows in table.groupby(["threat", "target"], sort=False):
         counts = {row.release: row for row in rows.itertuples()}
@@ -457,11 +473,14 @@ def _find_usefulness(results: pd.DataFrame, release: str) -> Comparison | None:
 
 
 def _find_release_limits(
-    view: AuditView, release: str, policy: Policy | None
+    view: AuditView, release: str, policy: Policy | None, verdict: Verdict | None
 ) -> dict[tuple[str, str], Check]:
-    if release not in list_releases(view.results):
-        return {}
-    found = judge(view, policy or find_policy_of(view)).find(release)
+    if verdict is not None:
+        found = verdict.find(release)
+    elif release in list_releases(view.results):
+        found = judge_release(view, release, policy or find_policy_of(view))
+    else:
+        found = None
     return {} if found is None else {(c.limit.threat, c.limit.metric): c for c in found.checks}
 
 

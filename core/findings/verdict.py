@@ -144,18 +144,9 @@ class Verdict(BaseModel):
 
 def judge(view: AuditView, policy: Policy) -> Verdict:
     """The verdict on every release of an audit."""
-    asked = list_asked(view.spec)
     not_made = find_not_made(view)
     releases = [summary.id for summary in view.releases if summary.id not in not_made]
-    verdicts = tuple(
-        ReleaseVerdict(
-            release=release,
-            checks=tuple(_check_limits(view, release, policy, asked)),
-            untried=tuple(list_untried(view, release, policy)),
-            refuted=tuple(_list_refuted(view, release)),
-        )
-        for release in releases
-    )
+    verdicts = tuple(judge_release(view, release, policy) for release in releases)
     return Verdict(
         policy=policy,
         releases=verdicts,
@@ -164,9 +155,19 @@ def judge(view: AuditView, policy: Policy) -> Verdict:
     )
 
 
-def _check_limits(view: AuditView, release: str, policy: Policy, asked: set[str]) -> list[Check]:
+def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdict:
+    """The verdict on one release."""
+    return ReleaseVerdict(
+        release=release,
+        checks=tuple(_check_limits(view, release, policy)),
+        untried=tuple(list_untried(view, release, policy)),
+        refuted=tuple(_list_refuted(view, release)),
+    )
+
+
+def _check_limits(view: AuditView, release: str, policy: Policy) -> list[Check]:
     """A row a limit of the threats that were asked about; ε only where it is promised."""
-    checks = []
+    asked, checks = list_asked(view.spec), []
     for limit in policy.limits:
         if limit.threat not in asked:
             continue
