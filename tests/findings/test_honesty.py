@@ -55,7 +55,8 @@ METRICS = {
     **dict.fromkeys(LINKS, ("auc", *LOW, "precision_at_100")),
     **dict.fromkeys(INSIDE, ("auc", PRECISION, RECOVERED)),
     **dict.fromkeys(
-        VALUES, ("auc", *LOW, "accuracy", "class_advantage_share", "margin_absolute", "share_below_zero")
+        VALUES,
+        ("auc", *LOW, "accuracy", "class_advantage_share", "margin_absolute", "share_below_zero"),
     ),
     **dict.fromkeys(PEOPLE, ("expected_found", "share_unique")),
     RELEASE: (
