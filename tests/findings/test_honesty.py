@@ -76,7 +76,9 @@ CLAIMS = (
     r"withheld links are (nearer|farther)",
     r"\bare the leak",
     r"\blowers\b",
-    r"\bexceeds\b",
+    r"\bexceeds\b(?! a limit| \d)",
+    r"(?<!not )(?<!is it )(?<!has )(?<!comes )\bclearly\b",
+    r"\b(outperform|surpass|outrank|dominat|superior|inferior)",
     r"that is (more|less)",
     r"\bless useful\b",
     r"\babove the best baseline attacker, [^(]*\([^)]*\)(?! by no more than the noise)",
@@ -264,6 +266,19 @@ def find_claims(text: str) -> list[str]:
     if len(LOWERED.findall(text)) > len(NOISE.findall(text)):
         found.append("brings it to")
     return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GPS clearly outperforms every other attack.",
+        "Random deletion surpasses EdgeRand.",
+        "EdgeRand is the safest.",
+        "It is clearly above the rest.",
+    ],
+)
+def test_a_claim_in_other_words_is_a_claim(text: str) -> None:
+    assert find_claims(text)
 
 
 def test_every_answer_is_among_the_sentences() -> None:

@@ -128,7 +128,7 @@ def test_the_decision_names_the_least_severe_release_and_the_original_may_be_it(
         "meeting them."
     )
     tied = summarize_decision(make_audit(make_scores(link=0.4, after=0.4), ATTACKS)).sentence
-    assert "no release is clearly nearest" in tied
+    assert "no release comes clearly nearest" in tied
 
 
 def test_releases_are_compared_over_the_attackers_that_both_faced():

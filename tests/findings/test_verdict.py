@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -137,7 +138,8 @@ def test_people_are_counted_by_what_the_attack_adds():
     rows = [(f"n{i}", r, "gcn", 0.73, 0.0, 0.7, 0.76, 5) for r in NAMES for i in range(400)]
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
     assert decide(make_audit(scores, ATTACKS, nodes=nodes)) == "publish"
-    lost = nodes.assign(advantage=[0.5 if i % 10 == 0 else 0.0 for i in range(len(nodes))])
+    gains = np.array([0.25 if i % 10 == 0 else 0.0 for i in range(len(nodes))])
+    lost = nodes.assign(advantage=gains, risk=0.73 + gains)
     view = make_audit(scores, ATTACKS, nodes=lost)
     check = next(
         c for c in judge(view, PUBLIC).find(RELEASE).checks if c.limit.metric in METRICS[2]
