@@ -21,7 +21,7 @@ def risk(node, attack, advantage, low=0.05):
     return (node, ORIGINAL, attack, 0.5 + advantage, advantage, 0.5 + low, 1.0, 5)
 
 
-def view_of(rows, number=5, graph=None):
+def view_of(rows, number=3, graph=None):
     graph = graph or two_communities()
     keep = np.ones(graph.num_edges, bool)
     keep[np.flatnonzero((graph.edges == number).any(axis=1))[:2]] = False
@@ -32,21 +32,21 @@ def view_of(rows, number=5, graph=None):
     )
 
 
-def explain(rows, number=5):
+def explain(rows, number=3):
     graph = two_communities()
     return explain_node(view_of(rows, number, graph), graph.node_ids[number])
 
 
 def test_a_link_attack_is_explained_by_links_not_by_classes():
     """A risk of 1.00 by a link attack was once explained with the neighbours' classes."""
-    node = two_communities().node_ids[5]
+    node = two_communities().node_ids[3]
     text = " ".join(explain([risk(node, "common_neighbors", 0.5), risk(node, "gcn", 0.0)]))
     assert "share its value" not in text
     assert "Nothing is learned beyond the base rate" in text
 
 
 def test_an_attribute_attack_is_explained_by_classes():
-    node = two_communities().node_ids[5]
+    node = two_communities().node_ids[3]
     text = " ".join(explain([risk(node, "gcn", 0.4)]))
     assert "neighbours share its value" in text
     assert "withheld" not in text
@@ -55,7 +55,7 @@ def test_an_attribute_attack_is_explained_by_classes():
 @pytest.mark.parametrize(("low", "words"), [(-0.1, "reaches 0"), (np.nan, "single split")])
 def test_no_reason_where_the_interval_includes_chance(low, words):
     """ "80 % of its neighbours … gives it away" stood where the interval included zero."""
-    node = two_communities().node_ids[5]
+    node = two_communities().node_ids[3]
     for attack in ("gcn", "common_neighbors"):
         (text,) = explain([risk(node, attack, 0.4, low)])
         assert words in text
@@ -80,7 +80,7 @@ def test_one_neighbour_is_no_reason():
 
 @pytest.mark.parametrize("attack", ["feature_regression", "feature_boosting", "mlp"])
 def test_an_attack_that_reads_no_links_is_not_explained_by_neighbours(attack):
-    node = two_communities().node_ids[5]
+    node = two_communities().node_ids[3]
     (text,) = explain([risk(node, attack, 0.4)])
     assert text.endswith("reads it from the published columns.")
 
@@ -88,13 +88,13 @@ def test_an_attack_that_reads_no_links_is_not_explained_by_neighbours(attack):
 @pytest.mark.parametrize("attack", ["gae_cosine", "preferential_attachment", "feature_cosine"])
 def test_an_attack_that_does_not_score_contacts_is_not_explained_by_them(attack):
     """ "Other ends share 0.00 contacts", risk .99."""
-    node = two_communities().node_ids[5]
+    node = two_communities().node_ids[3]
     (text,) = explain([risk(node, attack, 0.49)])
     assert "contacts with it" not in text
 
 
 def test_the_table_and_the_card_say_the_same():
-    node = two_communities().node_ids[5]
+    node = two_communities().node_ids[3]
     view = view_of([risk(node, "gcn", 0.4), risk(node, "adamic_adar", 0.3)])
     said = explain_node(view, node)
     for secret in list_secrets(view.nodes):
