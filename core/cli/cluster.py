@@ -48,7 +48,7 @@ def run_scheduler(options: argparse.Namespace) -> int:
     security = _make_security(options)
 
     async def serve() -> None:
-        from distributed import Scheduler
+        from core.audit.jobs.nodes import Scheduler
 
         async with Scheduler(
             host=options.host,
@@ -83,6 +83,8 @@ def run_worker(options: argparse.Namespace) -> int:
     async def serve(folder: str) -> None:
         from distributed import Nanny
 
+        from core.audit.jobs.nodes import Worker
+
         while True:
             await _check_version(options.address, security)
             async with Nanny(
@@ -92,6 +94,7 @@ def run_worker(options: argparse.Namespace) -> int:
                 memory_limit=memory,
                 resources={} if options.gpu is None else {GPU: 1},
                 env=make_worker_env(options.gpu),
+                worker_class=Worker,
                 security=security,
                 local_directory=folder,
             ) as nanny:

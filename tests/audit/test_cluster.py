@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import gc
+import http.client
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.request import urlopen
 
 import dask
+import psutil
 import pytest
 
 from core.audit.jobs import cluster, versions
+from core.audit.jobs.cluster import EmbeddedCluster
 from core.audit.jobs.engine import Engine
 from core.errors import InputError
 
@@ -93,6 +97,66 @@ def test_the_embedded_cluster_lets_in_only_its_parent(tmp_path, monkeypatch):
         assert oct((tmp_path / "cluster.log").stat().st_mode & 0o777) == "0o600"
     finally:
         engine.close()
+
+
+def list_listening(process: psutil.Process) -> list[psutil._common.pconn]:
+    """What a process and its children listen on."""
+    family = [process, *process.children(recursive=True)]
+    found = (member.net_connections("inet") for member in family)
+    return [c for connections in found for c in connections if c.status == psutil.CONN_LISTEN]
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_nodes_listen_for_each_other_and_for_nobody_else(tmp_path, monkeypatch):
+    """A scheduler, a nanny and a worker have one port each, which is no page's."""
+    monkeypatch.setenv("AUDIT_WORKERS", "1")
+    monkeypatch.setenv("AUDIT_DEVICE", "cpu")
+    monkeypatch.delenv("AUDIT_SCHEDULER", raising=False)
+    engine = Engine(tmp_path)
+    try:
+        assert engine.submit(versions.describe_version, key="v").result()
+        assert engine._cluster is not None
+        listening = list_listening(psutil.Process(engine._cluster._process.pid))
+        assert len(listening) == 3
+        assert {connection.laddr.ip for connection in listening} == {"127.0.0.1"}
+        for connection in listening:
+            with pytest.raises((OSError, http.client.HTTPException)):
+                urlopen(f"http://127.0.0.1:{connection.laddr.port}/json/identity.json", timeout=5)
+    finally:
+        engine.close()
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_the_commands_of_a_cluster_open_one_port_each(tmp_path):
+    scheduler, address = start(tmp_path, "scheduler", "scheduler", "--port", "0")
+    worker, _ = start(tmp_path, "worker", "worker", address)
+    try:
+        assert [c.laddr.port for c in list_listening(psutil.Process(scheduler.pid))] == [
+            int(address.rpartition(":")[2])
+        ]
+        assert len(list_listening(psutil.Process(worker.pid))) == 2  # a nanny and its worker
+    finally:
+        for process in (worker, scheduler):
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
+
+
+def test_a_cluster_that_dies_at_its_start_is_started_again(tmp_path, monkeypatch):
+    waits: list[float] = []
+    started: list[int] = []
+
+    def die(cluster: EmbeddedCluster, home: Path) -> None:
+        started.append(1)
+        raise RuntimeError("the computing cluster did not start")
+
+    monkeypatch.setattr(EmbeddedCluster, "__init__", die)
+    monkeypatch.setattr("core.audit.jobs.engine.time.sleep", waits.append)
+    monkeypatch.delenv("AUDIT_SCHEDULER", raising=False)
+    with pytest.raises(RuntimeError, match="did not start"):
+        Engine(tmp_path).connect()
+    assert len(started) == 4
+    assert waits == sorted(waits)
+    assert len(set(waits)) == 3
 
 
 class Unclosed:

@@ -37,10 +37,13 @@ GPU = "GPU"
 
 QUIET = {
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]",
+    "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "500ms",
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
 }
-"""Environment in which Dask's processes do not watch themselves a hundred times a second."""
+"""Environment in which Dask's processes have no pages, and do not watch themselves a hundred times
+a second."""
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -121,8 +124,10 @@ def main() -> None:
 
 
 async def _serve() -> None:
-    from distributed import Nanny, Scheduler, SpecCluster
+    from distributed import Nanny, SpecCluster
     from distributed.security import Security
+
+    from core.audit.jobs.nodes import Scheduler, Worker
 
     security = Security.temporary()
     common: dict[str, Any] = {
@@ -132,6 +137,7 @@ async def _serve() -> None:
         "nthreads": 1,
         "memory_limit": 0,
         "silence_logs": 40,
+        "worker_class": Worker,
     }
     specs: dict[str, dict[str, Any]] = {
         f"cpu-{number}": {"cls": Nanny, "options": {**common, "env": make_worker_env(None)}}

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ log = logging.getLogger(__name__)
 
 CONNECT_S = 20
 """How long a scheduler may take to answer."""
+
+START_WAITS_S = (0.5, 1.0, 2.0)
+"""How long to wait before each further try to start the embedded cluster."""
 
 
 class UnreachableError(InputError):
@@ -55,13 +59,27 @@ class Engine:
             return self._client
 
     def _start_cluster(self) -> Client:
+        """An embedded cluster and its client; one that dies at its start is started again."""
         from distributed import Client
 
-        self._cluster = EmbeddedCluster(self._home)
-        security = self._cluster.make_security()
-        return Client(
-            self._cluster.address, security=security, set_as_default=False, timeout=CONNECT_S
-        )
+        for wait_s in (*START_WAITS_S, None):
+            try:
+                self._cluster = EmbeddedCluster(self._home)
+                return Client(
+                    self._cluster.address,
+                    security=self._cluster.make_security(),
+                    set_as_default=False,
+                    timeout=CONNECT_S,
+                )
+            except (RuntimeError, OSError) as error:
+                if self._cluster is not None:
+                    self._cluster.close()
+                    self._cluster = None
+                if wait_s is None:
+                    raise
+                log.warning("%s; starting it again", error)
+                time.sleep(wait_s)
+        raise AssertionError("the last attempt returns or raises")
 
     def _connect_to(self, address: str) -> Client:
         """A scheduler that somebody started by `python -m core scheduler`."""
