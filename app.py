@@ -8,16 +8,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from starlette.middleware import Middleware
 from streamlit import net_util
 
 from core.data.temporary import sweep_folders
 from core.errors import InputError
 from pages.ui import service, sign_in
+from pages.ui.own_address import CheckAddress
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    net_util._external_ip = "127.0.0.1"  # else a foreign Origin makes it ask an outside server
     os.umask(0o077)  # whatever is written here is about people
     sweep_folders()
     try:
@@ -33,4 +34,6 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         service.close_service()
 
 
-app = st.App("pages/ui/app_shell.py", lifespan=lifespan)
+# Else it looks its own addresses up: by a socket towards 8.8.8.8, and by asking a server outside.
+net_util._internal_ip = net_util._external_ip = "127.0.0.1"
+app = st.App("pages/ui/app_shell.py", lifespan=lifespan, middleware=[Middleware(CheckAddress)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -35,7 +36,13 @@ def left_over(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory, outside, left_over) -> Iterator[int]:
+def trace(tmp_path_factory) -> Path:
+    """What addresses the app and its workers turn to, where strace can tell."""
+    return tmp_path_factory.mktemp("trace") / "calls"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory, outside, left_over, trace) -> Iterator[int]:
     """Of a running app without a browser."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -46,6 +53,9 @@ def port(tmp_path_factory, outside, left_over) -> Iterator[int]:
     proxy = f"http://127.0.0.1:{outside.getsockname()[1]}"
     environment |= dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), proxy)
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(number)]
+    if shutil.which("strace"):
+        calls = "--trace=bind,connect,sendto,sendmsg"
+        command = ["strace", "-D", "-f", "-qq", "--seccomp-bpf", calls, "-o", str(trace), *command]
     with (home.parent / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
@@ -94,9 +104,29 @@ def test_own_names_are_answered(port):
         assert own.startswith("101"), own
 
 
-def test_a_rebound_name_is_refused(port):
-    refused = open_socket(port, f"evil.test:{port}", f"http://evil.test:{port}")
-    assert refused[:3] in ("400", "403"), refused
+@pytest.mark.parametrize("path", ["/", "/_stcore/health", "/static/index.js", "/nowhere"])
+@pytest.mark.parametrize("host", ["evil.test", "localhost:{other}", "localhost", "[bad"])
+def test_every_route_answers_to_the_own_name_and_port_only(port, path, host):
+    refused = ask(port, host.format(other=port + 1), path)
+    assert refused.startswith("403"), refused
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("evil.test:{port}", "http://evil.test:{port}"),  # a rebound name
+        ("localhost:{port}", "http://localhost:{other}"),  # another server of this machine
+        ("localhost:{port}", "http://evil.test:{port}"),
+        ("localhost:{port}", "null"),
+        ("localhost:{other}", "http://localhost:{port}"),
+    ],
+)
+def test_a_foreign_page_is_refused(port, host, origin):
+    names = {"port": port, "other": port + 1}
+    refused = open_socket(port, host.format(**names), origin.format(**names))
+    assert refused.startswith("403"), refused
+    refused = ask(port, host.format(**names), "/_stcore/health", Origin=origin.format(**names))
+    assert refused.startswith("403"), refused
 
 
 def test_a_foreign_origin_makes_it_ask_nobody_outside(port, outside):
@@ -104,6 +134,16 @@ def test_a_foreign_origin_makes_it_ask_nobody_outside(port, outside):
     assert refused[:3] in ("400", "403"), refused
     with pytest.raises(BlockingIOError):
         outside.accept()
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace here")
+def test_nothing_is_asked_of_any_other_machine(port, trace):
+    """Not even which address this machine has: no socket is bound or pointed outside."""
+    lines = trace.read_text(errors="replace").splitlines()
+    asked = [line for line in lines if "sin_addr" in line or "sin6_addr" in line]
+    outside = [line for line in asked if '"127.' not in line and '"::1"' not in line]
+    assert asked
+    assert outside == []
 
 
 def test_uploads_of_a_killed_server_are_gone(port, left_over):
