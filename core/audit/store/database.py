@@ -161,7 +161,6 @@ class Store:
         """Newest first."""
         return self._list_audits(sa.true())
 
-    @_patient
     def _list_audits(self, condition: Any) -> list[Row[Any]]:
         now = DatabaseTime().label("now")
         columns = [*AuditRow.__table__.columns, GraphRow.num_nodes, GraphRow.num_edges, now]
@@ -171,21 +170,13 @@ class Store:
             .where(condition)
             .order_by(AuditRow.created.desc(), AuditRow.id)
         )
-        with self.read() as connection:
-            return list(connection.execute(query))
+        return self._fetch(query)
 
-    @_patient
     def find_same_audit(self, spec: AuditSpec, person: str = LOCAL.subject) -> str | None:
         """Id of the newest audit of this person with exactly this spec."""
         wanted = spec.model_dump(mode="json")
-        query = (
-            sa.select(AuditRow.id, AuditRow.spec)
-            .where(AuditRow.graph_hash == spec.graph_hash, AuditRow.person == person)
-            .order_by(AuditRow.created.desc())
-        )
-        with self.read() as connection:
-            rows = connection.execute(query)
-            return next((row.id for row in rows if row.spec == wanted), None)
+        same = (AuditRow.graph_hash == spec.graph_hash) & (AuditRow.person == person)
+        return next((row.id for row in self._list_audits(same) if row.spec == wanted), None)
 
     @_patient
     def update_audit(self, audit_id: str, **values: Any) -> None:
@@ -326,46 +317,25 @@ class Store:
 
     # -- cells ------------------------------------------------------------------------------
 
-    @_patient
     def list_cells(self, audit_id: str, *columns: str) -> list[Row[Any]]:
         """The audit's cells in the order of its plan, with the named columns (default all)."""
-        table = JobRow.__table__
-        chosen = [table.c[name] for name in columns] if columns else list(table.columns)
-        query = (
-            sa.select(*chosen)
-            .join(AuditCellRow, AuditCellRow.cell_key == table.c.key)
-            .where(AuditCellRow.audit_id == audit_id)
-            .order_by(AuditCellRow.position)
-        )
-        with self.read() as connection:
-            return list(connection.execute(query))
+        return self._fetch(_select_cells(audit_id, *columns))
 
-    @_patient
     def list_running(self, audit_id: str) -> list[Row[Any]]:
         """The audit's cells that are being computed, with their curves so far."""
-        query = (
-            sa.select(JobRow.__table__)
-            .join(AuditCellRow, AuditCellRow.cell_key == JobRow.key)
-            .where(AuditCellRow.audit_id == audit_id, JobRow.state == State.RUNNING)
-            .order_by(AuditCellRow.position)
-        )
-        with self.read() as connection:
-            return list(connection.execute(query))
+        return self._fetch(_select_cells(audit_id).where(JobRow.state == State.RUNNING))
 
-    @_patient
     def count_cells(self, audit_id: str | None = None) -> dict[str, dict[str, int]]:
         """Audit id → state → number of cells; of one audit or of all."""
-        condition = sa.true() if audit_id is None else AuditCellRow.audit_id == audit_id
         query = (
             sa.select(AuditCellRow.audit_id, JobRow.state, sa.func.count())
             .join(JobRow, JobRow.key == AuditCellRow.cell_key)
-            .where(condition)
+            .where(sa.true() if audit_id is None else AuditCellRow.audit_id == audit_id)
             .group_by(AuditCellRow.audit_id, JobRow.state)
         )
         counts: dict[str, dict[str, int]] = {}
-        with self.read() as connection:
-            for audit_id, state, number in connection.execute(query):
-                counts.setdefault(audit_id, {})[state] = number
+        for found, state, number in self._fetch(query):
+            counts.setdefault(found, {})[state] = number
         return counts
 
     # -- jobs -------------------------------------------------------------------------------
@@ -388,14 +358,12 @@ class Store:
         rows = self.list_jobs(JobRow.key == key)
         return rows[0] if rows else None
 
-    @_patient
     def list_jobs(self, *conditions: Any) -> list[Row[Any]]:
         """Rows that meet all conditions on the columns of `JobRow`, oldest first."""
         table = JobRow.__table__
         query = sa.select(table, DatabaseTime().label("now")).where(*conditions)
         query = query.order_by(JobRow.created, JobRow.key)
-        with self.read() as connection:
-            return list(connection.execute(query))
+        return self._fetch(query)
 
     @_patient
     def update_job(self, key: str, **values: Any) -> None:
@@ -441,6 +409,11 @@ class Store:
             )
         return len(damaged)
 
+    @_patient
+    def _fetch(self, query: Any) -> list[Any]:
+        with self.read() as connection:
+            return list(connection.execute(query))
+
     # -- connections ------------------------------------------------------------------------
 
     @contextmanager
@@ -459,6 +432,17 @@ class Store:
             connection = connection.execution_options(is_writing=True, is_durable=is_durable)
             with connection.begin():
                 yield connection
+
+
+def _select_cells(audit_id: str, *columns: str) -> sa.Select[Any]:
+    """An audit's cells in the order of its plan, with the named columns (default all)."""
+    table = JobRow.__table__
+    return (
+        sa.select(*([table.c[name] for name in columns] or table.columns))
+        .join(AuditCellRow, AuditCellRow.cell_key == table.c.key)
+        .where(AuditCellRow.audit_id == audit_id)
+        .order_by(AuditCellRow.position)
+    )
 
 
 @lru_cache(maxsize=8)
