@@ -274,11 +274,11 @@ def test_a_scheduler_that_was_there_is_waited_for(store, monkeypatch):
     assert told == ["paused: the scheduler cannot be reached; trying again"]
     with pytest.raises(UnreachableError):  # an address where nobody ever was
         make_run(1)._connect()
-    monkeypatch.setenv("AUDIT_PATIENCE_S", "0")
+    monkeypatch.setenv("AUDIT_RETRY_S", "0")
     run._engine.failures = 1
     with pytest.raises(UnreachableError):
         run._connect()
-    monkeypatch.setenv("AUDIT_PATIENCE_S", "60")
+    monkeypatch.setenv("AUDIT_RETRY_S", "60")
     run._engine.failures = 99
     run.stop()
     with pytest.raises(UnreachableError):

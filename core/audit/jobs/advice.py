@@ -66,12 +66,12 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
         return request.attack.make("attribute_attack").info.uses_gpu
 
     @classmethod
-    def compute(cls, request: AdviceRequest, place: JobContext) -> dict[str, Any]:
-        assert place.audit_id is not None
+    def compute(cls, request: AdviceRequest, job: JobContext) -> dict[str, Any]:
+        assert job.audit_id is not None
         limit_threads()
-        spec = AuditSpec.model_validate(place.store.find_audit(place.audit_id).spec)
-        context = place.make_context(Seed(spec.root_seed), cls.uses_gpu(request))
-        graph = place.load_graph(spec.graph_hash)
+        spec = AuditSpec.model_validate(job.store.find_audit(job.audit_id).spec)
+        context = job.make_context(Seed(spec.root_seed), cls.uses_gpu(request))
+        graph = job.load_graph(spec.graph_hash)
         return compute_advice(spec, graph, request, context).model_dump(mode="json")
 
     @classmethod

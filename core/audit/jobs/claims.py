@@ -77,9 +77,9 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
         return request.release, request.trials
 
     @classmethod
-    def compute(cls, request: ClaimRequest, place: JobContext) -> dict[str, Any]:
+    def compute(cls, request: ClaimRequest, job: JobContext) -> dict[str, Any]:
         check = play_claim(
-            request.choice, request.trials, request.root_seed, place.progress, request.num_claims
+            request.choice, request.trials, request.root_seed, job.progress, request.num_claims
         )
         return check.describe()
 

@@ -100,8 +100,8 @@ class Jobs(ABC, Generic[Request, Run]):
 
     @classmethod
     @abstractmethod
-    def compute(cls, request: Request, place: JobContext) -> dict[str, Any]:
-        """On a worker: what came out, as JSON; arrays go to `place.save_arrays`."""
+    def compute(cls, request: Request, job: JobContext) -> dict[str, Any]:
+        """On a worker: what came out, as JSON; arrays go to `job.save_arrays`."""
 
     @classmethod
     @abstractmethod
@@ -233,10 +233,10 @@ def run_job(kind: type[Jobs[Any, Any]], home: str, database: str, key: str) -> S
     if row is None:
         return State.CANCELLED  # deleted while it waited
     progress = StoredProgress(store, key, key)
-    place = JobContext(store, key, row.audit_id, progress)
+    job = JobContext(store, key, row.audit_id, progress)
 
     def compute() -> dict[str, Any]:
-        return {"result": kind.compute(kind.request.model_validate(row.request), place)}
+        return {"result": kind.compute(kind.request.model_validate(row.request), job)}
 
     return work(store, key, f"{row.kind} {row.release}".strip(), progress, compute)
 

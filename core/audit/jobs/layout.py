@@ -66,9 +66,9 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
         return request.graph_hash, request.version
 
     @classmethod
-    def compute(cls, request: LayoutRequest, place: JobContext) -> dict[str, Any]:
-        layout = lay_out(place.load_graph(request.graph_hash), place.progress)
-        place.save_arrays({"positions": layout.positions, "communities": layout.communities})
+    def compute(cls, request: LayoutRequest, job: JobContext) -> dict[str, Any]:
+        layout = lay_out(job.load_graph(request.graph_hash), job.progress)
+        job.save_arrays({"positions": layout.positions, "communities": layout.communities})
         return {"num_communities": int(layout.communities.max()) + 1}
 
     @classmethod

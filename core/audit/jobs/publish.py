@@ -97,15 +97,15 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         return request.make_defense().info.uses_gpu
 
     @classmethod
-    def compute(cls, request: PublishSpec, place: JobContext) -> dict[str, Any]:
-        graph = place.load_graph(request.graph_hash)
-        release = publish_release(graph, request, place.progress)
-        row = place.store.find_job(place.key)
+    def compute(cls, request: PublishSpec, job: JobContext) -> dict[str, Any]:
+        graph = job.load_graph(request.graph_hash)
+        release = publish_release(graph, request, job.progress)
+        row = job.store.find_job(job.key)
         people = () if row is None else (row.person, row.signed_by)
-        provenance = enter_publishing(place.store, graph, request, release, place.key, *people)
+        provenance = enter_publishing(job.store, graph, request, release, job.key, *people)
         # What a defense learned of the original's links stays with nobody.
         record, arrays = pack_release(replace(release, link_scores=None), graph)
-        place.save_arrays(arrays)
+        job.save_arrays(arrays)
         return {"release": record.describe(), "provenance": provenance}
 
     @classmethod

@@ -63,7 +63,7 @@ class Lease:
     number: int
 
 
-def _patient(method: Method) -> Method:
+def _retried(method: Method) -> Method:
     """A transaction that is tried again while the database or the disk cannot be used."""
 
     @wraps(method)
@@ -96,7 +96,7 @@ class Store:
 
     # -- graphs -----------------------------------------------------------------------------
 
-    @_patient
+    @_retried
     def save_graph(self, graph: Graph, person: str | None = LOCAL.subject) -> str:
         """Keep the graph under its content hash, which is returned; `person` holds it then, or
         with None nobody more than before."""
@@ -120,7 +120,7 @@ class Store:
 
     # -- audits -----------------------------------------------------------------------------
 
-    @_patient
+    @_retried
     def add_audit(
         self,
         audit_id: str,
@@ -178,13 +178,13 @@ class Store:
         same = (AuditRow.graph_hash == spec.graph_hash) & (AuditRow.person == person)
         return next((row.id for row in self._list_audits(same) if row.spec == wanted), None)
 
-    @_patient
+    @_retried
     def update_audit(self, audit_id: str, **values: Any) -> None:
         """Set columns of an audit's row."""
         with self.write(is_durable="state" in values) as connection:
             connection.execute(sa.update(AuditRow).where(AuditRow.id == audit_id).values(values))
 
-    @_patient
+    @_retried
     def move_audit(self, audit_id: str, person: str) -> None:
         """Make an audit another person's, who holds its graphs then."""
         row = self.find_audit(audit_id)
@@ -197,7 +197,7 @@ class Store:
                 insert_missing(connection, HolderRow, [holder])
                 release_graph(connection, graph_hash, row.person)
 
-    @_patient
+    @_retried
     def claim_audit(self, audit_id: str) -> Lease | None:
         """Become the owner; None if another living process computes this audit."""
         me, this = describe_owner(), AuditRow.id == audit_id
@@ -237,7 +237,7 @@ class Store:
                 sa.update(AuditRow).where(AuditRow.id == lease.audit_id).values(values)
             )
 
-    @_patient
+    @_retried
     def end_audit(self, lease: Lease, state: State, note: str, seconds: float) -> None:
         """Give the audit its final state; unfinished cells that no other running audit needs
         get it too, where the audit is not done."""
@@ -256,7 +256,7 @@ class Store:
             row = sa.update(AuditRow).where(AuditRow.id == lease.audit_id)
             connection.execute(row.values(values))
 
-    @_patient
+    @_retried
     def fail_cells(self, lease: Lease, keys: Sequence[str], reason: str) -> None:
         """Give up cells that came back without a result."""
         lost = JobRow.key.in_(keys) & JobRow.state.not_in(FINAL)
@@ -264,7 +264,7 @@ class Store:
             values = {"state": State.FAILED, "reason": reason[:300]}
             connection.execute(sa.update(JobRow).where(lost).values(values))
 
-    @_patient
+    @_retried
     def replace_plan(self, lease: Lease, cells: Sequence[Cell]) -> None:
         """Make the audit's cells those of a new plan; unfinished and failed ones are due again.
 
@@ -287,7 +287,7 @@ class Store:
             orphans = delete_orphans(connection)
         self._delete_files(orphans)
 
-    @_patient
+    @_retried
     def delete_audit(self, audit_id: str) -> list[str]:
         """Forget an audit and all that only it needs: cells, jobs, their files, its graphs.
 
@@ -340,7 +340,7 @@ class Store:
 
     # -- jobs -------------------------------------------------------------------------------
 
-    @_patient
+    @_retried
     def add_job(self, key: str, kind: str, **values: Any) -> None:
         """A fresh row, in place of one that came to its end."""
         row = {"key": key, "kind": kind, "state": State.QUEUED, "created": make_timestamp()}
@@ -365,13 +365,13 @@ class Store:
         query = query.order_by(JobRow.created, JobRow.key)
         return self._fetch(query)
 
-    @_patient
+    @_retried
     def update_job(self, key: str, **values: Any) -> None:
         """Set columns of a row, whatever its state."""
         with self.write() as connection:
             connection.execute(sa.update(JobRow).where(JobRow.key == key).values(values))
 
-    @_patient
+    @_retried
     def update_open_job(self, key: str, **values: Any) -> bool:
         """Change a job that is not final: of two endings the first counts. False: none was."""
         is_open = (JobRow.key == key) & JobRow.state.not_in(FINAL)
@@ -379,7 +379,7 @@ class Store:
             result = connection.execute(sa.update(JobRow).where(is_open).values(values))
             return result.rowcount == 1
 
-    @_patient
+    @_retried
     def delete_jobs(self, keys: Sequence[str]) -> None:
         """Forget jobs that are no cells, and their files."""
         with self.write() as connection:
@@ -409,7 +409,7 @@ class Store:
             )
         return len(damaged)
 
-    @_patient
+    @_retried
     def _fetch(self, query: Any) -> list[Any]:
         with self.read() as connection:
             return list(connection.execute(query))

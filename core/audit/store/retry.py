@@ -20,7 +20,7 @@ Tell = Callable[[str], object]
 log = logging.getLogger(__name__)
 
 RETRY_S = 600.0
-"""How long an audit waits before it ends as interrupted; AUDIT_PATIENCE_S overrides."""
+"""How long an audit waits before it ends as interrupted; AUDIT_RETRY_S overrides."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 10.0
 
@@ -46,7 +46,7 @@ def keep_trying(
     action      undone as a whole where it fails: a transaction, a file that is put in place
     tell        called with one line for each new cause
     check       raises where waiting is in vain, such as after a cancel
-    patience_s  then StoreError; find_patience() by default
+    retry_s     then StoreError; find_retry_limit() by default
     """
     limit = find_retry_limit() if retry_s is None else retry_s
     started, wait, told = time.monotonic(), FIRST_WAIT_S, ""
@@ -71,9 +71,9 @@ def keep_trying(
 
 
 def find_retry_limit() -> float:
-    """AUDIT_PATIENCE_S, else PATIENCE_S."""
+    """AUDIT_RETRY_S, else RETRY_S."""
     try:
-        return float(os.environ["AUDIT_PATIENCE_S"])
+        return float(os.environ["AUDIT_RETRY_S"])
     except (KeyError, ValueError):
         return RETRY_S
 
