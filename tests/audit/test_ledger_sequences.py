@@ -19,7 +19,7 @@ from core.privacy.ledger import compute_totals
 from core.release import EMPIRICAL, Guarantee, Release
 
 KINDS = {"edge": EDGE, "reported once": LINK_ONCE, "reported twice": LINK_TWICE, "node": NODE}
-NUM_GRAPHS, NUM_NODES, NUM_LINKS = 3, 200, 500
+NUM_GRAPHS, NUM_NODES, NUM_LINKS = 3, 400, 1000
 NUM_STEPS, AT_ONCE = 6, 8
 
 Kept = list[tuple[str, float]]
@@ -51,9 +51,9 @@ def disguise(graph: Graph, rng: np.random.Generator) -> Graph:
     if rng.random() < 0.5:
         graph = graph.subgraph(rng.permutation(graph.num_nodes))
     if rng.random() < 0.3:
-        graph = graph.with_edges(graph.edges[rng.permutation(graph.num_edges)[2:]])
+        graph = graph.with_edges(graph.edges[rng.permutation(graph.num_edges)[1:]])
     if rng.random() < 0.3:
-        more = rng.integers(0, graph.num_nodes, (2, 2))
+        more = rng.integers(0, graph.num_nodes, (1, 2))
         graph = graph.with_edges(np.concatenate([graph.edges, more]))
     if rng.random() < 0.3:
         ids = tuple(f"{rng.integers(1 << 60):x}" for _ in graph.node_ids)
