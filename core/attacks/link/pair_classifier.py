@@ -38,7 +38,7 @@ class PairClassifier(LinkAttack):
         group="learned structure",
         cost="seconds",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
 
     describes_score: ClassVar[bool] = False

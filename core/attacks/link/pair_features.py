@@ -11,13 +11,19 @@ from core.algorithms.normalize import normalize_adjacency
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
 from core.attacks.link.katz import compute_katz
+from core.attacks.link.pair_likeness import (
+    CLUSTER_COLUMNS,
+    LATENT_COLUMNS,
+    LIKENESS_COLUMNS,
+    describe_clusters,
+    describe_latent,
+    describe_likeness,
+)
 from core.attacks.link.pair_neighbourhoods import (
     END_COLUMNS,
-    LATENT_COLUMNS,
     PATH_COLUMN,
     compute_three_paths,
     describe_ends,
-    describe_latent,
 )
 from core.attacks.link.personalized_pagerank import compute_pagerank_scores
 from core.attacks.link.similarity import compute_cosines
@@ -51,6 +57,8 @@ FEATURE_COLUMNS = (
     "feature neighbourhood",
     "neighbourhoods' cosine",
     *LATENT_COLUMNS,
+    *LIKENESS_COLUMNS,
+    *CLUSTER_COLUMNS,
 )
 EMBEDDING_COLUMN = "auto-encoder cosine"
 
@@ -102,7 +110,8 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
     if graph.features is not None:
         found = compute_neighbourhood_cosines(graph, pairs, context)
         columns += [found.own, found.across, found.both]
-        columns += [*describe_latent(graph, pairs, context).T]
+        for describe in (describe_latent, describe_likeness, describe_clusters):
+            columns += [*describe(graph, pairs, context).T]
     if has_embedding:
         from core.models.gae import share_gae
 

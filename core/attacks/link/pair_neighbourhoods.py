@@ -1,4 +1,4 @@
-"""What surrounds the two ends of a pair: paths of three links, cohesion, blurred features."""
+"""Structure around the ends of a pair: paths of three links, clustering, neighbours' degrees."""
 
 from __future__ import annotations
 
@@ -6,28 +6,16 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.fingerprints import count_links_and_triangles
-from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.pairs import split_by_work
-from core.attacks.link.feature_neighbourhood import weigh_features
 from core.attacks.link.heuristics import compute_strengths
-from core.attacks.link.similarity import compute_cosines
 from core.context import Context
 from core.graph import Graph
-
-WIDTH = 64
-"""Main directions that features are reduced to."""
 
 PATH_COLUMN = "paths of three links"
 END_COLUMNS = tuple(
     f"{which} {what}"
     for what in ("clustering", "triangles", "neighbours' degree")
     for which in ("lower", "higher")
-)
-LATENT_COLUMNS = (
-    "latent cosine",
-    "latent cosine, one step",
-    "latent cosine, two steps",
-    "latent cosine, none and two steps",
 )
 
 
@@ -72,30 +60,3 @@ def compute_three_paths(graph: Graph, pairs: np.ndarray, context: Context) -> np
             right = rows[pairs[places, 1]]
             found[places] = np.asarray(left.multiply(right).sum(axis=1)).ravel()
     return found
-
-
-def describe_latent(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
-    """(k, 4) LATENT_COLUMNS: cosines of features in few dimensions, plain and averaged over the
-    neighbours (Deerwester et al., 1990; Wu et al., Simplifying graph convolutional networks,
-    ICML 2019)."""
-    own, one, two = context.share(
-        ("latent features", graph.content_hash), lambda shared: _blur_features(graph, shared)
-    )
-    both, shift = np.concatenate([own, two]), np.array([0, graph.num_nodes])
-    across = compute_cosines(both, pairs + shift)
-    across += compute_cosines(both, pairs[:, ::-1] + shift)
-    plain = [compute_cosines(vectors, pairs) for vectors in (own, one, two)]
-    return np.stack([*plain, across], axis=1)
-
-
-def _blur_features(graph: Graph, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    from sklearn.utils.extmath import randomized_svd
-
-    features = weigh_features(graph)
-    seed = int(context.rng("latent").integers(2**31))
-    width = min(WIDTH, *features.shape)
-    left, values, _ = randomized_svd(features, width, n_iter=3, random_state=seed)
-    own = np.asarray(left * values, dtype=np.float32)
-    step = normalize_adjacency(graph.adjacency)
-    one = step @ own
-    return own, one, step @ one

@@ -41,7 +41,7 @@ class Plausibility(LinkAttack):
         group="released links",
         cost="seconds",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
     threats: ClassVar[tuple[str, ...]] = ("included",)
 

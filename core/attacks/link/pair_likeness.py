@@ -1,0 +1,128 @@
+"""Likeness of the two ends of a pair, and of each end and its neighbours, by node features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.algorithms.normalize import normalize_adjacency
+from core.attacks.link.feature_neighbourhood import weigh_features
+from core.attacks.link.similarity import compute_cosines
+from core.context import Context
+from core.graph import Graph
+
+WIDTH = 64
+"""Main directions that features are reduced to."""
+
+LATENT_COLUMNS = (
+    "latent cosine",
+    "latent cosine, one step",
+    "latent cosine, two steps",
+    "latent cosine, none and two steps",
+)
+
+UNLIKE = 0.05
+"""Cosine below which a neighbour counts as unlike."""
+
+CLUSTERS = (8, 40)
+
+LIKENESS_COLUMNS = tuple(
+    f"{which} {what} of latent cosine with neighbours"
+    for what in ("sum", "mean", "number unlike", "share unlike")
+    for which in ("lower", "higher")
+)
+CLUSTER_COLUMNS = tuple(f"link density between {count} feature clusters" for count in CLUSTERS)
+
+
+def describe_likeness(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
+    """(k, 8) LIKENESS_COLUMNS: how like each end is to its own neighbours.
+
+    A defense that removes links between like nodes, or adds links between unlike ones, at the ends
+    of secret links shows in these. The smaller value of a pair comes first.
+    """
+    nodes = context.share(
+        ("likeness", graph.content_hash), lambda shared: _compare_neighbours(graph, shared)
+    )
+    ends = np.sort(nodes[pairs], axis=1)
+    described: np.ndarray = ends.transpose(0, 2, 1).reshape(len(pairs), -1)
+    return described
+
+
+def _compare_neighbours(graph: Graph, context: Context) -> np.ndarray:
+    """(n, 4) sum and mean cosine with the neighbours, number and share of unlike ones, by the main
+    directions of the features."""
+    weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights.astype(float)
+    cosines = compute_cosines(share_latent(graph, context)[0], graph.edges)
+    total = _sum_at_ends(graph, weights)
+    columns = []
+    for values in (weights * cosines, weights * (cosines < UNLIKE)):
+        sums = _sum_at_ends(graph, values)
+        means = np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
+        columns += [sums, means]
+    return np.stack(columns, axis=1)
+
+
+def _sum_at_ends(graph: Graph, values: np.ndarray) -> np.ndarray:
+    """(n,) sum over the links of each node of values (m,)."""
+    found: np.ndarray = np.bincount(
+        graph.edges.ravel(), np.repeat(values, 2), minlength=graph.num_nodes
+    )
+    return found
+
+
+def describe_clusters(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
+    """(k, 2) CLUSTER_COLUMNS: log of the links between the ends' clusters, found by k-means on the
+    main directions of the features, over those that the degrees alone would have."""
+    tables = context.share(
+        ("feature clusters", graph.content_hash), lambda shared: _find_densities(graph, shared)
+    )
+    i, j = pairs.T
+    return np.stack([density[labels[i], labels[j]] for labels, density in tables], axis=1)
+
+
+def _find_densities(graph: Graph, context: Context) -> list[tuple[np.ndarray, np.ndarray]]:
+    from sklearn.cluster import MiniBatchKMeans
+
+    vectors, tables = share_latent(graph, context)[0], []
+    for count in CLUSTERS:
+        seed = int(context.rng("clusters", count).integers(2**31))
+        model = MiniBatchKMeans(min(count, graph.num_nodes), n_init=3, random_state=seed)
+        labels = model.fit_predict(vectors)
+        context.progress.check()
+        member = np.eye(labels.max() + 1)[labels]
+        links = member.T @ (graph.adjacency.astype(np.float64) @ member)
+        mass = links.sum(axis=1)
+        expected = np.outer(mass, mass) / max(mass.sum(), 1e-9)
+        tables.append((labels, np.log((links + 1.0) / (expected + 1.0))))
+    return tables
+
+
+def describe_latent(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
+    """(k, 4) LATENT_COLUMNS: cosines of features in few dimensions, plain and averaged over the
+    neighbours (Deerwester et al., 1990; Wu et al., Simplifying graph convolutional networks,
+    ICML 2019)."""
+    own, one, two = share_latent(graph, context)
+    both, shift = np.concatenate([own, two]), np.array([0, graph.num_nodes])
+    across = compute_cosines(both, pairs + shift)
+    across += compute_cosines(both, pairs[:, ::-1] + shift)
+    plain = [compute_cosines(vectors, pairs) for vectors in (own, one, two)]
+    return np.stack([*plain, across], axis=1)
+
+
+def share_latent(graph: Graph, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(n, w) main directions of the features, and these averaged over one and two steps."""
+    return context.share(
+        ("latent features", graph.content_hash), lambda shared: _blur_features(graph, shared)
+    )
+
+
+def _blur_features(graph: Graph, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    from sklearn.utils.extmath import randomized_svd
+
+    features = weigh_features(graph)
+    seed = int(context.rng("latent").integers(2**31))
+    width = min(WIDTH, *features.shape)
+    left, values, _ = randomized_svd(features, width, n_iter=3, random_state=seed)
+    own = np.asarray(left * values, dtype=np.float32)
+    step = normalize_adjacency(graph.adjacency)
+    one = step @ own
+    return own, one, step @ one
