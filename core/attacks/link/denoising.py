@@ -27,7 +27,7 @@ FLIPPED = ("edge_rand", "randomized_response", "sym_rr", "rabv", "dprr", "blink"
 MAX_LINKS = 250_000
 """Links of a release beyond which each of them takes too long to be described."""
 
-MAX_LEARNED = 4000
+MAX_LEARNED = 1500
 """Links of a part to learn from at most, beside as many other pairs."""
 
 BOUNDS = (0.002, 0.998)
