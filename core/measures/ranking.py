@@ -60,13 +60,24 @@ def compute_auc(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarra
     return auc, influence
 
 
-def compute_roc(scores: np.ndarray, truth: np.ndarray) -> Roc:
-    """The ROC curve at every distinct score, from (0, 0) to (1, 1); both sides not empty."""
-    order = np.argsort(-scores, kind="stable")
-    ordered, hits = scores[order], np.cumsum(truth[order])
-    ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
-    true, false = hits[ends], ends + 1 - hits[ends]
+def compute_roc(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None = None) -> Roc:
+    """The ROC curve at every distinct score, from (0, 0) to (1, 1); both sides not empty.
+
+    weights (k,): number of cases that each stands for
+    """
+    true, false = count_above(scores, truth, weights)
     return Roc(np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]]))
+
+
+def count_above(
+    scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(t,) true and (t,) false cases at or above each distinct score, highest first."""
+    order = np.argsort(-scores, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
+    weights = np.ones(len(scores)) if weights is None else weights
+    true, false = (np.cumsum((weights * side)[order])[ends] for side in (truth, ~truth))
+    return true, false
 
 
 def measure_link_scores(

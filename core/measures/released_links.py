@@ -11,7 +11,7 @@ import numpy as np
 from core.graph import pair_codes
 from core.measures.intervals import share_variance
 from core.measures.node_risk import NodeRisk, calibrate_across_folds
-from core.measures.ranking import FPR_GRID, Roc
+from core.measures.ranking import FPR_GRID, Roc, compute_roc, count_above
 from core.results import Measurement, PairScores
 from core.threats import ReleasedThreat
 
@@ -41,7 +41,7 @@ def measure_released(scores: PairScores, threat: ReleasedThreat) -> list[Measure
         _measure_precision("released_precision_top_tenth", scores.scores, threat, 0.1),
     ]
     result += [_measure_recovered(scores.scores, threat, p) for p in PRECISIONS]
-    tpr = float(compute_weighted_roc(scores.scores, truth, threat.weights).at(LOW_RATE))
+    tpr = float(compute_roc(scores.scores, truth, threat.weights).at(LOW_RATE))
     links = int(truth.sum())
     result.append(
         Measurement(f"released_tpr_at_fpr_{LOW_RATE:g}", tpr, share_variance(tpr * links, links), n)
@@ -53,7 +53,7 @@ def compute_released_roc(scores: PairScores, threat: ReleasedThreat) -> Roc:
     """ROC over all pairs of the graph at FPR_GRID; NaN where there is nothing to tell apart."""
     if threat.truth.all() or not threat.truth.any():
         return Roc(FPR_GRID, np.full(len(FPR_GRID), np.nan))
-    roc = compute_weighted_roc(scores.scores, threat.truth, threat.weights)
+    roc = compute_roc(scores.scores, threat.truth, threat.weights)
     return Roc(FPR_GRID, roc.at(FPR_GRID))
 
 
@@ -71,15 +71,6 @@ def compute_released_risk(scores: PairScores, threat: ReleasedThreat, num_nodes:
     total = np.bincount(ends, np.repeat(chances[truth], 2), minlength=num_nodes)
     nodes = np.flatnonzero(count)
     return NodeRisk(nodes, total[nodes] / count[nodes], np.full(len(nodes), threat.prior))
-
-
-def compute_weighted_roc(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> Roc:
-    """The ROC curve of cases that count with their (k,) weights, both sides not empty."""
-    order = np.argsort(-scores, kind="stable")
-    ordered = scores[order]
-    ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
-    true, false = (np.cumsum((weights * side)[order])[ends] for side in (truth, ~truth))
-    return Roc(np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]]))
 
 
 def _measure_auc(scores: np.ndarray, threat: ReleasedThreat) -> Measurement:
@@ -118,11 +109,7 @@ def _measure_precision(
 
 
 def _measure_recovered(scores: np.ndarray, threat: ReleasedThreat, precision: float) -> Measurement:
-    order = np.argsort(-scores, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
-    true, false = (
-        np.cumsum((threat.weights * side)[order])[ends] for side in (threat.truth, ~threat.truth)
-    )
+    true, false = count_above(scores, threat.truth, threat.weights)
     enough = true >= precision * (true + false)
     value = float(true[enough].max(initial=0.0) / true[-1])
     links = int(threat.truth.sum())

@@ -17,7 +17,15 @@ from core.attacks.link.pair_features import (
     list_columns,
 )
 from core.attacks.link.pair_judge import LEAST, fit_judge
-from core.attacks.link.pair_neighbourhoods import WIDTH, compute_three_paths, describe_latent
+from core.attacks.link.pair_likeness import (
+    UNLIKE,
+    WIDTH,
+    describe_clusters,
+    describe_latent,
+    describe_likeness,
+    share_latent,
+)
+from core.attacks.link.pair_neighbourhoods import compute_three_paths
 from core.context import Context
 from core.data.splits import draw_threats
 from core.graph import Graph
@@ -259,3 +267,39 @@ def test_training_never_sees_the_pairs_that_are_asked_about():
         )
     ]
     np.testing.assert_array_equal(answers[0], answers[1])
+
+
+def test_likeness_of_ends_and_neighbours_by_a_loop_over_neighbours():
+    graph, context = two_communities(40), Context(Seed(0))
+    vectors = share_latent(graph, context)[0].astype(float)
+    dense, rows = graph.adjacency.toarray(), []
+    for node in range(40):
+        cosines = [
+            vectors[node] @ vectors[z] / np.linalg.norm(vectors[node]) / np.linalg.norm(vectors[z])
+            for z in np.flatnonzero(dense[node])
+        ]
+        unlike = [cosine < UNLIKE for cosine in cosines]
+        rows.append([sum(cosines), np.mean(cosines), sum(unlike), np.mean(unlike)])
+    pairs = np.array([[0, 5], [7, 31], [20, 39]])
+    expected = [np.sort(np.array([rows[i], rows[j]]), axis=0).T.ravel() for i, j in pairs]
+    np.testing.assert_allclose(describe_likeness(graph, pairs, context), expected, atol=1e-5)
+    np.testing.assert_array_equal(
+        describe_likeness(graph, pairs, context), describe_likeness(graph, pairs[:, ::-1], context)
+    )
+
+
+def test_clusters_of_features_that_meet_are_dense():
+    """Features at four corners; links within a corner and between two of the corners."""
+    rng = np.random.default_rng(0)
+    kind = np.arange(160) % 4
+    features = np.eye(4)[kind] * 4 + 0.1 * rng.normal(size=(160, 4))
+    i, j = np.triu_indices(160, 1)
+    meets = (kind[i] == kind[j]) | ((kind[i] == 0) & (kind[j] == 1))
+    keep = meets & (rng.random(len(i)) < 0.3)
+    graph = Graph.from_pairs(np.stack([i, j], 1)[keep], 160, features=features)
+    pairs = np.array([[0, 4], [0, 1], [0, 2]])  # same corner, corners that meet, that do not
+    found = describe_clusters(graph, pairs, Context(Seed(0)))[:, 0]
+    assert found[0] > 0.2
+    assert found[1] > found[2] + 1
+    swapped = describe_clusters(graph, pairs[:, ::-1], Context(Seed(0)))[:, 0]
+    np.testing.assert_array_equal(found, swapped)
