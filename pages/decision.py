@@ -127,7 +127,7 @@ def _list_nearest(verdict: Verdict) -> list[ReleaseVerdict]:
 
 def _show_deciding(release: ReleaseVerdict) -> None:
     """The limits that decide on a release, as sentences with a bar against the limit."""
-    st.header(f"What decides on {release_title(release.release)}", anchor=False)
+    st.header(f"Limits that decide on {release_title(release.release)}", anchor=False)
     for check in list_deciding(release)[:NUM_DECIDING]:
         left, right = st.columns([3, 2], vertical_alignment="center")
         mark, state = STATE_MARKS[check.state], STATE_TITLES[check.state]
@@ -160,8 +160,8 @@ def _show_matrix(verdict: Verdict) -> None:
         st.table(table, border="horizontal", alt="Releases and limits")
     legend = "  ".join(f"{mark} {STATE_TITLES[state]}" for state, mark in STATE_MARKS.items())
     st.caption(legend)
-    for release, why in verdict.not_made.items():
-        st.caption(f"{release_title(release)} could not be made: {escape(why, 300)}")
+    for name, why in verdict.not_made.items():
+        st.caption(f"{release_title(name)} could not be made: {escape(why, 300)}")
 
 
 def _show_choice(view: AuditView, verdict: Verdict) -> None:
@@ -170,8 +170,11 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
     if not ids:
         return
     st.header("Choose a release", anchor=False)
-    for release, reason in explain_others(verdict, view.results):
-        st.markdown(f"- **{release_title(release)}**: {escape(reason, 300)}")
+    reasons = explain_others(verdict, view.results)
+    if reasons:
+        st.caption("Why not the others:" if verdict.recommended else "Why none is recommended:")
+        lines = [f"- **{release_title(r)}**: {escape(reason, 300)}" for r, reason in reasons]
+        st.markdown("\n".join(lines))
     chosen = chosen_release(view)
     names = {None: "none yet"} | {r: release_title(r) for r in ids}
     options = [None, *ids]
@@ -211,7 +214,7 @@ def _show_changes(view: AuditView, verdict: Verdict) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(label, key=f"change-{proposal.key}", icon=":material/play_arrow:"):
                 page.start_audit(fields)
-            st.caption(f"{escape(proposal.reason, 300)} {time[0].upper()}{time[1:]}.")
+            st.caption(f"{escape(proposal.reason, 300)} The audit takes {time}.")
 
 
 def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, object]]:

@@ -23,6 +23,7 @@ from pages.ui.policy import current_policy, judge_view, show_default_policy
 from pages.ui.theme import current_theme
 
 WORST = "strongest attack"
+LOW_FPR = "tpr_at_fpr_0.01"
 # These count added links as well as lost ones; the first that was measured is shown at first.
 USEFUL_FIRST = (*MAIN_UTILITY_METRICS, "link_error")
 
@@ -103,6 +104,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     risk = columns[1].selectbox(
         "Risk measured by",
         metrics,
+        metrics.index(LOW_FPR) if LOW_FPR in metrics else 0,
         format_func=metric_title,
         key=f"axis-risk-{threat}",
         persist_state="session",

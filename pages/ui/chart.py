@@ -62,7 +62,7 @@ def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
             alt=name_chart(chart, title),
             **options,
         )
-    with st.container(horizontal=True, wrap=False, gap="xsmall"):
+    with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="center"):
         st.caption(escape(chart.note, 400), width="stretch")
         download_table(chart.table, key)
         _offer_images(f"chart-{slug}", slug, title or chart.title or "the chart")

@@ -65,7 +65,7 @@ def show_summary(summary: PageSummary) -> None:
 
 def show_cards(cards: Sequence[Card]) -> None:
     """One number each, what it is compared with, and the state of its limit in a word and mark."""
-    with st.grid(len(cards), min_column_width=220, key="cards"):
+    with st.grid(max(len(cards), 3), min_column_width=220, key="cards"):
         for card in cards:
             state = "" if card.state is None else f"{STATE_MARKS[card.state]} "
             st.metric(

@@ -34,7 +34,7 @@ iframe {border: 0;}
 .limit-bar span.not_proven {background: #b98521;}
 .limit-bar i {position: absolute; left: 50%; top: 0; bottom: 0; width: 2px;
   background: currentColor;}
-.st-key-limits-matrix :is(td, th):not(:first-child) {text-align: center;}
+.st-key-limits-matrix th {text-align: left;}
 [data-testid="stMetricDelta"] {white-space: normal;}
 @media (max-width: 1180px) {
   .block-container {padding-left: 2.2rem; padding-right: 2.2rem;}

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.data import readers, sandbox
-from core.data.sniff import DECIMALS, HEADERS, SEPARATORS, TableLayout
+from core.data.sniff import DECIMALS, HEADERS, SEPARATORS, Field, TableLayout
 from core.data.temporary import make_folder
 from core.errors import AuditError, ResourceError
 from core.words import count_noun
@@ -37,8 +37,16 @@ MISSING_NODES = {
     "add": "add the undeclared nodes",
 }
 NODE_ROLES = ("feature", "attribute", "ignore")
-FIELDS = {"separator": SEPARATORS, "decimal": DECIMALS, "header": HEADERS}
-FIELD_TITLES = {"separator": "Separator", "decimal": "Decimal mark", "header": "Header row"}
+FIELDS: dict[Field, list[str]] = {
+    "separator": list(SEPARATORS),
+    "decimal": list(DECIMALS),
+    "header": list(HEADERS),
+}
+FIELD_TITLES: dict[Field, str] = {
+    "separator": "Separator",
+    "decimal": "Decimal mark",
+    "header": "Header row",
+}
 
 
 def show_upload() -> None:
@@ -145,8 +153,8 @@ def _ask_layout(path: Path, is_nodes: bool) -> dict[str, str | None]:
         for question in found.questions:
             st.caption(f"Two readings are possible: {escape(question.reason, 300)}.")
         with st.grid(3, min_column_width=120, gap="small"):
-            for field, options in FIELDS.items():
-                known, is_asked = list(options), field in questions
+            for field, known in FIELDS.items():
+                is_asked = field in questions
                 choice = st.selectbox(
                     FIELD_TITLES[field],
                     known,

@@ -14,7 +14,7 @@ from core.audit.spec import AuditSpec, MethodChoice
 from core.data.catalogue import load_dataset
 from pages.ui import service as pages_service
 
-FRAME = Path(__file__).parents[2] / "pages" / "ui" / "frame.py"
+APP_SHELL = Path(__file__).parents[2] / "pages" / "ui" / "app_shell.py"
 TIMEOUT_S = 120
 
 PAGES = {
@@ -84,7 +84,7 @@ def open_app(audited: tuple[AuditService, str], warmed: list[str]) -> Iterator[O
     pages_service.use_service(audited[0])
 
     def open_page(page: str, **address: str) -> AppTest:
-        app = AppTest.from_file(FRAME, default_timeout=TIMEOUT_S)
+        app = AppTest.from_file(APP_SHELL, default_timeout=TIMEOUT_S)
         for name, value in address.items():
             app.query_params[name] = value
         app.run()

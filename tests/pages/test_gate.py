@@ -14,7 +14,7 @@ from core.audit.access.accounts import LOCAL, Person
 from core.errors import AccessError
 from pages.ui import service as pages_service
 from pages.ui import sign_in
-from tests.pages.conftest import FRAME, TIMEOUT_S
+from tests.pages.conftest import APP_SHELL, TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
 BOB = Person("i bob", "Bob", "analyst")
@@ -75,7 +75,7 @@ def open_as(audited, monkeypatch):
         monkeypatch.setattr(sign_in, "is_signed_in", lambda: person is not sign_in.NOBODY)
         monkeypatch.setattr(sign_in, "find_person", lambda _home: person)
         monkeypatch.setattr(sign_in, "read_groups", lambda _home: ())
-        app = AppTest.from_file(FRAME, default_timeout=TIMEOUT_S)
+        app = AppTest.from_file(APP_SHELL, default_timeout=TIMEOUT_S)
         for name, value in address.items():
             app.query_params[name] = value
         app.run()
