@@ -86,6 +86,14 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         st.caption("No node has a secret of this kind at stake on this release.")
         return
     shown = cache.remember(view, lambda: _tabulate(view, secret, first, others, MAX_ROWS))
+    if st.button(
+        "Look at them one by one",
+        key="first-person",
+        icon=":material/person_search:",
+        help="Opens the most exposed node; next and previous lead on.",
+    ):
+        session.open_node(str(nodes.node.iloc[0]))
+        st.rerun()
     narrow = st.column_config.NumberColumn(format="%.2f", width=60)
     st.dataframe(
         shown,

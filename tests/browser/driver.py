@@ -25,6 +25,15 @@ def open_page(page: Page, path: str, title: str) -> None:
     settle(page, title)
 
 
+def load_example(page: Page) -> None:
+    """Open the generated network."""
+    open_page(page, "", "Overview")
+    pick(page, "Try an example")
+    choose(page, "Graph", "Social network: 1,000 nodes")
+    press(page, "Load ")
+    settle(page, "Data")
+
+
 def follow(page: Page, title: str) -> None:
     """Move to a page through the left rail."""
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=False).click()
@@ -139,6 +148,18 @@ def wait_for_audit(page: Page) -> None:
 
 def read_answer(page: Page) -> str:
     return page.locator(".st-key-answer").first.inner_text()
+
+
+def read_exact(page: Page) -> str:
+    """The exact figures behind the cards and the sentence."""
+    unfold(page, "Exact figures")
+    return page.get_by_test_id("stExpander").filter(has_text="Exact figures").first.inner_text()
+
+
+def open_tab(page: Page, name: str) -> None:
+    """Open a tab; its content is drawn only then."""
+    page.get_by_role("tab", name=name).first.click()
+    settle(page)
 
 
 def read_estimates(text: str) -> list[tuple[float, float, float]]:

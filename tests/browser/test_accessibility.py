@@ -17,8 +17,11 @@ from tests.browser.layout import find_stumbles
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-EMPTY = {"verdict": "Verdict", "": "Data", "attack": "Attack", "defend": "Defend", "risk": "Risk"}
-DONE = ("Verdict", "Data", "Attack", "Defend", "Homophily", "Trade-off", "Report", "Audits")
+EMPTY = {"": "Overview", "decision": "Release decision", "data": "Data", "help": "Help"}
+DONE = (
+    *("Overview", "Release decision", "Data", "Attack", "Defend", "Homophily (GHRatio)"),
+    *("Trade-off", "Report", "Audits", "Help"),
+)
 
 
 @pytest.fixture(scope="session")

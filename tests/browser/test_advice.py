@@ -33,7 +33,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def test_advice_from_the_node_panel(page: Page, files: list[Path], tmp_path: Path) -> None:
-    driver.open_page(page, "", "Data")
+    driver.open_page(page, "", "Overview")
     driver.pick(page, "Upload files")
     page.locator("input[type=file]").first.set_input_files(files)
     expect(page.get_by_role("combobox", name="Id column")).to_be_visible()
@@ -52,7 +52,7 @@ def test_advice_from_the_node_panel(page: Page, files: list[Path], tmp_path: Pat
     driver.wait_for_audit(page)
 
     driver.follow(page, "Risk")
-    search = page.get_by_role("textbox", name="Find a person")
+    search = page.get_by_role("textbox", name="Find a node")
     search.fill(NODE)
     search.press("Enter")
     panel = page.locator(".st-key-node-panel")

@@ -40,7 +40,7 @@ def test_a_private_release_is_made_checked_and_published(
 
 
 def _attack(page: Page, links: Path) -> None:
-    driver.open_page(page, "", "Data")
+    driver.open_page(page, "", "Overview")
     driver.pick(page, "Upload files")
     page.locator("input[type=file]").first.set_input_files(links)
     driver.press(page, "Load the graph")
@@ -60,6 +60,7 @@ def _defend(page: Page) -> None:
     driver.fill_number(page, "Privacy budget ε", 2)
     driver.press(page, "Make the releases and attack them")
     driver.wait_for_audit(page)
+    driver.open_tab(page, "Guarantee")
     main = page.get_by_test_id("stMain")
     for part in ("edge DP, ε = 2", "central", "88 % sure", "node features"):
         expect(main).to_contain_text(part)
@@ -79,6 +80,7 @@ def _check(page: Page) -> float:
     assert 0.3 < float(found.group(1)) <= 2
     page.reload()
     driver.settle(page, "Defend")
+    driver.open_tab(page, "Guarantee")
     expect(main).to_contain_text(found.group(0))
     return float(found.group(1))
 

@@ -30,7 +30,7 @@ def test_attackers_who_know_more_and_the_ledger(page: Page, links: Path) -> None
 
 
 def _attack(page: Page, links: Path) -> None:
-    driver.open_page(page, "", "Data")
+    driver.open_page(page, "", "Overview")
     driver.pick(page, "Upload files")
     page.locator("input[type=file]").first.set_input_files(links)
     driver.press(page, "Load the graph")
@@ -59,6 +59,7 @@ def _defend(page: Page) -> None:
 def _read_attackers(page: Page) -> None:
     """Each threat has a sentence with an interval and the number of pairs."""
     driver.follow(page, "Attack")
+    driver.open_tab(page, "What else the attacker knows")
     main = page.get_by_test_id("stMain")
     for drawn in ("who knows the defense reaches", "nine in ten of them right"):
         expect(main).to_contain_text(drawn)

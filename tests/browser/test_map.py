@@ -25,7 +25,8 @@ LONELIEST = """plot => {
 
 
 def test_a_click_on_the_map_opens_the_person(page: Page) -> None:
-    driver.open_page(page, "map", "Map")
+    driver.load_example(page)
+    driver.follow(page, "Map")
     plot = page.locator(".js-plotly-plot").first
     expect(plot).to_be_visible(timeout=driver.RUN_MS)
     driver.settle(page)
@@ -43,7 +44,7 @@ def test_a_click_on_the_map_opens_the_person(page: Page) -> None:
     card = page.locator(".st-key-map-person")
     expect(card.get_by_role("heading", name=f"Person {person}", exact=True)).to_be_visible()
 
-    search = page.get_by_role("textbox", name="Find a person")
+    search = page.get_by_role("textbox", name="Find a node")
     search.fill("p0017")
     search.press("Enter")
     expect(card.get_by_role("heading", name="Person p0017", exact=True)).to_be_visible()

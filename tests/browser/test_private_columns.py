@@ -34,7 +34,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_a_private_number_another_column_and_groups(page: Page, files: tuple[Path, Path]) -> None:
-    driver.open_page(page, "", "Data")
+    driver.open_page(page, "", "Overview")
     driver.pick(page, "Upload files")
     page.locator("input[type=file]").first.set_input_files(list(files))
     expect(page.get_by_role("combobox", name="Id column")).to_be_visible()
@@ -57,10 +57,12 @@ def test_a_private_number_another_column_and_groups(page: Page, files: tuple[Pat
     driver.fill_number(page, "Repeats", 3)
     driver.press(page, "Run the attacks")
     driver.wait_for_audit(page)
+    driver.open_tab(page, "What else the attacker knows")
     main = page.get_by_test_id("stMain")
     expect(main).to_contain_text("age is a number")
     expect(main).to_contain_text("Knowing the others, an attacker on age reaches AUC")
     assert "failed" not in main.inner_text()
 
     driver.follow(page, "Risk")
+    driver.open_tab(page, "Who shares the risk")
     expect(main).to_contain_text("by gender")

@@ -9,16 +9,18 @@ from tests.browser import driver
 pytestmark = pytest.mark.browser
 
 PAGES = {
-    "verdict": "Verdict",
-    "": "Data",
+    "": "Overview",
+    "decision": "Release decision",
+    "data": "Data",
     "attack": "Attack",
     "defend": "Defend",
     "risk": "Risk",
     "map": "Map",
-    "homophily": "Homophily",
+    "homophily": "Homophily (GHRatio)",
     "tradeoff": "Trade-off",
     "report": "Report",
     "audits": "Audits",
+    "help": "Help",
 }
 
 
@@ -38,7 +40,7 @@ def test_deep_link_draws_the_page_in_its_frame(page, server: str, path: str) -> 
     assert [
         link.inner_text().split("\n")[-1] for link in sidebar.get_by_role("link").all()
     ] == list(PAGES.values())
-    assert "1,000 nodes" in page.get_by_test_id("stSidebar").inner_text()
+    assert "No graph is open" in page.get_by_test_id("stSidebar").inner_text()
     assert not foreign
 
 
