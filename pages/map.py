@@ -22,7 +22,7 @@ from core.graph import Graph
 from core.release import ORIGINAL
 from core.words import count_noun
 from pages.ui import cache, job, page, service, session
-from pages.ui.chart import name_chart
+from pages.ui.chart import show_chart
 from pages.ui.map_data import (
     load_answer,
     load_communities,
@@ -42,11 +42,18 @@ AUTOMATIC = 20_000
 
 HEIGHT = 600
 NO_RELEASE = "none"
+HOW_TO = (
+    "Drag to move, scroll to zoom, click a point for the node. Frame or lasso (above the map) "
+    "choose several: they are listed below."
+)
 CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,
     "scrollZoom": True,
-    "modeBarButtons": [["pan2d", "select2d", "lasso2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
+    "modeBarButtons": [
+        ["pan2d", "select2d", "lasso2d"],
+        ["zoomIn2d", "zoomOut2d", "resetScale2d", "toImage"],
+    ],
 }
 
 
@@ -158,39 +165,28 @@ def _show_people(
     searched = st.session_state.get("map-find")
     focus = numbers.get(st.session_state.get("map-focus", "")) if searched else None
     chart = people_map(sides, layout.positions, by, current_theme(), HEIGHT, focus)
-    st.plotly_chart(
-        chart.figure,
-        key="people-map",
-        theme=None,
+    show_chart(
+        chart,
+        "people-map",
         config=CONFIG,
-        alt=name_chart(chart, "Map of everybody"),
         on_select=lambda: _take_people(graph),
         selection_mode=("points", "box", "lasso"),
     )
-    _show_note(chart.note)
+    st.caption(HOW_TO)
 
 
 def _show_communities(view: AuditView | None, by: Color) -> None:
     table, places = load_communities(view)
     links = load_community_links(st.session_state["graph"])
     chart = community_map(table, places, links, by, current_theme(), HEIGHT)
-    st.plotly_chart(
-        chart.figure,
-        key="community-map",
-        theme=None,
+    show_chart(
+        chart,
+        "community-map",
         config=CONFIG,
-        alt=name_chart(chart, "Map of everybody"),
         on_select=_take_communities,
         selection_mode=("points", "box", "lasso"),
     )
-    _show_note(chart.note)
-
-
-def _show_note(note: str) -> None:
-    st.caption(
-        f"{escape(note, 400)} Drag to move, scroll to zoom, click a point for the person. Frame "
-        "or lasso (above the map) choose several: they are listed beside it."
-    )
+    st.caption(HOW_TO)
 
 
 def _take_people(graph: Graph) -> None:

@@ -33,7 +33,7 @@ export default function ({ data, parentElement }) {
     button.setAttribute("aria-label", `${button.dataset.format.toUpperCase()} of ${data.alt}`);
     button.onclick = () => {
       const plot = document.querySelector(`.st-key-${data.key} .js-plotly-plot`);
-      const tool = plot && plot.querySelector(".modebar-btn");
+      const tool = plot && plot.querySelector('.modebar-btn[data-title^="Download"]');
       if (!tool) return;
       plot._context.toImageButtonOptions = {
         format: button.dataset.format, filename: data.name, scale: 2,
@@ -45,7 +45,9 @@ export default function ({ data, parentElement }) {
 """
 
 
-def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
+def show_chart(
+    chart: Chart, key: str, title: str = "", config: dict[str, Any] | None = None, **options: Any
+) -> Any:
     """A chart, the line on its computation and its files; returns the chart's selection."""
     if title:
         st.header(title, anchor=False)
@@ -58,7 +60,7 @@ def show_chart(chart: Chart, key: str, title: str = "", **options: Any) -> Any:
             chart.figure,
             key=key,
             theme=None,
-            config=CONFIG,
+            config=config or CONFIG,
             alt=name_chart(chart, title),
             **options,
         )

@@ -85,7 +85,8 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
     if nodes.empty:
         st.caption("No node has a secret of this kind at stake on this release.")
         return
-    shown = cache.remember(view, lambda: _tabulate(view, secret, first, others, MAX_ROWS))
+    most = MAX_ROWS
+    shown = cache.remember(view, lambda: _tabulate(view, secret, first, others, most))
     if st.button(
         "Look at them one by one",
         key="first-person",

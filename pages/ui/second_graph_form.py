@@ -18,7 +18,7 @@ from core.words import count_noun
 from pages.ui import cache, page, service, session
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
-from pages.ui.upload import FORMATS, store_upload
+from pages.ui.upload import FORMATS, ask_layout, store_upload
 
 
 def show_second_graph(graph: Graph) -> None:
@@ -154,9 +154,12 @@ def _choose_graph(stored: str | None) -> str | None:
         ):
             return None
         return stored
-    found = _store_once(
-        "second", (file.file_id,), lambda: sandbox.load_in_sandbox(store_upload(file)).graph
-    )
+    path = store_upload(file)
+    layout = ask_layout(path, is_nodes=False)
+    if None in layout.values():
+        return stored
+    asked = (file.file_id, *map(str, layout.items()))
+    found = _store_once("second", asked, lambda: sandbox.load_in_sandbox(path, layout=layout).graph)
     return found or stored
 
 

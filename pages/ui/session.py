@@ -8,7 +8,7 @@ parameters but keeps the session; a full load drops the session but keeps the ad
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import streamlit as st
@@ -26,14 +26,14 @@ SIMULATED = IdentityChoice.model_validate({})
 """What an attacker on identities holds where nothing is said of it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ThreatChoice:
-    """The threats as set on the Data page, and what leaves with the links.
+    """The threats as set on the Data page, and what leaves with the links; named and meant as in
+    AuditSpec, but for these.
 
     mode   share: draw `hide_links` of the links; pairs: the analyst's own; none: no link threat
     way    how the analyst chooses them on the Data page
     identity  what an attacker holds who looks for people, where an attack does
-    attacker_graph  hash of another graph with private columns, on which an attacker learns
     """
 
     private: str | None = None
@@ -58,23 +58,15 @@ class ThreatChoice:
     @property
     def spec_fields(self) -> dict[str, Any]:
         """The fields of an AuditSpec that these threats fix."""
-        return {
-            "private": self.private,
-            "utility": self.utility,
-            "known": self.known,
-            "more_private": self.more_private if self.private else (),
-            "attacker_places": self.attacker_places if self.private else (),
-            "joint": self.joint if self.private and self.more_private else (),
-            "groups": self.groups,
-            "shadow_graph": self.shadow_graph if self.private else None,
-            "publisher_knows": self.publisher_knows,
-            "attacker_known": self.attacker_known if self.private else (),
-            "hide_links": self.hide_links if self.mode == "share" else None,
-            "sensitive_links": self.sensitive_links if self.mode == "pairs" else None,
-            "publish_columns": self.publish_columns,
-            "generalize": self.generalize,
-            "leave_out": self.leave_out,
-        }
+        found = {name: getattr(self, name) for name in _list_shared() if name != "identity"}
+        found["hide_links"] = self.hide_links if self.mode == "share" else None
+        found["sensitive_links"] = self.sensitive_links if self.mode == "pairs" else None
+        if self.private is None:  # then nobody knows or infers anything of a column
+            empty = ThreatChoice()
+            found |= {name: getattr(empty, name) for name in _OF_PRIVATE}
+        elif not self.more_private:
+            found["joint"] = ()
+        return found
 
     @property
     def has_link_threat(self) -> bool:
@@ -91,26 +83,13 @@ class ThreatChoice:
             mode = "pairs"
         elif spec.hide_links is not None:
             mode = "share"
-        return ThreatChoice(
-            spec.private,
-            spec.utility,
-            spec.known,
-            mode,
-            "given" if mode == "pairs" else mode,
-            spec.hide_links or 0.1,
-            spec.sensitive_links or (),
-            spec.more_private,
-            spec.groups,
-            spec.publisher_knows,
-            spec.attacker_known,
-            spec.joint,
-            spec.attacker_places,
-            spec.publish_columns,
-            spec.generalize,
-            spec.leave_out,
-            spec.identity or SIMULATED,
-            spec.shadow_graph,
-        )
+        found = {name: getattr(spec, name) for name in _list_shared()}
+        found |= {
+            "hide_links": spec.hide_links or 0.1,
+            "sensitive_links": spec.sensitive_links or (),
+            "identity": spec.identity or SIMULATED,
+        }
+        return ThreatChoice(**found, mode=mode, way="given" if mode == "pairs" else mode)
 
     @staticmethod
     def propose(graph: Graph) -> ThreatChoice:
@@ -118,7 +97,17 @@ class ThreatChoice:
         names = list(graph.attributes)
         useful = "label" if "label" in names and len(names) > 1 else None
         private = next((name for name in names if name != useful), None)
-        return ThreatChoice(private, useful or next((n for n in names if n != private), None))
+        useful = useful or next((name for name in names if name != private), None)
+        return ThreatChoice(private=private, utility=useful)
+
+
+_OF_PRIVATE = ("more_private", "attacker_places", "joint", "attacker_known", "shadow_graph")
+"""What has a meaning only with a private column."""
+
+
+def _list_shared() -> list[str]:
+    """The fields that AuditSpec has by the same name."""
+    return [field.name for field in fields(ThreatChoice) if field.name in AuditSpec.model_fields]
 
 
 def restore_session() -> None:

@@ -129,7 +129,7 @@ def _assign_parts(paths: list[Path]) -> tuple[dict[str, Path], Layouts]:
             part = st.selectbox(
                 escape(path.name), choices, choices.index(proposal), key=f"part-{path}"
             )
-            layout = {} if part in (WORDS, UNUSED) else _ask_layout(path, part in TABLES)
+            layout = {} if part in (WORDS, UNUSED) else ask_layout(path, part in TABLES)
             preview = _preview(path, PREVIEW_ROWS, part in TABLES, layout)
             if not preview.empty:
                 st.dataframe(preview, hide_index=True, height=142, alt=f"First rows of {path.name}")
@@ -138,7 +138,7 @@ def _assign_parts(paths: list[Path]) -> tuple[dict[str, Path], Layouts]:
     return parts, layouts
 
 
-def _ask_layout(path: Path, is_nodes: bool) -> dict[str, str | None]:
+def ask_layout(path: Path, is_nodes: bool) -> dict[str, str | None]:
     """How a table of text is read: what was detected, changeable, and what has two readings."""
     found = _sniff(str(path), path.stat().st_mtime, is_nodes)
     if found is None:

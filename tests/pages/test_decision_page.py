@@ -59,7 +59,7 @@ def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -
     app = open_app("decision", audit=audit_id)
     app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
     assert not app.exception
-    assert "controlled room" in texts(app)
+    assert "Policy: Internal, version" in texts(app)
 
 
 def choose(app, audit_id: str, policy: str):

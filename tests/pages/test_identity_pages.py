@@ -75,19 +75,19 @@ def test_a_second_graph_is_uploaded_on_the_data_page(open_app, example, monkeypa
         return app.session_state["threats"][app.session_state["graph"]].identity
 
     find(app.number_input, "seeds-known-").set_value(2).run()
-    strangers = b"a,b\nanna,ben\nben,cleo\ncleo,dora\n"
+    strangers = b"source,target\nanna,ben\nben,cleo\ncleo,dora\n"
     find(app.file_uploader, "second-graph-").set_value(("s.csv", strangers, "text/csv")).run()
     assert "must have people in common" in app.error[0].value
     assert (held().auxiliary_graph, held().seeds_known) == (None, 2)
     graph = load_dataset("social").graph
     ends = [f"{graph.node_ids[i]},{graph.node_ids[j]}" for i, j in graph.edges[:400]]
-    links = "\n".join(["a,b", *ends]).encode()
+    links = "\n".join(["source,target", *ends]).encode()
     find(app.file_uploader, "second-graph-").set_value(("k.csv", links, "text/csv")).run()
     assert not app.error
     given = held().auxiliary_graph
     assert given is not None
     never = SimpleNamespace(load_in_sandbox=lambda *_: pytest.fail("read again"))
-    monkeypatch.setattr(second_graph_form, "safely", never)
+    monkeypatch.setattr(second_graph_form, "sandbox", never)
     app.run()
     assert held().auxiliary_graph == given
     for folder, _ in app.session_state["uploads"].values():

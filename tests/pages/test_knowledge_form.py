@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.pages.conftest import OpenApp
+from tests.pages.conftest import OpenApp, open_tab
 
 
 def test_columns_groups_and_attackers_are_chosen_by_clicks(open_app: OpenApp, example: str) -> None:
@@ -28,8 +28,8 @@ def test_columns_groups_and_attackers_are_chosen_by_clicks(open_app: OpenApp, ex
 def test_the_risk_page_switches_between_advantage_and_risk(
     open_app: OpenApp, audit_id: str
 ) -> None:
-    app = open_app("risk", audit=audit_id)
-    assert any("over the base rate" in item.value for item in app.markdown)
+    app = open_app("risk", audit=audit_id, threat="link")
+    open_tab(app, "risk-tabs-4", "How many are exposed")
     assert any("At most" in item.value for item in app.caption)
     app.segmented_control(key="risk-scale").set_value("risk").run()
     assert not app.exception

@@ -30,7 +30,8 @@ def test_a_running_audit_is_shown_where_nothing_is_open(
     monkeypatch.setattr(service, "list_audits", lambda: running)
     monkeypatch.setattr(service, "get_progress", lambda audit_id: progress)
     app = open_app("overview")
-    assert "77 of 123 parts, about 2 min left" in str(app.main)
+    shown = [bar.proto.text for bar in app.get("progress")]
+    assert "77 of 123 parts, about 2 min left" in shown
     assert "graph" not in app.session_state
     assert not [button for button in app.button if button.label == "Resume the audit"]
 

@@ -24,7 +24,8 @@ def test_page_opens_with_nothing_loaded(open_app: OpenApp, page: str) -> None:
     app = open_app(page)
     assert [title.value for title in app.title] == [PAGES[page]]
     assert "graph" not in app.session_state  # nothing is loaded behind the user's back
-    assert ("No graph is open" in texts(app)) == (page not in ("overview", "audits", "help"))
+    asks = page not in ("overview", "data", "audits", "help")
+    assert ("No graph is open. Upload" in texts(app)) == asks
 
 
 @pytest.mark.parametrize("page", PAGES)
