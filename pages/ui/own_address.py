@@ -7,7 +7,7 @@ Origin. Streamlit checks the names of WebSockets; this checks every route, and p
 
 from __future__ import annotations
 
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers
@@ -24,33 +24,37 @@ class CheckAddress:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not is_own(Headers(scope=scope)):
+        if scope["type"] not in ("http", "websocket") or is_own(scope):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
             refusal = PlainTextResponse("this address is not of the app", status_code=403)
             await refusal(scope, receive, send)
-        elif scope["type"] == "websocket" and not is_own(Headers(scope=scope)):
+        else:
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": "foreign address"})
-        else:
-            await self._app(scope, receive, send)
 
 
-def is_own(headers: Headers) -> bool:
+def is_own(scope: Scope) -> bool:
     """Whether Host names this app, and Origin too where there is one; each at most once."""
+    headers = Headers(scope=scope)
     hosts, origins = headers.getlist("host"), headers.getlist("origin")
-    if len(hosts) != 1 or len(origins) > 1 or not _is_own(f"//{hosts[0]}", None):
-        return False
-    return all(_is_own(origin, origin.partition(":")[0]) for origin in origins)
+    ports = {(scope.get("server") or ("", None))[1], st.get_option("browser.serverPort")}
+    return (
+        len(hosts) == 1
+        and len(origins) <= 1
+        and _is_own(f"//{hosts[0]}", None, ports)
+        and all(_is_own(origin, origin.partition(":")[0], ports) for origin in origins)
+    )
 
 
-def _is_own(address: str, scheme: str | None) -> bool:
+def _is_own(address: str, scheme: str | None, ports: set[int | None]) -> bool:
     """Whether name and port are of this app; without a scheme either usual port may be meant."""
     try:
-        parts: SplitResult = urlsplit(address)
+        parts = urlsplit(address)
         name, port = parts.hostname, parts.port
     except ValueError:
         return False
-    server = int(st.get_option("server.port"))
-    own = {server, int(st.get_option("browser.serverPort") or server)}
-    meant = {port} if port else {USUAL_PORTS.get(scheme, 0)} if scheme else {80, 443}
+    meant = {port} if port else {USUAL_PORTS.get(scheme)} if scheme else {*USUAL_PORTS.values()}
     names = {*st.get_option("server.allowedHosts"), st.get_option("browser.serverAddress")}
-    return name in {str(known).lower() for known in names if known} and bool(own & meant)
+    is_known = name in {str(known).lower() for known in names if known}
+    return is_known and bool(meant & ports - {None})
