@@ -12,7 +12,6 @@ from core.findings.columns import answer_columns
 from core.findings.glossary import explain_term
 from core.findings.labels import MAIN_UTILITY_METRICS, method_title, metric_title
 from core.findings.page_summary import summarize_tradeoff
-from core.findings.policy import Policy
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict_words import list_refused
@@ -40,7 +39,7 @@ def main() -> None:
     page.show_summary(summarize_tradeoff(view, policy, verdict))
     show_default_policy(view)
     threat, risk, attack, utility = _choose_axes(view, utilities)
-    limit = _find_limit(policy, threat, risk)
+    limit = policy.find_limit(threat, risk)
     refused, theme = tuple(list_refused(verdict)), current_theme()
     show_chart(
         cache.remember(
@@ -82,12 +81,6 @@ def _show_words(
     st.markdown(answers.answer_tradeoff(table, most, risk, utility, refused))
     if leak := cache.remember(view, lambda: answer_columns(view.results, threat)):
         st.markdown(leak)
-
-
-def _find_limit(policy: Policy, threat: Threat, metric: str) -> float | None:
-    """The policy's limit on what the risk axis shows."""
-    found = [x.limit for x in policy.limits if (x.threat, x.metric) == (threat, metric)]
-    return found[0] if found else None
 
 
 def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, str | None, str]:
