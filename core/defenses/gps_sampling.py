@@ -11,7 +11,16 @@ from pydantic import Field
 
 from core.context import Context
 from core.defenses.imputation import impute_values
-from core.defenses.release_selection import Choice, choose_better, choose_state, draw_links
+from core.defenses.release_selection import (
+    FRONTIER,
+    Choice,
+    Judged,
+    choose_better,
+    choose_state,
+    draw_links,
+    find_releases,
+    judge_quickly,
+)
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
@@ -33,6 +42,10 @@ class GpsSampling(Defense):
     guessing, several steps of the attacker for one of the sampler, and the release is chosen
     among checkpoints of all restarts by the strongest of several attacks on a draw, turned
     round where they are wrong, judged by the guesses; while none passes, it is trained again.
+
+    What privacy costs is a curve of the release: the attack AUC of the strongest attack on each
+    state that all of them were run on, by the share of links that it keeps. Where none of these
+    reaches both goals, the facts name the nearest to each; `prefer` takes the other one.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -43,7 +56,7 @@ class GpsSampling(Defense):
         group="empirical",
         cost="minutes",
         uses_gpu=True,
-        version=6,
+        version=7,
     )
     variant: Literal["full", "adv", "dis"] = Field(
         "full",
@@ -81,6 +94,26 @@ class GpsSampling(Defense):
         le=1,
         title="Attack AUC aimed at",
         description="The release with most links whose estimated attack AUC is at most this.",
+    )
+    least_kept: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        title="Links to keep at least",
+        description="Share of the links. Where no release keeps it within the attack AUC aimed "
+        "at, the nearest release to each of the two goals is named.",
+    )
+    prefer: Literal["privacy", "links"] = Field(
+        "privacy",
+        title="Goal that comes first",
+        description="Where both cannot be met: the attack AUC aimed at, or the links to keep.",
+    )
+    max_isolated: float = Field(
+        0.25,
+        ge=0,
+        le=1,
+        title="People without links, at most",
+        description="Share of those who have links. Above it their likeliest links are kept.",
     )
     epochs: int = Field(100, ge=1, le=10_000, description="Steps of the sampler.")
     attacker_steps: int = Field(
@@ -126,20 +159,31 @@ class GpsSampling(Defense):
             raise UnsupportedError("GPS sampling", reason)
         trace = _Trace({}, context)
         choice, shares = self._search(graph, threats, trace, context)
-        release = draw_links(graph, choice.probabilities, context.rng("release"))
+        offers = find_releases(choice.tried, self.target, self.least_kept)
+        chosen: Choice | Judged = choice
+        if self.prefer == "links" and not offers.meets_both:
+            chosen = offers.useful
+        release = draw_links(graph, chosen.probabilities, context.rng("release"), self.max_isolated)
+        points = sorted((judged.share_kept, judged.attack) for judged in choice.tried)
+        curves = {FRONTIER: points, **trace.curves}
         kept = [float(share.mean()) for share in shares]
         facts = {
-            "estimated_attack_auc": choice.attack,
-            **{f"estimated_auc_of_{key}": value for key, value in choice.by_attack.items()},
+            "estimated_attack_auc": chosen.attack,
+            **{f"estimated_auc_of_{key}": value for key, value in chosen.by_attack.items()},
             "restarts": float(trace.restarts),
             "lowest_attack_auc_among_states": min(choice.rough),
             "highest_attack_auc_among_states": max(choice.rough),
-            "expected_share_kept": float(choice.probabilities.mean()),
+            "expected_share_kept": float(chosen.probabilities.mean()),
             "least_share_kept_among_states": min(kept),
             "most_share_kept_among_states": max(kept),
+            "share_left_without_links": _measure_isolated(graph, release),
+            "meets_both_goals": float(offers.meets_both),
         }
+        for name, offer in (("private", offers.private), ("useful", offers.useful)):
+            facts[f"attack_auc_of_most_{name}_release"] = offer.attack
+            facts[f"share_kept_by_most_{name}_release"] = offer.share_kept
         return self.build_release(
-            release, curves=trace.curves, facts=facts, link_scores=choice.probabilities
+            release, curves=curves, facts=facts, link_scores=chosen.probabilities
         )
 
     def _search(
@@ -157,19 +201,41 @@ class GpsSampling(Defense):
         trainer = self._make_trainer(graph, threat, beliefs, context)
         choice: Choice | None = None
         shares: list[np.ndarray] = []
-        judged = 0
+        fresh: list[np.ndarray] = []
+        rough: list[dict[str, float]] = []
         for number in range(trials):
             report = trace.make_report(number, self.epochs, watch(1 + number))
             states = trainer.run(context.seed.child("restart", number), report)
-            shares += [state.probabilities for state in states]
+            drawn = [state.probabilities for state in states]
+            inner = context.child("restart", number) if choice else context
+            inner = replace(inner, progress=watch(2 + number))
+            judged = judge_quickly(
+                graph,
+                threat,
+                beliefs,
+                drawn,
+                inner,
+                first=len(fresh),
+                max_isolated=self.max_isolated,
+            )
+            trace.add_rough(drawn, judged)
+            shares, fresh, rough = shares + drawn, fresh + drawn, rough + judged
             trace.restarts = number + 1
             if trace.restarts < self.restarts:
                 continue
-            inner = context.child("restart", number) if choice else context
-            inner = replace(inner, progress=watch(2 + number))
-            found = choose_state(graph, threat, beliefs, shares[judged:], self.target, inner)
+            found = choose_state(
+                graph,
+                threat,
+                beliefs,
+                fresh,
+                self.target,
+                inner,
+                rough=rough,
+                least_kept=self.least_kept,
+                max_isolated=self.max_isolated,
+            )
             choice = choose_better(choice, found, self.target) if choice else found
-            judged = len(shares)
+            fresh, rough = [], []
             if choice.is_near(self.target):
                 break
         assert choice is not None
@@ -211,6 +277,11 @@ class _Trace:
         self.curves.setdefault(name, []).append((float(step), value))
         self._progress.record(name, step, value)
 
+    def add_rough(self, states: list[np.ndarray], rough: list[dict[str, float]]) -> None:
+        """What quick attacks reach on the latest states, by the share of links that they keep."""
+        for state, found in zip(states, rough, strict=True):
+            self._progress.record(f"quick {FRONTIER}", float(state.mean()), max(found.values()))
+
     def make_report(
         self, number: int, epochs: int, progress: PartProgress
     ) -> Callable[[str, int, float], None]:
@@ -223,3 +294,9 @@ class _Trace:
                 progress.update(step + 1, epochs, "learning which links to keep")
 
         return report
+
+
+def _measure_isolated(graph: Graph, release: Graph) -> float:
+    """Of the nodes with links, the share that has none in the release."""
+    is_linked = graph.degrees > 0
+    return float((release.degrees[is_linked] == 0).mean()) if is_linked.any() else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,9 @@ SLACK = 0.03
 """An estimate this far above the target may be within it: the noise of an AUC over some hundred
 people."""
 
+FRONTIER = "attack AUC by share of links kept"
+"""Curve of the states that every attack was run on; its steps are shares."""
+
 KNOWS_MOST = 0.5
 """A publisher who knows a larger share of the values verifies with attackers who know less."""
 ATTACKER_SHARES = (0.1, 0.3)
@@ -27,19 +30,64 @@ ATTACKER_SHARES = (0.1, 0.3)
 
 
 @dataclass(frozen=True, eq=False)
+class Judged:
+    """Keep probabilities (m,) and the attack AUC estimated on a draw, of the strongest attack and
+    of each. AUCs below one half count inverted."""
+
+    attack: float
+    probabilities: np.ndarray
+    by_attack: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def share_kept(self) -> float:
+        """Expected share of the links in the release."""
+        return float(self.probabilities.mean())
+
+
+@dataclass(frozen=True, eq=False)
 class Choice:
-    """Keep probabilities (m,), the attack AUC estimated for them by the strongest attack, by each
-    attack, and the rough estimates of all states, without the learned attacks: their spread
-    shows how unstable the training is. AUCs below one half count inverted."""
+    """The state that was chosen, and what it was chosen from.
+
+    rough  AUC of each state without the learned attacks: their spread shows how unstable the
+           training is
+    tried  states that every attack was run on: the frontier of links kept against the attack
+    """
 
     attack: float
     probabilities: np.ndarray
     rough: list[float]
     by_attack: dict[str, float] = field(default_factory=dict)
+    tried: tuple[Judged, ...] = ()
 
     def is_near(self, target: float) -> bool:
         """Whether the estimate may be within the target, as far as its noise tells."""
         return self.attack <= target + SLACK
+
+
+def judge_quickly(
+    graph: Graph,
+    threat: AttributeThreat,
+    beliefs: np.ndarray,
+    states: Sequence[np.ndarray],
+    context: Context,
+    *,
+    first: int = 0,
+    max_isolated: float = 1.0,
+) -> list[dict[str, float]]:
+    """AUC of label propagation and of the degree on a draw of each state (m,).
+
+    first  number of the first state among those to be chosen from, as `choose_state` counts
+    """
+    from core.attacks.attribute.label_propagation import LabelPropagation
+
+    attackers = draw_attackers(threat, context)
+    quick = {"label_propagation": LabelPropagation.model_validate({})}
+    rough = []
+    for index, probabilities in enumerate(states, start=first):
+        drawn = draw_links(graph, probabilities, context.rng("trial", index), max_isolated)
+        found = _estimate_all(quick, drawn, attackers, beliefs, context)
+        rough.append({**found, "degree": _estimate_degree(drawn, attackers, beliefs)})
+    return rough
 
 
 def choose_state(
@@ -49,6 +97,10 @@ def choose_state(
     states: Sequence[np.ndarray],
     target: float,
     context: Context,
+    *,
+    rough: Sequence[dict[str, float]] | None = None,
+    least_kept: float = 0.0,
+    max_isolated: float = 1.0,
 ) -> Choice:
     """The state (m,) that keeps most links with an estimated attack AUC within the target.
 
@@ -57,52 +109,103 @@ def choose_state(
     one that is not. If none passes, the attacks judge the least leaking in turn, and the one with
     the lowest estimate is taken. `beliefs` (n, C) stand for the truth, so that nothing hidden is
     read.
-    """
-    from core.attacks.attribute.label_propagation import LabelPropagation
 
+    rough         what `judge_quickly` found; by default it is asked
+    least_kept    where no state tried is within the target and keeps this share of the links,
+                  the least leaking of those that keep it is tried as well
+    max_isolated  as `draw_links` takes it
+    """
     attackers = draw_attackers(threat, context)
-    quick = {"label_propagation": LabelPropagation.model_validate({})}
     learned = _make_verifiers()
-    rough: list[dict[str, float]] = []
-    for index, probabilities in enumerate(states):
-        drawn = draw_links(graph, probabilities, context.rng("trial", index))
-        found = _estimate_all(quick, drawn, attackers, beliefs, context)
-        rough.append({**found, "degree": _estimate_degree(drawn, attackers, beliefs)})
+    if rough is None:
+        rough = judge_quickly(graph, threat, beliefs, states, context, max_isolated=max_isolated)
     strongest = [max(found.values()) for found in rough]
+    tried: dict[int, Judged] = {}
+
+    def judge(k: int) -> Judged:
+        drawn = draw_links(graph, states[k], context.rng("trial", k), max_isolated)
+        found = _estimate_all(learned, drawn, attackers, beliefs, context.child("trial", k))
+        found = {**rough[k], **found}
+        tried[k] = judged = Judged(max(found.values()), states[k], found)
+        context.progress.record(FRONTIER, judged.share_kept, judged.attack)
+        return judged
+
     order = sorted(range(len(states)), key=lambda k: (max(strongest[k], target), -states[k].mean()))
     hopeful = sum(found <= target for found in strongest)
-    best = Choice(np.inf, states[order[0]], strongest)
+    best: Judged | None = None
     # Places in the order: too many links, and few enough.
     weak, strong = -1, hopeful or min(MAX_TRIALS, len(order))
     for _ in range(MAX_TRIALS):
         place = (weak + strong) // 2 if weak >= 0 and hopeful else weak + 1
-        k = order[place]
-        drawn = draw_links(graph, states[k], context.rng("trial", k))
-        inner = context.child("trial", k)
-        found = {**rough[k], **_estimate_all(learned, drawn, attackers, beliefs, inner)}
-        attack = max(found.values())
-        if attack <= target or attack < best.attack:
-            best = Choice(attack, states[k], strongest, found)
-        weak, strong = (weak, place) if attack <= target else (place, strong)
+        judged = judge(order[place])
+        if best is None or judged.attack <= target or judged.attack < best.attack:
+            best = judged
+        weak, strong = (weak, place) if judged.attack <= target else (place, strong)
         if strong - weak <= 1:
             break
-    return best
+    assert best is not None
+    useful = [k for k in range(len(states)) if k not in tried and states[k].mean() >= least_kept]
+    if least_kept and useful and not find_releases(tried.values(), target, least_kept).meets_both:
+        judge(min(useful, key=lambda k: strongest[k]))
+    return Choice(best.attack, best.probabilities, strongest, best.by_attack, (*tried.values(),))
+
+
+@dataclass(frozen=True, eq=False)
+class Offers:
+    """The releases nearest to each of two goals, and whether one meets both."""
+
+    private: Judged
+    useful: Judged
+    meets_both: bool
+
+
+def find_releases(tried: Iterable[Judged], target: float, least_kept: float) -> Offers:
+    """Of the states tried, at least one:
+
+    private  within the target, with most links; else the one with the lowest attack AUC
+    useful   keeps `least_kept` of the links, with the lowest attack AUC; else most links
+    """
+    tried = list(tried)
+    private = min(tried, key=lambda j: (max(j.attack, target), -j.share_kept))
+    useful = min(tried, key=lambda j: (-min(j.share_kept, least_kept), j.attack))
+    meets_both = private.attack <= target and private.share_kept >= least_kept
+    return Offers(private, useful, meets_both)
 
 
 def choose_better(one: Choice, other: Choice, target: float) -> Choice:
     """Of two choices the one within the target, or near it, with more links; else the lower."""
-    rough = [*one.rough, *other.rough]
+    rough, tried = [*one.rough, *other.rough], (*one.tried, *other.tried)
     if one.is_near(target) and other.is_near(target):
         better = max(one, other, key=lambda choice: float(choice.probabilities.mean()))
     else:
         better = min(one, other, key=lambda choice: choice.attack)
-    return replace(better, rough=rough)
+    return replace(better, rough=rough, tried=tried)
 
 
-def draw_links(graph: Graph, probabilities: np.ndarray, rng: np.random.Generator) -> Graph:
-    """One Bernoulli draw a link (GPS Eq. 12); weights of kept links stay."""
-    drop = np.flatnonzero(rng.random(graph.num_edges) >= probabilities)
-    return change_links(graph, drop)
+def draw_links(
+    graph: Graph, probabilities: np.ndarray, rng: np.random.Generator, max_isolated: float = 1.0
+) -> Graph:
+    """One Bernoulli draw a link (GPS Eq. 12); weights of kept links stay.
+
+    max_isolated  of the nodes that have links, the share that may lose all of them. Where the
+                  draw leaves more without any, likely links of such nodes are kept after all.
+    """
+    keep = rng.random(graph.num_edges) < probabilities
+    degrees = np.bincount(graph.edges[keep].ravel(), minlength=graph.num_nodes)
+    is_isolated = (graph.degrees > 0) & (degrees == 0)
+    allowed = int(max_isolated * np.count_nonzero(graph.degrees))
+    surplus = int(is_isolated.sum()) - allowed
+    if surplus > 0:
+        lost = np.flatnonzero(is_isolated[graph.edges].any(axis=1))
+        for number in lost[np.argsort(-probabilities[lost], kind="stable")].tolist():
+            saved = is_isolated[graph.edges[number]].sum()
+            if surplus <= 0:
+                break
+            if saved:
+                keep[number] = True
+                is_isolated[graph.edges[number]] = False
+                surplus -= int(saved)
+    return change_links(graph, np.flatnonzero(~keep))
 
 
 def draw_attackers(threat: AttributeThreat, context: Context) -> list[AttributeThreat]:

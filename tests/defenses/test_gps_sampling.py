@@ -9,15 +9,16 @@ import pytest
 import torch
 
 from core.context import Context
-from core.defenses import gps_sampling
+from core.defenses import gps_sampling, release_selection
 from core.defenses.gps_sampling import GpsSampling
-from core.defenses.release_selection import Choice
+from core.defenses.release_selection import FRONTIER, Choice, Judged
 from core.graph import Attribute, Graph
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import GpsAttacker, GpsSettings
 from core.models.gps.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed
 from core.models.gps.sampler_training import compute_believed_auc
 from core.models.pair_matrix import PairMatrix
+from core.progress import RecordingProgress
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
@@ -211,8 +212,10 @@ def test_it_is_trained_again_while_no_release_is_near_the_target(monkeypatch):
     """Two trainings, then one by one; the curves and facts tell all of them."""
     graph, attacks = two_communities(), iter([0.9, 0.8, 0.57])
 
-    def choose(graph, threat, beliefs, states, target, context):
-        return Choice(next(attacks), states[0], [0.6] * len(states))
+    def choose(graph, threat, beliefs, states, target, context, **options):
+        attack = next(attacks)
+        tried = (Judged(attack, states[0]),)
+        return Choice(attack, states[0], [0.6] * len(states), tried=tried)
 
     monkeypatch.setattr(gps_sampling, "choose_state", choose)
     threats = make_threats(graph)
@@ -221,3 +224,66 @@ def test_it_is_trained_again_while_no_release_is_near_the_target(monkeypatch):
     assert release.facts["restarts"] == 4
     assert release.facts["estimated_attack_auc"] == 0.57
     assert {name.rpartition(" ")[2] for name in release.curves} >= {"1", "2", "3", "4"}
+
+
+@pytest.fixture(scope="module")
+def homophilous():
+    """People who mostly know their like: no release keeps many links and tells nothing."""
+    rng = np.random.default_rng(3)
+    side = np.arange(80) >= 40
+    i, j = np.triu_indices(80, 1)
+    keep = rng.random(len(i)) < np.where(side[i] == side[j], 0.12, 0.01)
+    column = Attribute("private", side.astype(int), ("left", "right"))
+    attributes = {"private": column, "label": replace(column, name="label")}
+    return make_threats(
+        Graph.from_pairs(np.stack([i[keep], j[keep]], 1), 80, attributes=attributes)
+    )
+
+
+@pytest.fixture
+def quick_attacks(monkeypatch):
+    """Releases are judged by label propagation and degrees only."""
+    monkeypatch.setattr(release_selection, "_make_verifiers", dict)
+
+
+@pytest.mark.usefixtures("quick_attacks")
+def test_where_both_goals_cannot_be_met_the_nearest_to_each_are_offered(homophilous):
+    goals = {"target": 0.5, "least_kept": 0.5, "epochs": 20}
+    private, useful = (publish(homophilous, prefer=goal, **goals) for goal in ("privacy", "links"))
+    assert private.facts["meets_both_goals"] == useful.facts["meets_both_goals"] == 0.0
+    for release in (private, useful):
+        points = release.curves[FRONTIER]
+        assert points == sorted(points)
+        assert all(0 <= share <= 1 and 0.5 <= attack <= 1 for share, attack in points)
+        for name in ("private", "useful"):
+            facts = [
+                release.facts[f"{what}_most_{name}_release"]
+                for what in ("share_kept_by", "attack_auc_of")
+            ]
+            assert tuple(facts) in points
+    assert useful.facts["expected_share_kept"] == useful.facts["share_kept_by_most_useful_release"]
+    assert useful.facts["share_kept_by_most_useful_release"] >= 0.5
+    assert useful.link_scores.mean() == pytest.approx(useful.facts["expected_share_kept"])
+    low, high = (
+        useful.facts[f"attack_auc_of_most_{name}_release"] for name in ("private", "useful")
+    )
+    assert low < high
+
+
+@pytest.mark.usefixtures("quick_attacks")
+@pytest.mark.parametrize("bound", [0.0, 0.1])
+def test_people_left_without_links_are_bounded(homophilous, bound):
+    release = publish(homophilous, max_isolated=bound, eta=500.0, epochs=20, lr=0.1, variant="dis")
+    graph = homophilous.visible
+    isolated = ((graph.degrees > 0) & (release.graph.degrees == 0)).sum()
+    assert isolated <= bound * (graph.degrees > 0).sum()
+    assert release.facts["share_left_without_links"] == isolated / (graph.degrees > 0).sum()
+
+
+@pytest.mark.usefixtures("quick_attacks")
+def test_quick_attacks_are_shown_while_it_trains(homophilous):
+    progress = RecordingProgress()
+    settings = {**QUICK, "restarts": 2, "epochs": 12}
+    context = Context(Seed(0), progress=progress)
+    GpsSampling(**settings).publish(homophilous.visible, homophilous, context)
+    assert len(progress.curves[f"quick {FRONTIER}"]) == 4

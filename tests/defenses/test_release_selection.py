@@ -11,9 +11,12 @@ from core.defenses import release_selection
 from core.defenses.release_selection import (
     SLACK,
     Choice,
+    Judged,
     choose_better,
     choose_state,
     draw_attackers,
+    draw_links,
+    find_releases,
 )
 from core.graph import Attribute, Graph
 from core.seeding import Seed
@@ -138,3 +141,50 @@ def test_of_two_choices_the_nearer_or_else_the_one_with_more_links():
     assert choose_better(weak, few, 0.55).attack == few.attack
     found = choose_better(make(0.9, 0.1), weak, 0.55)
     assert (found.attack, found.rough) == (0.7, [0.9, 0.7])
+
+
+def test_links_of_people_who_would_have_none_are_kept_the_likeliest_first():
+    """A path of six and a pair: nothing drawn, at most two of eight may be alone."""
+    pairs = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [6, 7]])
+    graph = Graph.from_pairs(pairs, 9, weights=np.arange(1.0, 7.0))
+    chances = np.array([0.0, 1e-9, 0.0, 3e-9, 0.0, 2e-9])
+    rng = np.random.default_rng(0)
+    drawn = draw_links(graph, chances, rng, max_isolated=0.25)
+    assert drawn.edges.tolist() == [[1, 2], [3, 4], [6, 7]]
+    assert drawn.weights.tolist() == [2.0, 4.0, 6.0]
+    assert draw_links(graph, chances, np.random.default_rng(0)).num_edges == 0
+    everyone = draw_links(graph, np.zeros(6), np.random.default_rng(0), max_isolated=0.0)
+    assert (everyone.degrees[:8] > 0).all()
+
+
+def test_the_nearest_release_to_each_goal():
+    def make(attack, kept):
+        return Judged(attack, np.full(10, kept))
+
+    states = [make(0.58, 0.2), make(0.6, 0.4), make(0.7, 0.6), make(0.8, 0.9)]
+    offers = find_releases(states, 0.6, 0.5)
+    assert (offers.private, offers.useful, offers.meets_both) == (states[1], states[2], False)
+    both = find_releases(states, 0.6, 0.3)
+    assert both.meets_both
+    assert both.private is states[1]
+    none = find_releases(states[:1], 0.5, 0.9)
+    assert none.private is none.useful is states[0]
+
+
+def test_a_state_that_keeps_enough_links_is_tried_where_none_meets_both_goals(halves, monkeypatch):
+    graph, threat, _ = halves
+    states = [np.full(graph.num_edges, share) for share in (0.1, 0.15, 0.2, 0.25, 0.9, 0.95)]
+    rough = iter([0.5, 0.5, 0.5, 0.5, 0.8, 0.7])
+
+    def estimate(attacks, drawn, *arguments):
+        return (
+            {"label_propagation": next(rough)} if "label_propagation" in attacks else {"gps": 0.5}
+        )
+
+    monkeypatch.setattr(release_selection, "_estimate_all", estimate)
+    monkeypatch.setattr(release_selection, "_estimate_degree", lambda *arguments: 0.5)
+    beliefs = np.eye(2)[graph.attributes["private"].codes]
+    context = Context(Seed(1))
+    found = choose_state(graph, threat, beliefs, states, 0.6, context, least_kept=0.5)
+    assert found.tried[-1].share_kept == pytest.approx(0.95)
+    assert found.attack == 0.5
