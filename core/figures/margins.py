@@ -12,7 +12,7 @@ from core.figures.theme import INKS, fit_rows, make_empty_figure, name_releases,
 from core.findings.labels import method_title, release_title
 from core.findings.margins import WHATS, compute_margin_table
 from core.findings.palette import Theme, escape_text, release_color
-from core.findings.tables import list_releases
+from core.findings.tables import list_releases, span_counts
 
 
 def margin_boxes(
@@ -75,7 +75,7 @@ def margin_boxes(
     note = (
         "Probability of the true class less the highest other one, as the classifier states it. "
         "Box: middle half and median, dashed line: mean, whiskers: 5 to 95 %. "
-        f"{table.n.min():,} to {table.n.max():,} hidden nodes over {repeats} repeats; a node "
+        f"{span_counts(table.n, 'hidden node')} over {repeats} repeats; a node "
         "counts as often as it was hidden."
     )
     return Chart(figure, table, note)

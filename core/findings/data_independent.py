@@ -15,15 +15,16 @@ from core.results import RELEASE
 MAX_MEASURES = 4
 
 
-COLUMNS = ["release", "metric", "value", "twin", "gain", "verdict"]
+COLUMNS = ["release", "metric", "value", "independent", "gain", "verdict"]
 
 
 def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, str]) -> pd.DataFrame:
     """One row for each synthesis and measure of usefulness, the headline measures first.
 
     pairs  release → its data-independent baseline
-    value, twin: texts with intervals; gain: in the useful direction; verdict: "from the data"
-    where the intervals lie apart in its favour, "none" where they do not, "unsure" without them.
+    value, independent: texts with intervals; gain: in the useful direction; verdict: "from the
+    data" where the intervals lie apart in its favour, "none" where they do not, "unsure" without
+    them.
     """
     rows = []
     for metric in list_metrics(results, "release")[:MAX_MEASURES]:
@@ -59,8 +60,8 @@ def show_data_independent_table(table: pd.DataFrame) -> pd.DataFrame:
             "Release": table.release.map(release_title),
             "Measure": table.metric.map(metric_title),
             "Release's": table.value,
-            "Its twin's": table.independent,
-            "Gain over the twin": [format_number(gain) for gain in table.gain],
+            "Of the baseline": table.independent,
+            "Gain over it": [format_number(gain) for gain in table.gain],
             "Owed to": table.verdict.map(words),
         }
     )

@@ -108,7 +108,7 @@ def describe_sample(rows: pd.DataFrame, unit: str) -> str:
     """ "1,055 pairs a repeat, 5 repeats with new splits, 95 % intervals"."""
     if rows.empty:
         return "nothing computed yet"
-    parts = [_span(rows.n, unit), _span(rows.seeds, "repeat")]
+    parts = [span_counts(rows.n, unit), span_counts(rows.seeds, "repeat")]
     text = f"{parts[0]} in each of {parts[1]}" if parts[0] else parts[1]
     if rows.seeds.max() > 1:
         text += ", each with a new split and new noise"
@@ -130,9 +130,11 @@ def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = Non
     )
 
 
-def _span(values: pd.Series, noun: str) -> str:
+def span_counts(values: pd.Series, noun: str) -> str:
+    """ "40 nodes", "38–40 nodes" where they differ, "" where none is known."""
     counts = pd.to_numeric(values, errors="coerce").dropna().astype(int)
-    if counts.empty or counts.max() <= 0:
+    counts = counts[counts > 0]
+    if counts.empty:
         return ""
     low, high = counts.min(), counts.max()
     plural = noun if high == 1 else "people" if noun == "person" else f"{noun}s"

@@ -34,7 +34,14 @@ from core.findings.labels import (
     short_titles,
 )
 from core.findings.numbers import format_number
-from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, ink_on, risk_color
+from core.findings.palette import (
+    OKABE_ITO,
+    ORIGINAL_GREY,
+    POINT_START,
+    RISK_SCALE,
+    ink_on,
+    risk_color,
+)
 from core.findings.ranking import interval_lengths
 from core.findings.risk import SCALE_TITLES, Scale
 from core.release import ORIGINAL
@@ -79,6 +86,10 @@ _SETTINGS: dict[Any, Any] = {
 _lock = threading.Lock()
 
 RISK_MAP = LinearSegmentedColormap.from_list("risk", list(RISK_SCALE))
+POINT_MAP = LinearSegmentedColormap.from_list(
+    "points", [risk_color(POINT_START + (1 - POINT_START) * i / 5) for i in range(6)]
+)
+"""Without the low end, which is lost on an empty page."""
 
 
 def draw(height: float, paint: Callable[[Figure], None], width: float = LINE_INCHES) -> str:

@@ -1,4 +1,4 @@
-"""Last part of the report: what is missing, sources, provenance, sign-off."""
+"""What is missing, sources, provenance, and the record of decisions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Any
 
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import list_decision_rows
-from core.findings.evidence import find_not_made
 from core.findings.labels import (
     is_baseline,
-    is_data_independent,
     method_source,
     method_title,
     metric_title,
@@ -18,16 +16,15 @@ from core.findings.labels import (
 )
 from core.findings.tables import describe_missing
 from core.registry import find_method
-from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.material import Material
-from core.report.text import clean_text
-from core.report.verdict import find_review_date
 from core.results import RELEASE
 
 MAX_MISSING = 24
 MAX_DECISIONS = 8
+MAX_NAMED = 3
+"""Methods in a row that share a reason."""
 
 
 def build_limits(material: Material) -> list[Block]:
@@ -36,12 +33,14 @@ def build_limits(material: Material) -> list[Block]:
     missing = _describe_missing_rows(material)
     result: list[Block] = []
     if missing:
+        # A reason is free text, which may tell a count: it stays inside.
+        width = 3 if material.is_external else 4
         result.append(
             blocks.table(
-                ["What", "Where", "State", "Reason"],
-                missing[:MAX_MISSING],
+                ["What", "Where", "State", "Reason"][:width],
+                list(dict.fromkeys(tuple(row[:width]) for row in missing))[:MAX_MISSING],
                 "Everything that failed, was skipped or could not be resolved.",
-                widths=[1.5, 1.2, 0.6, 2.2],
+                widths=[1.5, 1.2, 0.6, 2.2][:width],
             )
         )
         if len(missing) > MAX_MISSING:
@@ -53,9 +52,12 @@ def build_limits(material: Material) -> list[Block]:
         "knows more than assumed, may learn more. “Did not beat the baseline” is not “safe”.",
         "Risk is measured on links and values that this graph holds; what people could learn by "
         "joining the release with other data is outside of it.",
-        "No change of links closes the way through node features: an attacker who uses only them "
-        "learns as much from every release.",
     ]
+    if material.graph.features is not None:
+        limits.append(
+            "No change of links closes the way through node features: an attacker who uses only "
+            "them learns as much from every release."
+        )
     if spec.has_link_threat and spec.sensitive_links is None:
         limits.append(
             "Sensitive links were drawn at random. Links that people really want to "
@@ -82,10 +84,12 @@ def _describe_missing_rows(material: Material) -> list[list[str]]:
     for (metrics, status, reason, where), group in merged.groupby(
         ["metrics", "status", "reason", "where"], sort=False
     ):
-        who = ", ".join(
+        named = [
             "Measures of the release" if method == RELEASE else method_title(method)
             for method in group.method
-        )
+        ]
+        more = len(named) - MAX_NAMED
+        who = ", ".join(named[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
         names = ", ".join(metric_title(metric) for metric in str(metrics).split(", "))
         place = (
             "all releases"
@@ -176,31 +180,13 @@ def build_provenance(material: Material) -> list[Block]:
     return result
 
 
-def build_signoff(material: Material) -> list[Block]:
-    """The decision, to be signed; what the policy refuses is not offered."""
-    options = material.options
-    choices = [clean_text(choice) for choice in _list_choices(material)]
+def build_record(material: Material) -> list[Block]:
+    """The file that was handed out, and who decided what so far."""
+    handouts = _list_handouts(material)
+    name = "SHA-256 of the published file"
+    published = handouts[-1] if handouts else "to be filled in after the publishing run"
     return [
-        {
-            "kind": "signoff",
-            "lead": "Decision on the release of this graph. "
-            + ("Tick one and strike out the others." if len(choices) > 1 else "Tick to confirm."),
-            "choices": choices,
-            "roles": [
-                {"role": "Prepared by", "name": ""},
-                {"role": "Reviewed by", "name": clean_text(options.reviewer, 80)},
-                {"role": "Data protection officer", "name": ""},
-            ],
-            "organisation": clean_text(options.organisation, 80),
-        },
-        blocks.facts(
-            [
-                ("SHA-256 of the published file", _find_published(material)),
-                ("Conditions", "to be filled in"),
-                ("To be reviewed by", find_review_date(material.created)),
-            ],
-            mono=("SHA-256 of the published file",) * bool(_list_handouts(material)),
-        ),
+        blocks.facts([(name, published)], mono=(name,) * bool(handouts)),
         *_build_decisions(material),
     ]
 
@@ -210,7 +196,11 @@ def _build_decisions(material: Material) -> list[Block]:
     rows = list_decision_rows(material.view.decisions)[:MAX_DECISIONS]
     if not rows:
         return []
-    shown = [c for c in DECISION_COLUMNS if not (material.is_external and c in ("Who", "Why"))]
+    shown = [
+        c
+        for c in DECISION_COLUMNS
+        if not (material.is_external and c in ("Who", "Why", "Evidence"))
+    ]
     more = len(material.view.decisions) - len(rows)
     caption = "Decisions on this graph, the newest first; later ones supersede earlier ones."
     return [
@@ -228,32 +218,6 @@ def _list_handouts(material: Material) -> list[str]:
     """Hashes of what was handed out of this audit, oldest first."""
     audit_id = material.view.summary.id
     return [d.file_hash for d in material.view.decisions if d.file_hash and d.audit_id == audit_id]
-
-
-def _find_published(material: Material) -> str:
-    found = _list_handouts(material)
-    return found[-1] if found else "to be filled in after the publishing run"
-
-
-def _list_choices(material: Material) -> list[str]:
-    """What can be decided, the recommended first, the original last."""
-    not_made = find_not_made(material.view)
-    ids = [
-        s.id for s in material.releases if not is_data_independent(s.id) and s.id not in not_made
-    ]
-    ids.sort(key=lambda release: release == ORIGINAL)
-    verdict = material.verdict
-    if verdict is None:
-        return [*(f"Publish: {release_title(release)}" for release in ids), "Do not publish"]
-    first = material.options.chosen or verdict.recommended
-    ids.sort(key=lambda release: release != first)
-    found = [(release, verdict.find(release)) for release in ids]
-    open_ = [(r, v.decision) for r, v in found if v is not None and v.decision != "do_not_publish"]
-    after = {"publish": "", "review": ", after review, because: ______"}
-    choices = [f"Publish: {release_title(r)}{after[decision]}" for r, decision in open_]
-    if any(decision == "publish" for _, decision in open_):
-        return [*choices, "Do not publish"]
-    return ["Do not publish", *choices]
 
 
 def _in_words(name: str) -> str:

@@ -14,18 +14,18 @@ import typst
 from core.audit.states import State
 from core.audit.view import AuditSummary, AuditView
 from core.report.blocks import Block
-from core.report.closing import build_limits, build_provenance, build_signoff, build_sources
-from core.report.editions import FILES, blur_counts, fit_options
+from core.report.closing import build_limits, build_provenance, build_record, build_sources
+from core.report.editions import FILES, fit_options
 from core.report.findings import build_attacks, build_releases, build_risk, build_tradeoff
 from core.report.glossary import build_glossary
 from core.report.material import Material
 from core.report.mechanisms import build_mechanisms
-from core.report.opening import build_graph, build_summary, build_threats
+from core.report.opening import build_graph, build_threats
 from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
 from core.report.promises import build_guarantees
 from core.report.standards import build_standards
 from core.report.text import clean_text, escape_uncovered, needs_more_fonts
-from core.report.verdict import build_page, build_verdict
+from core.report.verdict import build_decision, build_verdict
 
 TEMPLATE = Path(__file__).parents[2] / "assets" / "report" / "report.typ"
 PDF_STANDARD = "ua-1"
@@ -45,7 +45,7 @@ BUILDERS: dict[Section, Callable[[Material], list[Block]]] = {
     "sources": build_sources,
     "glossary": build_glossary,
     "provenance": build_provenance,
-    "signoff": build_signoff,
+    "signoff": build_record,
 }
 
 
@@ -81,7 +81,6 @@ def render_preview(
 def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, Any], dict[str, str]]:
     """What the template sets, as JSON, and the figures: file name → SVG."""
     options = fit_options(options)
-    is_summary = options.edition == "summary"
     material = Material(view, options)
     spec = view.spec
     sections = [
@@ -104,10 +103,10 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
             "release that not every attack was tried on may look safer than it is."
         ),
         "mark": _describe_edition(options),
-        "summary": build_page(material) if is_summary else build_summary(material),
+        "summary": build_decision(material),
         "sections": sections,
     }
-    return (blur_counts(content) if material.is_external else content), material.images
+    return content, material.images
 
 
 def _name_audit(summary: AuditSummary) -> str:

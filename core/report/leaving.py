@@ -12,10 +12,12 @@ def describe_leaving(material: Material) -> str:
     """Which columns leave, and how coarse; withheld ones are not named."""
     spec = material.view.spec
     if spec.publish_columns is None and not spec.generalize:
-        text = (
-            "**What leaves.** The links, and the features as they are; of the other columns only "
-            "the useful one, where a file has it."
-        )
+        leaves = ["The links"]
+        if material.graph.features is not None:
+            leaves.append("the features as they are")
+        if spec.utility is not None:
+            leaves.append("the useful column, where a file has it")
+        text = f"**What leaves.** {', and '.join(leaves)}."
     elif spec.publish_columns is None:
         coarse = dict.fromkeys(text.rpartition(":")[0] for text in spec.generalize)
         named = describe_columns(list(coarse), spec.generalize).removesuffix(

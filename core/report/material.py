@@ -26,6 +26,7 @@ from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict import Verdict, judge
 from core.graph import Graph
 from core.release import ORIGINAL
+from core.report.disclosure import format_count, round_results
 from core.report.options import ReportOptions
 from core.report.text import clean_text
 
@@ -33,10 +34,6 @@ MAX_SHOWN = 8
 """Releases drawn in one chart; tables have all."""
 
 MAX_NAME = 40
-
-SMALL = 10
-FEW = f"fewer than {SMALL}"
-"""What the external edition says of smaller counts."""
 
 MIN_CELL = 5
 """Groups with fewer people are not told apart: a small cell can single somebody out."""
@@ -78,7 +75,9 @@ class Material:
 
     @cached_property
     def results(self) -> pd.DataFrame:
-        return self._select(self.view.results)
+        """Of the chosen releases; for outsiders rounded, so that all that is made of them is."""
+        rows = self._select(self.view.results)
+        return round_results(rows) if self.is_external else rows
 
     @cached_property
     def nodes(self) -> pd.DataFrame:
@@ -106,8 +105,8 @@ class Material:
         return self.options.edition != "internal"
 
     def count(self, number: int) -> str:
-        """A count of people, links or parts of the graph; small ones are not told outside."""
-        return FEW if self.is_external and number < SMALL else f"{number:,}"
+        """A count of people, links or parts of the graph; for outsiders rounded to tens."""
+        return format_count(number) if self.is_external else f"{number:,}"
 
     @cached_property
     def graph(self) -> Graph:

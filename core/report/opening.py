@@ -5,44 +5,20 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from core.audit.scenarios import Threat
-from core.findings import answers
-from core.findings.labels import metric_title
-from core.findings.numbers import format_number, format_percent
+from core.findings.numbers import format_percent
 from core.findings.profile import compute_degree_counts
-from core.findings.tables import list_metrics, main_metric
-from core.findings.tradeoff import compute_tradeoff
+from core.findings.tables import list_metrics
 from core.graph import Attribute
 from core.measures.metrics import METRICS
 from core.report import blocks, charts
 from core.report.blocks import Block
+from core.report.disclosure import SMALL, round_count
 from core.report.leaving import describe_leaving, describe_people
-from core.report.material import MIN_CELL, SMALL, Material
+from core.report.material import MIN_CELL, Material
 from core.report.picture import build_picture
 from core.report.text import clean_text
-from core.report.verdict import build_headline
 
 MAX_CLASSES = 10
-
-TARGETS: dict[Threat, str] = {
-    "link": "withheld links",
-    "included": "the released links",
-    "attribute": "the private attribute",
-    "identity": "who is who",
-}
-
-
-def build_summary(material: Material) -> list[Block]:
-    """The findings in a sentence each."""
-    sentences = build_headline(material)
-    sentences += [answers.answer_attack(material.results, threat) for threat in material.threats]
-    sentences += [answers.answer_defense(material.results, t) for t in material.threats]
-    if len(material.nodes) and not material.is_external:
-        sentences += answers.list_risks(material.nodes)
-    if material.verdict is None:
-        sentences += [_describe_front(material, threat) for threat in material.threats]
-    found = [sentence for sentence in dict.fromkeys(sentences) if sentence]
-    return [blocks.bullets(found or ["Nothing has been computed yet."])]
 
 
 def build_threats(material: Material) -> list[Block]:
@@ -156,64 +132,39 @@ def build_graph(material: Material) -> list[Block]:
     for column in columns:
         role = "private" if column == spec.private else "utility"
         attribute = graph.with_private(column).attribute(column)
-        result.append(_build_classes(attribute, role, SMALL if material.is_external else MIN_CELL))
+        result.append(_build_classes(material, attribute, role))
     return result
 
 
-def _build_classes(attribute: Attribute, role: str, min_cell: int) -> Block:
+def _build_classes(material: Material, attribute: Attribute, role: str) -> Block:
+    """Counts and shares of the classes; small cells are not told, for outsiders all rounded."""
     counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
+    known = int(counts.sum())
     order = np.argsort(-counts, kind="stable")
-    rows = []
-    for code in order[:MAX_CLASSES]:
-        is_small = counts[code] < min_cell
-        rows.append(
-            (
-                attribute.classes[code],
-                f"fewer than {min_cell}" if is_small else f"{counts[code]:,}",
-                "" if is_small else format_percent(attribute.shares[code]),
-            )
-        )
+    groups = [(attribute.classes[code], int(counts[code])) for code in order[:MAX_CLASSES]]
     if len(order) > MAX_CLASSES:
         rest = order[MAX_CLASSES:]
-        is_small = counts[rest].sum() < min_cell
-        rows.append(
-            (
-                f"{len(rest)} more classes",
-                f"fewer than {min_cell}" if is_small else f"{counts[rest].sum():,}",
-                "" if is_small else format_percent(attribute.shares[rest].sum()),
-            )
-        )
+        groups.append((f"{len(rest)} more classes", int(counts[rest].sum())))
     unknown = int((~attribute.known).sum())
     if unknown:
-        few = f"fewer than {min_cell}" if unknown < min_cell else f"{unknown:,}"
-        rows.append(("unknown", few, ""))
+        groups.append(("unknown", unknown))
+    rows = []
+    for name, count in groups:
+        is_small = count < (SMALL if material.is_external else MIN_CELL)
+        shown, total = (
+            (round_count(count), round_count(known))
+            if material.is_external
+            else (
+                count,
+                known,
+            )
+        )
+        text = material.count(count) if material.is_external or not is_small else ""
+        share = "" if is_small or name == "unknown" else format_percent(shown / max(total, 1))
+        rows.append((name, text or f"fewer than {MIN_CELL}", share))
     return blocks.table(
         [f"“{attribute.name}” ({role})", "Nodes", "Share of known"],
         rows,
         f"Classes of the {role} attribute “{attribute.name}”.",
         numeric=(1, 2),
-    )
-
-
-def _describe_front(material: Material, threat: Threat) -> str:
-    """Which releases no other one dominates."""
-    metric, utility = main_metric(material.results, threat), material.find_utility(threat)
-    if metric is None or utility is None:
-        return ""
-    table = compute_tradeoff(material.results, metric, utility, threat=threat)
-    front = table[table.is_pareto].sort_values("risk")
-    if len(table) < 2 or front.empty:
-        return ""
-    names = [
-        f"**{row.title}** ({metric_title(metric)} {format_number(row.risk)}, "
-        f"{metric_title(utility)} {format_number(row.utility)})"
-        for row in front.head(4).itertuples()
-    ]
-    more = f" and {len(front) - 4} more" if len(front) > 4 else ""
-    target = TARGETS[threat]
-    return (
-        f"Against attacks on {target}, no release is both safer and more useful than: "
-        + "; ".join(names)
-        + more
-        + "."
     )

@@ -31,7 +31,7 @@ Section = Literal[
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 SECTION_TITLES: dict[Section, str] = {
-    "verdict": "Verdict and limits",
+    "verdict": "Limits of the policy",
     "threats": "What the adversary is after",
     "graph": "The graph",
     "attacks": "What an adversary could learn",
@@ -45,7 +45,7 @@ SECTION_TITLES: dict[Section, str] = {
     "sources": "Methods and their sources",
     "glossary": "Words used here",
     "provenance": "Provenance",
-    "signoff": "Decision and sign-off",
+    "signoff": "Record of decisions",
 }
 
 

@@ -7,10 +7,16 @@ NIST SP 800-226 and the Five Safes (Desai, Ritchie & Welpton 2016); it is no cer
 
 from __future__ import annotations
 
-from core.audit.scenarios import Scenario, Threat, list_scenarios
-from core.findings.labels import describe_scenario, is_baseline, metric_title, release_title
+from core.audit.scenarios import Scenario, Threat
+from core.findings.labels import (
+    attack_threat,
+    describe_scenario,
+    is_baseline,
+    metric_title,
+    release_title,
+)
 from core.findings.numbers import format_interval
-from core.findings.tables import compute_worst_attacks, main_metric
+from core.findings.tables import compute_worst_attacks, main_metric, select_results
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
@@ -95,16 +101,13 @@ def _build_criteria(material: Material) -> Block:
     verdict = material.verdict
     if verdict is not None and verdict.recommended is not None:
         releases.append(verdict.recommended)
-    planned = list_scenarios(material.view.spec)
+    ran = _list_ran(material)
     rows = []
     for title, what, threats in CRITERIA:
-        count = sum(
-            scenario.threat in threats and not is_baseline(scenario.id)
-            for _, _, scenario in planned
-        )
+        count = len({scenario.method for scenario in ran if scenario.threat in threats})
         texts = [_find_worst(material, release, threats) for release in releases]
         rows.append([title, what, _count_tried(count), *texts])
-    linking = sum(_is_linking(scenario) for _, _, scenario in planned)
+    linking = len({scenario.method for scenario in ran if _is_linking(scenario)})
     rows.insert(
         1,
         ["Linkability", "people found again in another network", _count_tried(linking)]
@@ -118,6 +121,14 @@ def _build_criteria(material: Material) -> Block:
         "was found, by these too.",
         widths=[1, 1.6, 0.7] + [1.1] * len(releases),
     )
+
+
+def _list_ran(material: Material) -> list[Scenario]:
+    """Attacks with a result, baselines left out: what was planned and did not run is not
+    counted, nor is one method twice that met several attackers or columns."""
+    done = select_results(material.results)
+    found = [m for m in dict.fromkeys(done.method) if attack_threat(m) and not is_baseline(m)]
+    return [Scenario.parse(method) for method in found]
 
 
 def _is_linking(scenario: Scenario) -> bool:
@@ -149,12 +160,12 @@ def _say_knowledge(scenario: Scenario) -> str:
 
 def _build_intruder(material: Material) -> Block:
     spec = material.view.spec
-    real = [scenario for _, _, scenario in list_scenarios(spec) if not is_baseline(scenario.id)]
+    real = _list_ran(material)
     known = sorted({_say_knowledge(scenario) for scenario in real}) or ["nothing"]
-    who = "one attack" if len(real) == 1 else f"{len(real)} attacks"
+    who = _count_tried(len({scenario.method for scenario in real}))
     return blocks.facts(
         [
-            ("Who played the intruder", f"{who} of this tool, beside baseline attackers"),
+            ("Who played the intruder", f"{who}, beside baseline attackers"),
             ("What they knew", "; ".join(known)),
             (
                 "Said of the recipient",

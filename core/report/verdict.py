@@ -1,94 +1,198 @@
-"""First of all: may it leave, which limits, what was not tried, what remains."""
+"""The release decision: page 1, and behind it every limit of every release."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from core.findings.labels import release_title
-from core.findings.numbers import format_number
-from core.findings.page_summary import describe_decision, find_subject
-from core.findings.verdict import ReleaseVerdict, Verdict
-from core.findings.verdict_words import (
-    DECISION_MEANINGS,
-    DECISION_TITLES,
-    compute_limit_table,
-    explain_check,
-    explain_others,
+from core.findings.evidence import find_not_made
+from core.findings.facts import STATE_TITLES
+from core.findings.labels import (
+    MAIN_UTILITY_METRICS,
+    is_data_independent,
+    method_title,
+    metric_title,
+    release_title,
 )
+from core.findings.numbers import format_interval, format_number
+from core.findings.page_summary import describe_decision, find_subject, list_deciding
+from core.findings.tables import select_results
+from core.findings.verdict import Check, ReleaseVerdict, Verdict
+from core.findings.verdict_words import DECISION_MEANINGS, DECISION_TITLES
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
-from core.report.material import SMALL, Material
+from core.report.disclosure import format_measured, round_count
+from core.report.material import Material
 from core.report.text import clean_text
+from core.results import RELEASE
 
 MAX_LIMIT_TABLES = 3
 MAX_UNTRIED = 8
-MAX_ROWS = 8
-"""Releases on the summary page."""
+MAX_CHOICES = 3
+"""Releases to tick on page 1; for any other there is a line."""
 
-PEOPLE = ("advantage_share", "expected_found", "share_unique", "share_below_5", "hits_at_1")
-"""Metrics that are shares of the people."""
+NUM_DECIDING = 3
+"""Limits on page 1, the gravest first."""
+
+COLORS = {"publish": "#1b7f4d", "review": "#b26a00", "do_not_publish": "#a82a57"}
 
 PURPOSES = {
-    "recipient": "Who receives it",
+    "recipient": "Recipient",
+    "use": "Purpose",
     "knowledge": "What they know already",
     "secrets": "What must not be learned",
-    "use": "What they need it for",
     "legal_basis": "Legal basis",
-    "conditions": "Conditions",
 }
 """Questions of the guided audit, as `AuditSpec.purpose` answers them."""
 
 TO_FILL = "to be filled in"
 NO_POLICY = (
-    "No release policy was named, so there is no verdict: the numbers below are not held against "
-    "any limit. Name one with “--policy” or on the Verdict page."
+    "No release policy was named, so there is no decision: the numbers below are not held against "
+    "any limit. Name one with “--policy” or on the page Release decision."
 )
 
 
-def build_headline(material: Material) -> list[str]:
-    """The verdict in a sentence, for “In short”."""
-    return [] if material.verdict is None else [describe_decision(material.verdict)]
+def build_decision(material: Material) -> list[Block]:
+    """Page 1: decision, recipient, purpose, people affected, the limits that decide it, what
+    stays useful, conditions, what remains, and (but for outsiders) the signature."""
+    verdict = material.verdict
+    chosen = None if verdict is None else find_subject(verdict)
+    result = [_build_banner(material, verdict, chosen)]
+    if chosen is not None:
+        checks = list_deciding(chosen)
+        result.append(_tabulate_checks(material, chosen, checks[:NUM_DECIDING], is_brief=True))
+    result.append(blocks.facts(_list_terms(material, chosen)))
+    if material.options.edition != "external":
+        result.append(build_signature(material))
+    return result
+
+
+def _build_banner(
+    material: Material, verdict: Verdict | None, chosen: ReleaseVerdict | None
+) -> Block:
+    said = material.view.spec.purpose
+    rows = [
+        (title, clean_text(said.get(key, ""), 160) or TO_FILL) for key, title in PURPOSES.items()
+    ]
+    graph = material.graph
+    people = f"{material.count(graph.num_nodes)}, {material.count(graph.num_edges)} links"
+    rows.append(("People affected", people))
+    if verdict is None or chosen is None:
+        return blocks.card("No decision", "no policy", COLORS["review"], rows, NO_POLICY)
+    title = DECISION_TITLES[chosen.decision]
+    if chosen.decision == "publish":
+        title += f": {release_title(chosen.release)}"
+    policy = f"{clean_text(verdict.policy.title, 60)}, version {verdict.policy.version}"
+    return blocks.card(title, policy, COLORS[chosen.decision], rows, describe_decision(verdict))
+
+
+def _list_terms(material: Material, chosen: ReleaseVerdict | None) -> list[tuple[str, str]]:
+    """Usefulness kept, conditions, what remains and the next review."""
+    conditions = clean_text(material.view.spec.purpose.get("conditions", ""), 240) or TO_FILL
+    rows = [("Conditions", conditions)]
+    if chosen is not None:
+        useful = _describe_usefulness(material, chosen.release)
+        rows = [("Usefulness kept", useful), *rows] if useful else rows
+        if chosen.untried:
+            told = clean_text("; ".join(chosen.untried), 240)
+            rows.append(("Before any release", told))
+    rows.append(
+        (
+            "Residual risk",
+            "The decision holds for this graph, these releases and the attacks that ran. A new "
+            "attack, a second release of the same people, or data that others publish can "
+            "change it.",
+        )
+    )
+    rows.append(("Review by", find_review_date(material.created)))
+    return rows
+
+
+def _describe_usefulness(material: Material, release: str) -> str:
+    """The main measure of usefulness on a release beside the original."""
+    for metric in MAIN_UTILITY_METRICS:
+        rows = select_results(material.results, metric, method=RELEASE).set_index("release")
+        if release not in rows.index:
+            continue
+        texts = {r: format_interval(*rows.loc[r, ["value", "low", "high"]]) for r in rows.index}
+        beside = f", original {texts[ORIGINAL]}" if release != ORIGINAL in texts else ""
+        return f"{metric_title(metric)} {texts[release]}{beside}"
+    return ""
+
+
+def build_signature(material: Material) -> Block:
+    """What can be decided, to be ticked and signed; what the policy refuses is not offered."""
+    options = material.options
+    choices = [clean_text(choice) for choice in _list_choices(material)]
+    if len(choices) > MAX_CHOICES + 1:
+        choices = [*choices[:MAX_CHOICES], "Publish another release: ______", "Do not publish"]
+    return {
+        "kind": "signoff",
+        "lead": "Tick one and strike out the others." if len(choices) > 1 else "Tick to confirm.",
+        "choices": list(dict.fromkeys(choices)),
+        "roles": [
+            {"role": "Prepared by", "name": ""},
+            {"role": "Reviewed by", "name": clean_text(options.reviewer, 80)},
+            {"role": "Data protection officer", "name": ""},
+        ],
+        "organisation": clean_text(options.organisation, 80),
+    }
+
+
+def _list_choices(material: Material) -> list[str]:
+    """The recommended release first, the original last."""
+    not_made = find_not_made(material.view)
+    ids = [
+        s.id for s in material.releases if not is_data_independent(s.id) and s.id not in not_made
+    ]
+    ids.sort(key=lambda release: release == ORIGINAL)
+    verdict = material.verdict
+    if verdict is None:
+        return [*(f"Publish: {release_title(release)}" for release in ids), "Do not publish"]
+    first = material.options.chosen or verdict.recommended
+    ids.sort(key=lambda release: release != first)
+    found = [(release, verdict.find(release)) for release in ids]
+    open_ = [(r, v.decision) for r, v in found if v is not None and v.decision != "do_not_publish"]
+    is_open = any(decision == "publish" for _, decision in open_)
+    choices = [
+        f"Publish: {release_title(r)}" + ", after review, because: ______" * (decision != "publish")
+        for r, decision in open_
+    ]
+    return [*choices, "Do not publish"] if is_open else ["Do not publish", *choices]
 
 
 def build_verdict(material: Material) -> list[Block]:
     """Decision and limits of every release, the reasons, and what was not tried."""
     verdict = material.verdict
     if verdict is None:
-        return [blocks.warning(NO_POLICY), *build_purpose(material)]
-    policy = verdict.policy
-    result = [
-        blocks.paragraph(describe_decision(verdict)),
-        build_decisions(material, verdict),
-        blocks.note(
-            f"Policy “{clean_text(policy.title, 80)}”, version {policy.version}. "
-            f"{clean_text(policy.summary, 400)} "
-            + "; ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
-            + "."
-        ),
-    ]
+        return [blocks.paragraph("Without a policy there are no limits to hold releases against.")]
+    meanings = "; ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
+    summary = clean_text(verdict.policy.summary, 400)
+    result = [_build_decisions(material, verdict), blocks.note(f"{summary} {meanings}.")]
     for release in choose_detailed(verdict)[:MAX_LIMIT_TABLES]:
-        result.append(build_limit_table(release, material.is_external))
-    result += _build_untried(verdict)
-    return [*result, *build_purpose(material), *build_residual(material, verdict)]
+        result.append(_tabulate_checks(material, release, list(release.checks)))
+    return [*result, *_build_untried(verdict)]
 
 
-def build_decisions(material: Material, verdict: Verdict, most: int | None = None) -> Block:
-    """A row a release: the decision and what it rests on; the first `most` of them."""
-    reasons = dict(explain_others(verdict, material.view.results))
+def _build_decisions(material: Material, verdict: Verdict) -> Block:
+    """A row a release: the decision, and the limits that speak against it by their state."""
     rows = []
-    for release in _list_shown(material, verdict)[:most]:
-        best = release.release == verdict.recommended
-        why = "recommended: meets every limit, first of those by usefulness" if best else ""
+    for release in _list_shown(material, verdict):
+        against = [
+            f"{state}: {', '.join(c.limit.title for c in checks)}"
+            for state, checks in _group_checks(release).items()
+            if state != "met"
+        ]
         rows.append(
             [
-                release_title(release.release),
+                release_title(release.release)
+                + " (recommended)" * (release.release == verdict.recommended),
                 DECISION_TITLES[release.decision],
-                why or reasons.get(release.release, ""),
+                "; ".join([*release.refuted, *against]) or "all limits met",
             ]
         )
     return blocks.table(
-        ["Release", "Verdict", "Why"],
+        ["Release", "Decision", "Limits"],
         rows,
         "Every release under the policy, all threats together.",
         widths=[1.2, 0.8, 2.6],
@@ -96,43 +200,49 @@ def build_decisions(material: Material, verdict: Verdict, most: int | None = Non
     )
 
 
-def build_page(material: Material) -> list[Block]:
-    """All on one page: the verdict, every release, the limits, the next review."""
-    verdict = material.verdict
-    if verdict is None:
-        return [blocks.warning(NO_POLICY)]
-    chosen = choose_detailed(verdict)[:1]
-    untried = list(dict.fromkeys(text for r in chosen for text in r.untried))
-    result = [
-        blocks.paragraph(describe_decision(verdict)),
-        build_decisions(material, verdict, MAX_ROWS),
-        *(build_limit_table(release, material.is_external) for release in chosen),
-    ]
-    if untried:
-        result.append(blocks.note(clean_text(". ".join(untried) + ".", 500)))
-    return [
-        *result,
-        blocks.note(f"Review by {find_review_date(material.created)}. Details: the full report."),
-    ]
+def _group_checks(release: ReleaseVerdict) -> dict[str, list[Check]]:
+    found: dict[str, list[Check]] = {}
+    for check in list_deciding(release):
+        found.setdefault(STATE_TITLES[check.state], []).append(check)
+    return found
 
 
-def build_limit_table(release: ReleaseVerdict, is_external: bool = False) -> Block:
-    """The limits of one release with what was measured; outside, shares of fewer than ten people
-    are given as a bound."""
-    table = compute_limit_table(release).drop(columns=["By"])
-    if is_external:
-        for row, check in enumerate(release.checks):
-            found = check.evidence
-            is_share = check.limit.metric in PEOPLE and found.value is not None and found.n > 0
-            if is_share and (found.value or 0.0) * found.n < SMALL:
-                table.loc[row, "Measured"] = f"below {format_number(SMALL / found.n)}"
+def _tabulate_checks(
+    material: Material, release: ReleaseVerdict, checks: list[Check], is_brief: bool = False
+) -> Block:
+    """Limits of one release with what was measured, rounded as the edition asks for."""
+    rows = []
+    for check in checks:
+        found, limit = check.evidence, check.limit
+        ends = (found.value, found.low, found.high)
+        measured = (
+            format_measured(limit.metric, *ends, found.n)
+            if material.is_external
+            else format_interval(*ends)
+        )
+        n = round_count(found.n) if material.is_external else found.n
+        attack = method_title(found.attack) if found.attack not in ("", RELEASE) else ""
+        row = [limit.title, measured, format_number(limit.limit), STATE_TITLES[check.state]]
+        rows.append(row if is_brief else [*row, attack, f"{n:,}" if n else "", limit.source])
+    name = release_title(release.release)
+    if is_brief:
+        more = len(release.checks) - len(rows)
+        rest = f"; {more} more in section 1" if more else ""
+        return blocks.table(
+            ["Limit on", "Measured", "At most", "State"],
+            rows,
+            f"{name}: the limits that decide{rest}.",
+            numeric=(1, 2),
+            widths=[2.2, 1.3, 0.6, 0.8],
+            inline=True,
+        )
     return blocks.table(
-        ["Limit on", "Measured", "At most", "State", "n", "Source"],
-        table.to_numpy().tolist(),
-        f"{release_title(release.release)}: every limit of the policy with the worst value over "
-        "all attacks; the interval ends at the highest upper end.",
-        numeric=(1, 2, 4),
-        widths=[1.8, 0.8, 0.6, 0.7, 0.5, 1.8],
+        ["Limit on", "Measured", "At most", "State", "By", "n", "Source"],
+        rows,
+        f"{name}: every limit of the policy with the worst value over all attacks; the interval "
+        "ends at the highest upper end.",
+        numeric=(1, 2, 5),
+        widths=[1.7, 0.8, 0.6, 0.7, 1.0, 0.5, 1.6],
     )
 
 
@@ -140,34 +250,6 @@ def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:
     """The release that the decision is about, then the original."""
     found = (find_subject(verdict), verdict.find(ORIGINAL))
     return list({r.release: r for r in found if r is not None}.values())
-
-
-def build_purpose(material: Material) -> list[Block]:
-    """What was said of the release; what was not asked is left to be filled in."""
-    said = material.view.spec.purpose
-    rows = [
-        (title, clean_text(said.get(key, ""), 300) or TO_FILL) for key, title in PURPOSES.items()
-    ]
-    return [blocks.heading("Purpose and recipient"), blocks.facts(rows)]
-
-
-def build_residual(material: Material, verdict: Verdict) -> list[Block]:
-    """What stays after the decision, and when it has to be looked at again."""
-    chosen = verdict.find(verdict.recommended) if verdict.recommended else None
-    sentences = []
-    if chosen is not None:
-        sentences += [
-            f"What remains on {release_title(chosen.release)}: {explain_check(check)}."
-            for check in chosen.checks
-            if check.evidence.value is not None and check.decision == "publish"
-        ][:4]
-    sentences += [
-        "The verdict holds for this graph, these releases and the attacks that ran. A new attack, "
-        "a second release of the same people, or data that others publish can change it.",
-        f"Review by **{find_review_date(material.created)}**, and before any further release of "
-        "these people.",
-    ]
-    return [blocks.heading("Residual risk and review"), blocks.bullets(sentences)]
 
 
 def find_review_date(created: datetime) -> str:

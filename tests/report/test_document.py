@@ -70,7 +70,7 @@ def test_text_holds_findings_and_sign_off(pdf):
         "Audit of <b>friends</b>",
         "Institute & Sons",
         "R. Viewer",
-        "In short",
+        "Release decision",
         "Common neighbours",
         "0.84 [0.80, 0.88]",
         "0.23 [0.17, 0.29] above the best baseline attacker",
@@ -160,7 +160,7 @@ def test_sections_and_releases_are_chosen(view):
     options = ReportOptions(sections=("tradeoff", "signoff"), releases=(RELEASES[1],))
     content, _ = build_content(view, options)
     assert [s["key"] for s in content["sections"]] == ["tradeoff", "signoff"]
-    assert "0.9" not in str(content["sections"][1]["blocks"][0]["choices"])
+    assert "0.9" not in str(content["summary"][-1]["choices"])
     with pytest.raises(InputError, match="release must be one of the audit's"):
         build_content(view, ReportOptions(releases=("nonsense",)))
     with pytest.raises(InputError, match="report section must be a known one"):
@@ -393,7 +393,7 @@ def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
         "the data",
     ] in table["rows"]
     assert "exceeds its data-independent baseline" in str(parts)
-    assert "twin" not in str(content["sections"][1])
+    assert "data_free" not in str(content["summary"][-1])
 
 
 def test_people_are_shown_by_risk_or_by_what_the_attacker_adds(view):

@@ -1,0 +1,152 @@
+"""What outsiders may read: audits that differ in small counts alone give one and the same paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.audit.view import AuditView
+from core.findings.policy import find_policy
+from core.graph import Attribute, Graph
+from core.report import ReportOptions
+from core.report.disclosure import (
+    FEW,
+    SMALL,
+    format_count,
+    format_measured,
+    round_count,
+    round_results,
+)
+from core.report.document import build_content
+from tests.figures.conftest import RELEASES, make_results, make_view, result_row
+
+NUM_NODES, NUM_LINKS = 64, 200
+
+
+def make_graph(few: int) -> Graph:
+    """`few` people without a link, of a class, and of unknown label; ids and links of its own."""
+    linked = np.arange(NUM_NODES - few)
+    ring = np.column_stack([linked, np.roll(linked, 1)])
+    rng = np.random.default_rng(few)
+    pairs = {tuple(sorted(map(int, pair))) for pair in ring}
+    pairs |= {(0, int(other)) for other in linked[1 : 20 + few]}  # the largest degree
+    while len(pairs) < NUM_LINKS:
+        pairs.add(tuple(sorted(map(int, rng.choice(linked, 2, replace=False)))))
+    private = np.repeat([0, 1, 2], [40, 24 - few, few])
+    label = np.repeat([0, 1, -1], [20, 44 - few, few])
+    return Graph.from_pairs(
+        np.array(sorted(pairs)),
+        NUM_NODES,
+        node_ids=tuple(f"p{few}q{i}" for i in range(NUM_NODES)),
+        attributes={
+            "private": Attribute("private", private, ("big", "middle", "rare")),
+            "label": Attribute("label", label, ("x", "y")),
+        },
+        name="planted",
+    )
+
+
+def make_planted(few: int) -> AuditView:
+    """An audit in which every small number is `few`."""
+    graph = make_graph(few)
+    base = make_results()
+    base["n"] = np.where(base.metric == "auc", few, base.n)
+    rows = [
+        result_row(release, method, metric, few / NUM_NODES, 0.01, NUM_NODES)
+        for release in RELEASES
+        for method, metric in (
+            ("degree_triangles", "expected_found"),
+            ("degree_triangles", "hits_at_1"),
+            ("common_neighbors", "advantage_share"),
+            ("release", "share_unique"),
+            ("release", "share_below_5"),
+        )
+    ]
+    rows.append(
+        result_row(
+            RELEASES[1],
+            "gcn",
+            "auc",
+            None,
+            status="skipped",
+            reason=f"**{few}** people, people: {few}, {few} exposed persons",
+        )
+    )
+    results = pd.concat([base, pd.DataFrame(rows, columns=base.columns)], ignore_index=True)
+    view = make_view(graph)
+    spec = view.spec.model_copy(
+        update={
+            "policy": find_policy("public").model_dump(mode="json"),
+            "root_seed": 1000 + few,
+            "leave_out": tuple(f"p{few}out{i}" for i in range(few)),
+            "sensitive_links": tuple((f"p{few}q{i}", f"p{few}q{i + 1}") for i in range(few)),
+        }
+    )
+    return replace(view, spec=spec, results=results)
+
+
+@pytest.fixture(scope="module")
+def planted() -> dict[int, AuditView]:
+    return {few: make_planted(few) for few in (6, 7, 8)}
+
+
+@pytest.mark.parametrize("edition", ["external", "summary"])
+def test_small_counts_do_not_reach_any_sentence_table_figure_or_alternative_text(planted, edition):
+    papers = [build_content(v, ReportOptions(edition=edition)) for v in planted.values()]
+    content, images = papers[0]
+    for other, drawn in papers[1:]:
+        assert list(other) == list(content)
+        assert other["summary"] == content["summary"]
+        for mine, theirs in zip(content["sections"], other["sections"], strict=True):
+            assert theirs == mine, mine["key"]
+        assert drawn == images
+        assert other == content
+    assert (("about 60" in str(content)) and FEW in str(content)) or edition == "summary"
+
+
+def test_the_internal_edition_tells_them(planted):
+    """Else the test above would pass on any paper."""
+    papers = [build_content(view, ReportOptions()) for view in planted.values()]
+    for few, (content, _) in zip(planted, papers, strict=True):
+        text = str(content)
+        assert f"'{few}'" in text
+        assert f"**{few}** people" in text or f"{few} exposed persons" in text
+        assert f"p{few}q" not in text  # people are named by rank
+
+
+def test_neither_id_nor_hash_nor_the_largest_degree_leaves(planted):
+    view = planted[7]
+    content, images = build_content(view, ReportOptions(edition="external"))
+    text = str(content) + "".join(images.values())
+    graph = view.load_graph()
+    assert graph.content_hash[:12] not in text
+    assert not any(node in text for node in graph.node_ids)
+    assert "at most" not in str([s for s in content["sections"] if s["key"] == "graph"])
+    assert graph.degrees.max() > 20
+
+
+@given(st.integers(0, 10**6))
+def test_counts_are_rounded_to_tens(number):
+    shown = round_count(number)
+    assert shown % SMALL == 0
+    assert format_count(number) == (FEW if number < SMALL else f"about {shown:,}")
+    assert number < SMALL or abs(shown - number) <= SMALL / 2
+
+
+@given(st.integers(1, 5000), st.floats(0, 1))
+def test_a_share_of_few_people_is_a_bound_that_holds(n, value):
+    text = format_measured("expected_found", value, value, value, n)
+    assert text.startswith("below") == (value * n < SMALL)
+    assert not format_measured("auc", value, None, None, n).startswith("below")
+
+
+def test_rounding_changes_no_other_value():
+    rows = make_results()
+    rounded = round_results(rows)
+    pd.testing.assert_series_equal(rounded.value, rows.value)
+    assert set(rounded.n) <= {40}
