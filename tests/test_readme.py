@@ -24,7 +24,7 @@ SMALLER = {
     "--defense random_deletion:strength=0.3 --defense edge_rand:epsilon=6": "--defense edge_rand",
     "--attack all --defense all": "--attack label_propagation --repeats 1",
     "--repeats 5": "--repeats 1",
-    "--aware": "--aware --repeats 1",
+    "--adaptive": "--adaptive --repeats 1",
     "--trials 2000": "--trials 100",
 }
 """The same commands on less: fewer methods, repeats and trials."""

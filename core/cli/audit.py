@@ -59,7 +59,7 @@ def add_audit(commands: Any) -> None:
         help="a defense, or 'all'; may be repeated",
     )
     audit.add_argument(
-        "--no-twins",
+        "--no-data-independent",
         action="store_true",
         help="leave out the data-independent baselines of syntheses",
     )

@@ -21,7 +21,7 @@ def add_identity(parser: argparse.ArgumentParser) -> None:
         "--identity", action="store_true", help="can people be found in it by their links?"
     )
     parser.add_argument(
-        "--known-graph",
+        "--auxiliary-graph",
         type=Path,
         metavar="FILE",
         help="a second graph of the same people; else one is simulated by sampling",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def add_knowledge(parser: argparse.ArgumentParser) -> None:
-    """--aware, --evaluation, --included-links, --releases-held, --hold-every-defense,
-    --publisher-knows, --attacker-known, --attacker-graph, --joint and --group."""
+    """--adaptive, --evaluation, --released-links, --composition, --hold-every-defense,
+    --publisher-knows, --auxiliary-known, --shadow-graph, --joint and --group."""
     parser.add_argument(
         "--publisher-knows",
         choices=("none", "public", "column"),
@@ -25,14 +25,15 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         "knows too (public), or the whole column",
     )
     parser.add_argument(
-        "--attacker-known",
+        "--auxiliary-known",
+        dest="attacker_known",
         metavar="SHARE,…",
         help="further attackers, each knowing such a share of the values, of people of their own: "
         "0.1, or degree:0.1 for people with many links rather, community:0.1 for everybody of "
         "some communities",
     )
     parser.add_argument(
-        "--attacker-graph",
+        "--shadow-graph",
         type=Path,
         nargs="+",
         metavar="FILE",
@@ -54,7 +55,7 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         "others; both allowed",
     )
     parser.add_argument(
-        "--aware",
+        "--adaptive",
         action="store_true",
         help="run each attack on links and columns also by one who knows the defense",
     )
@@ -65,12 +66,13 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         "ends have as many links, or both sides at distance two",
     )
     parser.add_argument(
-        "--included-links",
+        "--released-links",
         action="store_true",
         help="attack what went into a release: which of its links are real?",
     )
     parser.add_argument(
-        "--releases-held",
+        "--composition",
+        dest="releases_held",
         type=int,
         metavar="K",
         help="released links, attacked by one who holds K releases of the same graph as well",
@@ -92,7 +94,7 @@ def read_knowledge(
     if options.evaluation is not None:
         fields["evaluation"] = options.evaluation
     if options.adaptive:
-        fields["aware"] = True
+        fields["adaptive"] = True
     if options.publisher_knows is not None:
         fields["publisher_knows"] = options.publisher_knows
     if options.attacker_known is not None:
@@ -123,7 +125,7 @@ def read_knowledge(
         for text in named:
             key = text.partition(":")[0]
             if key != "all" and needs_released_links(key):
-                raise InputError(key, "needs released links", remedy="use --included-links")
+                raise InputError(key, "needs released links", remedy="use --released-links")
 
 
 def read_shadow_graph(
@@ -138,7 +140,7 @@ def read_shadow_graph(
     path, *tables = options.shadow_graph
     if len(tables) > 1:
         rule = "must be a file of links and, at most, a node table"
-        raise InputError("--attacker-graph", rule, len(options.shadow_graph))
+        raise InputError("--shadow-graph", rule, len(options.shadow_graph))
     if not path.exists() and not tables and str(path) in {d.name for d in list_datasets()}:
         loaded = load_dataset(str(path))
     else:
@@ -210,7 +212,7 @@ def _read_shares(texts: Sequence[str]) -> list[float]:
         return [float(part) for part in texts]
     except ValueError:
         raise InputError(
-            "--attacker-known",
+            "--auxiliary-known",
             "must be shares between 0 and 1 joined by commas",
             ",".join(texts),
         ) from None

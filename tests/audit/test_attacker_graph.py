@@ -129,7 +129,7 @@ def test_the_command_line_audits_it(files, audit_home):
     options = command.build_parser().parse_args(
         [
             *["audit", "--graph", str(files / "own.graphml"), "--private", "seniority"],
-            *["--attacker-graph", str(files / "other.graphml"), "--repeats", "1"],
+            *["--shadow-graph", str(files / "other.graphml"), "--repeats", "1"],
             *["--attack", "neighbourhood_classifier:trees=50,folds=2,rounds=1", "--out", "out"],
         ]
     )
@@ -150,7 +150,7 @@ def test_the_command_line_tells_which_columns_are_taught(tmp_path, capsys, audit
         [
             *["audit", "--graph", str(tmp_path / "own.graphml"), "--attack", attack],
             *["--private", "seniority", "--private", "affiliation", "--repeats", "1"],
-            *["--attacker-graph", str(tmp_path / "other.graphml"), "--out", "out"],
+            *["--shadow-graph", str(tmp_path / "other.graphml"), "--out", "out"],
         ]
     )
     spec, graph = build(options, audit_home)
@@ -168,7 +168,7 @@ def test_a_node_table_may_hold_another_private_column_alone(tmp_path, capsys, au
     options = command.build_parser().parse_args(
         [
             *["audit", "--graph", "social", "--attack", "class_prior", "--out", "out"],
-            *["--private", "seniority", "--private", "affiliation", "--attacker-graph"],
+            *["--private", "seniority", "--private", "affiliation", "--shadow-graph"],
             *[str(tmp_path / "links.csv"), str(tmp_path / "people.csv")],
         ]
     )
@@ -184,7 +184,7 @@ def test_the_command_line_says_what_is_wrong_in_one_line(files, tmp_path, capsys
     strangers = tmp_path / "s.csv"
     strangers.write_text("a,b\nanna,ben\nben,cleo\n")
     arguments = ["audit", "--graph", files / "own.graphml", "--private", "seniority"]
-    arguments += ["--repeats", "1", "--out", tmp_path / "o", "--attacker-graph"]
+    arguments += ["--repeats", "1", "--out", tmp_path / "o", "--shadow-graph"]
     for given in ([strangers], [tmp_path / "missing.csv"], [strangers, strangers, strangers]):
         assert command.main([str(a) for a in [*arguments, *given]]) == 2
         assert len(capsys.readouterr().err.strip().splitlines()[-1:]) == 1

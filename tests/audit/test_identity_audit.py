@@ -88,7 +88,7 @@ def test_a_second_graph_is_used(tmp_path, capsys, audit_home):
     ends = np.array(graph.node_ids)[graph.edges]
     known.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in ends))
     out = tmp_path / "out"
-    arguments = ["audit", "--graph", "karate", "--known-graph", known, "--seeds-known", "5"]
+    arguments = ["audit", "--graph", "karate", "--auxiliary-graph", known, "--seeds-known", "5"]
     arguments += ["--attack", "seeded_percolation", "--repeats", "1", "--out", out]
     code, said = run(*arguments, capsys=capsys)
     assert code == 0, said
@@ -103,7 +103,7 @@ def test_a_second_graph_is_used(tmp_path, capsys, audit_home):
 def test_a_second_graph_is_read_in_the_reader_process(tmp_path, capsys, audit_home, monkeypatch):
     monkeypatch.setenv("AUDIT_READ_MB", "1")
     known = write_links(tmp_path / "known.csv", ["1", "2", "3"])
-    arguments = ["--graph", "karate", "--known-graph", known, "--out", tmp_path / "out"]
+    arguments = ["--graph", "karate", "--auxiliary-graph", known, "--out", tmp_path / "out"]
     code, said = run("audit", *arguments, capsys=capsys)
     assert code == 2
     assert "file 'known.csv' must be read within 1 MB" in said
@@ -112,8 +112,8 @@ def test_a_second_graph_is_read_in_the_reader_process(tmp_path, capsys, audit_ho
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--known-graph", "STRANGERS"], "must have people in common"),
-        (["--known-graph", "MISSING"], "MISSING"),
+        (["--auxiliary-graph", "STRANGERS"], "must have people in common"),
+        (["--auxiliary-graph", "MISSING"], "MISSING"),
         (["--seeds-known", "100"], "known seeds must be at most the 34 people"),
         (["--seeds-known", "-1"], "identity.seeds_known"),
         (["--overlap", "1.5"], "identity.overlap"),

@@ -151,7 +151,7 @@ def test_a_publishing_run_is_told_the_column_and_no_invented_set(monkeypatch):
 
 def test_the_command_reads_who_knows_what(tmp_path, audit_home, capsys):
     words = "audit --graph social --private seniority --private affiliation --group label"
-    words += " --joint known --attacker-known 0.1,0.3,degree:0.1 --publisher-knows column"
+    words += " --joint known --auxiliary-known 0.1,0.3,degree:0.1 --publisher-knows column"
     words += f" --attack class_prior --repeats 1 --out {tmp_path}"
     assert main(words.split()) == 0
     content = json.loads((tmp_path / "audit.json").read_text())
@@ -166,9 +166,9 @@ def test_the_command_reads_who_knows_what(tmp_path, audit_home, capsys):
         "joint:known",
     }
     assert {r["target"] for r in rows} == {"seniority", "affiliation"}
-    assert main([*words.split(), "--attacker-known", "lots"]) == 2
-    assert "--attacker-known" in capsys.readouterr().err
-    assert main([*words.split(), "--attacker-known", "1.5"]) == 2
+    assert main([*words.split(), "--auxiliary-known", "lots"]) == 2
+    assert "--auxiliary-known" in capsys.readouterr().err
+    assert main([*words.split(), "--auxiliary-known", "1.5"]) == 2
 
 
 def test_the_publishers_targets_are_everybody_where_it_knows_everybody():

@@ -123,7 +123,7 @@ def test_an_attack_on_links_inside_is_no_case_where_they_are_not_attacked():
     parser = argparse.ArgumentParser()
     add_knowledge(parser)
     options = parser.parse_args([])
-    with pytest.raises(InputError, match="--included-links"):
+    with pytest.raises(InputError, match="--released-links"):
         read_knowledge(
             options, {"attacks": [{"key": "mechanism_posterior"}]}, ["mechanism_posterior"]
         )
