@@ -161,6 +161,7 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
     """The graph of the catalogue or of a file; what loading dropped is told."""
     from core.data.catalogue import list_datasets, load_dataset
     from core.data.sandbox import load_in_sandbox
+    from core.data.warnings import find_telling_columns
 
     names = {info.name for info in list_datasets()}
     unknown = [value for text in options.unknown for value in text.split(",")]
@@ -198,6 +199,10 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
         tell(f"note: {note}")
     if options.nodes and not unknown:
         _warn_of_markers(options, tell)
+    for name in filter(None, (options.private, *(getattr(options, "more_private", None) or ()))):
+        graph = loaded.graph.with_private(name)
+        for column in find_telling_columns(graph, graph.attribute(name)):
+            tell(f"warning: {column}")
     return loaded
 
 

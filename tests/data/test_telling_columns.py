@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import mutual_info_score, roc_auc_score
 
+from core.cli.main import main
 from core.data.profile import compute_profile
 from core.data.warnings import TELLS, find_telling_columns
 from core.graph import MISSING, Attribute, Graph
@@ -112,6 +113,20 @@ def test_one_class_of_many_an_attribute_and_numbers_are_found():
     assert found["town"].auc == pytest.approx(1.0)
     assert found["code"].share_right == 1.0
     assert found["age"].strength > 0.8
+
+
+def test_the_command_warns_when_it_loads(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "home"))
+    rows = [f"p{i},{'xy'[i % 2]},{i * i % 7},{1 - i % 2}" for i in range(60)]
+    (tmp_path / "n.csv").write_text("id,secret,other,flag\n" + "\n".join(rows) + "\n")
+    links = [f"p{i},p{(i + 1) % 60}" for i in range(60)]
+    (tmp_path / "l.csv").write_text("source,target\n" + "\n".join(links) + "\n")
+    files = ["--graph", str(tmp_path / "l.csv"), "--nodes", str(tmp_path / "n.csv")]
+    assert main(["ledger", *files, "--private", "secret"]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning")]
+    assert len(said) == 1
+    assert "Column 'flag' alone gives away 'secret'" in said[0]
+    assert "leave 'flag' out" in said[0]
 
 
 def test_unknown_values_are_left_out_and_few_known_ones_say_nothing():
