@@ -172,10 +172,12 @@ class Defense(Method):
     """Makes a release of a graph.
 
     is_reported_twice: both ends of a link report it, so that a recipient gets 2ε of it.
+    changes_graph: whether it does anything to links or columns that an attacker could rehearse.
     """
 
     kind: ClassVar[Kind] = "defense"
     is_reported_twice: ClassVar[bool] = False
+    changes_graph: ClassVar[bool] = True
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""

@@ -161,9 +161,9 @@ def _compare(chosen: list[AuditSummary]) -> None:
         with column:
             view = cache.load_view(audit.id)
             st.header(f"{escape(audit.graph_name)} · {audit.id}", anchor=False)
-            spec = view.spec
+            spec, threats = view.spec, view.spec.threats
             st.caption(
-                f"private: {escape(spec.private or 'none')}, known {spec.known:.0%}; "
+                f"private: {escape(threats.private or 'none')}, known {threats.known:.0%}; "
                 f"{count_noun(spec.num_repeats, 'repeat')}; root seed {spec.root_seed}"
             )
             for threat in list_threats(view.results):

@@ -48,11 +48,11 @@ def main() -> None:
 
 
 def _show_graph(graph: Graph) -> None:
-    threats = session.current_threats()
+    choice = session.current_threats()
     profile = cache.compute_profile(
         st.session_state["graph"],
-        threats.private,
-        threats.utility,
+        choice.threats.private,
+        choice.disclosure.utility,
         st.session_state.get("load_reports", {}).get(st.session_state["graph"]),
     )
     page.show_answer(_describe(graph, profile))

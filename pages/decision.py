@@ -226,12 +226,14 @@ def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, 
         return f"Try {release_title(choice.id)}", fields
     preset = next(p for p in PRESETS if p.key == proposal.key)
     keys = preset.choose_attacks(
-        view.spec.has_link_threat, view.spec.private is not None, view.spec.identity is not None
+        view.spec.threats.has_links,
+        view.spec.threats.private is not None,
+        view.spec.threats.identity is not None,
     )
     kept = [c for c in view.spec.attacks if c.key not in keys]
     fields["attacks"] = [*kept, *(MethodChoice(key=key) for key in keys)]
     fields["num_repeats"] = max(preset.num_repeats, view.spec.num_repeats)
-    fields["adaptive"] = view.spec.adaptive or preset.adaptive
+    fields["adaptive"] = view.spec.knowledge.adaptive or preset.adaptive
     return f"Run the {preset.title.lower()} audit", fields
 
 

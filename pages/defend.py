@@ -282,8 +282,8 @@ def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:
     """The attacks of the open audit, or those of the quick look."""
     if view is not None:
         return view.spec.attacks
-    threats = session.current_threats()
-    keys = PRESETS[0].choose_attacks(threats.has_link_threat, threats.private is not None)
+    choice = session.current_threats()
+    keys = PRESETS[0].choose_attacks(choice.has_links, choice.threats.private is not None)
     st.caption(f"No attacks were run yet: the quick look ({len(keys)} attacks) will be.")
     return tuple(MethodChoice(key=key) for key in keys)
 

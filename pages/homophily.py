@@ -28,10 +28,12 @@ def main() -> None:
         help=explain_term("GHRatio"),
     )
     view = page.require_view("GHRatios are measured by an audit.")
-    has_ratios = view.spec.private is not None and view.profile.ghratio_combined.notna().any()
+    has_ratios = (
+        view.spec.threats.private is not None and view.profile.ghratio_combined.notna().any()
+    )
     if not has_ratios:
         st.info(escape(explain_missing_ratios(view), 300), icon=":material/info:")
-        if view.spec.has_link_threat:
+        if view.spec.threats.has_links:
             _show_pairs(view)
     else:
         _show_ratios(view)
@@ -49,7 +51,7 @@ def _show_ratios(view: AuditView) -> None:
         "ghratio",
     )
     names = ["Neighbours against role peers"]
-    names += ["Ends of withheld links"] if view.spec.has_link_threat else []
+    names += ["Ends of withheld links"] if view.spec.threats.has_links else []
     tabs = st.tabs(names, key="homophily-tabs", on_change="rerun")
     if tabs[0].open:
         with tabs[0]:

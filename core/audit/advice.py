@@ -17,8 +17,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
+from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.threat_sampling import draw_repeat, list_seen, prepare_graph
+from core.audit.threat_sampling import draw_repeat
 from core.context import Context, Peer
 from core.data.release_columns import show_columns
 from core.data.splits import draw_attribute_threat
@@ -114,16 +115,19 @@ def compute_advice(
     InputError where nothing is at stake for the node, UnsupportedError where the attack
     declines.
     """
-    spec = spec.model_copy(update={"hide_links": None, "test_links": 0.0})
-    if spec.private is None:
+    spec = spec.update(hide_links=None, test_links=0.0)
+    if spec.threats.private is None:
         raise InputError("advice", "needs a private column", remedy="choose one on the Data page")
-    graph = prepare_graph(spec, graph)
+    audit = PreparedAudit(spec, graph)
+    graph = audit.graph
     # Less the useful column, whose prediction is measured on the same features.
-    graph = show_columns(graph, [n for n in list_seen(spec, graph) if n != spec.utility])
-    node, code = _find_node(graph, graph.attribute(spec.private), request.node)
+    graph = show_columns(
+        graph, [n for n in list_seen(spec.disclosure, graph) if n != spec.disclosure.utility]
+    )
+    node, code = _find_node(graph, graph.attribute(spec.threats.private), request.node)
     attack = request.attack.make("attribute_attack")
     assert isinstance(attack, AttributeAttack)
-    repeats = list(islice(_draw_at_stake(spec, graph, node), request.num_repeats))
+    repeats = list(islice(_draw_at_stake(replace(audit, source=graph), node), request.num_repeats))
     if len(repeats) < request.num_repeats:
         raise InputError(
             "node",
@@ -135,7 +139,7 @@ def compute_advice(
     reason = attack.supports(Release(visible), _attribute(repeats[0][1]))
     if reason:
         raise UnsupportedError(attack.label, f"cannot run here: {reason}")
-    has_utility = spec.utility is not None
+    has_utility = spec.disclosure.utility is not None
     total = NUM_MODELS + request.num_repeats * (request.max_links + 1 + 2 * has_utility)
     effects = _choose_links(spec, visible, node, code, request, context, total)
     ends = visible.edges[[effect.link for effect in effects]]
@@ -170,10 +174,10 @@ def _find_node(graph: Graph, private: Attribute, name: str) -> tuple[int, int]:
     return node, code
 
 
-def _draw_at_stake(spec: AuditSpec, graph: Graph, node: int) -> Iterator[tuple[int, Threats]]:
+def _draw_at_stake(audit: PreparedAudit, node: int) -> Iterator[tuple[int, Threats]]:
     """The audit's repeats, and further ones, in which the adversary does not know the node."""
     for repeat in range(MAX_DRAWS):
-        threats = draw_repeat(spec, graph, repeat)
+        threats = draw_repeat(audit, repeat)
         if _attribute(threats).hidden[node]:
             yield repeat, threats
 
@@ -189,13 +193,15 @@ def _choose_links(
 ) -> list[LinkEffect]:
     from core.models.flips.link_effects import LinkEffects
 
-    assert spec.private is not None
+    assert spec.threats.private is not None
     seed = Seed(spec.root_seed).child("advice", request.node)
-    num_classes = graph.attribute(spec.private).num_classes
+    num_classes = graph.attribute(spec.threats.private).num_classes
     effects = LinkEffects(graph, num_classes, replace(context, seed=seed))
     trained = 0
     for draw in range(MAX_DRAWS):
-        threat = draw_attribute_threat(graph, spec.private, spec.known, seed.child("split", draw))
+        threat = draw_attribute_threat(
+            graph, spec.threats.private, spec.threats.known, seed.child("split", draw)
+        )
         if not threat.hidden[node]:
             continue
         progress = PartProgress(context.progress, trained, total)
@@ -229,7 +235,7 @@ def _compare_utility(
     """The AUC of the useful column's classifier, its F1 where there are more classes."""
     from core.measures.utility import measure_node_classification
 
-    if spec.utility is None:
+    if spec.disclosure.utility is None:
         return {}
     step, rows = total - 2 * len(repeats), []
     for graph in (repeats[0][1].visible, after):

@@ -16,6 +16,7 @@ from core.audit.describe import ReleaseRecord
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
+from core.audit.knowledge import Auxiliary
 from core.audit.margins import make_margin_loader
 from core.audit.node_tables import assemble_nodes, assemble_profile, assemble_rocs
 from core.audit.parts import list_parts
@@ -61,8 +62,9 @@ def make_group_meter(store: Store, spec: AuditSpec, graph: Graph) -> Meter:
 def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
     """One row of the history from the audit's row and its number of cells in each state."""
     spec = AuditSpec.model_validate(row.spec)
-    threats = ("link",) * spec.has_link_threat + ("attribute",) * (spec.private is not None)
-    threats += ("identity",) * (spec.identity is not None)
+    threats = ("link",) * spec.threats.has_links
+    threats += ("attribute",) * (spec.threats.private is not None)
+    threats += ("identity",) * (spec.threats.identity is not None)
     return AuditSummary(
         id=row.id,
         name=row.name,
@@ -91,7 +93,7 @@ def assemble_view(
     spec = AuditSpec.model_validate(row.spec)
     cells = store.list_cells(row.id)
     load = load_graph or store.load_graph
-    graph = leave_out_people(load(row.graph_hash), spec.leave_out)
+    graph = leave_out_people(load(row.graph_hash), spec.disclosure.leave_out)
     groups: Groups = {}
     for cell in sorted(cells, key=lambda c: c.repeat):
         key = {"publish": "", "measure": name_part(cell.method)}.get(cell.kind, cell.method)
@@ -118,7 +120,7 @@ def assemble_view(
         profile=assemble_profile(store, spec, groups, graph),
         cells=assemble_cells(cells),
         rocs=assemble_rocs(store, spec, groups),
-        load_graph=lambda: leave_out_people(load(row.graph_hash), spec.leave_out),
+        load_graph=lambda: leave_out_people(load(row.graph_hash), spec.disclosure.leave_out),
         load_release=load_release,
         load_link_scores=load_link_scores,
         load_margins=make_margin_loader(store, groups),
@@ -223,13 +225,13 @@ def _compute_overlap(spec: AuditSpec, scenario: Scenario) -> float:
     if scenario.threat == "included":
         return 1.0
     if scenario.threat == "attribute":
-        name, _, share = scenario.knowledge.partition(":")
-        return 1.0 - (float(share) if name.startswith("others") else spec.known)
+        known = scenario.knowledge
+        return 1.0 - (known.share if isinstance(known, Auxiliary) else spec.threats.known)
     if scenario.threat == "identity":  # the same people in every repeat
         return 1.0
-    if spec.sensitive_links is not None or spec.hide_links is None:
+    if spec.threats.sensitive_links is not None or spec.threats.hide_links is None:
         return 1.0
-    return spec.hide_links
+    return spec.threats.hide_links
 
 
 def _measure_nothing(cell: Row[Any]) -> list[Measurement]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.attacks.base_predictions import keep_arrays
+from core.audit.knowledge import ADAPTIVE, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat
 from core.context import Context
 from core.errors import UnsupportedError
@@ -51,7 +52,7 @@ def _attack_links(
     check_support(attack.label, attack.supports(release, threat))
 
     def score(asked: LinkThreat) -> PairScores:
-        if scenario.knowledge == "aware":
+        if scenario.knowledge == ADAPTIVE:
             from core.attacks.adaptive import score_links_adaptive
 
             defense = _make_defense(release)
@@ -109,12 +110,11 @@ def _attack_released(
     from core.measures.node_risk import measure_advantage
 
     assert isinstance(attack, LinkAttack)
-    name = scenario.knowledge.partition(":")[0]
-    if name == "held":
-        release = _hold_releases(scenario, release, threats, context)
+    if isinstance(scenario.knowledge, Composition):
+        release = _compose_releases(scenario.knowledge, release, threats, context)
     threat = draw_released_threat(threats.visible, release.graph, context.rng("included"))
     check_support(attack.label, attack.supports(release, threat))
-    if name == "aware":
+    if scenario.knowledge == ADAPTIVE:
         from core.attacks.adaptive import score_released_adaptive
 
         scores = score_released_adaptive(
@@ -130,18 +130,17 @@ def _attack_released(
     return measured, dict(scores.facts or {}), arrays
 
 
-def _hold_releases(
-    scenario: Scenario, first: Release, threats: Threats, context: Context
+def _compose_releases(
+    known: Composition, first: Release, threats: Threats, context: Context
 ) -> Release:
     """What one holds who gets several releases: of one defense, or one of each of several."""
     from core.attacks.composition import share_held_releases, share_releases_of
     from core.registry import parse_method
 
-    if not scenario.held_defenses:
-        count = int(scenario.knowledge.partition(":")[2])
-        return share_held_releases(_make_defense(first), first, threats, count, context)
+    if known.releases is not None:
+        return share_held_releases(_make_defense(first), first, threats, known.releases, context)
     others: list[Defense] = []
-    for text in scenario.held_defenses:
+    for text in known.defenses:
         defense = parse_method(text, "defense")
         assert isinstance(defense, Defense)
         if (defense.info.key, defense.config) != (first.defense, first.config):
@@ -168,16 +167,16 @@ def _attack_attribute(
     threat = threats.attribute
     assert threat is not None
     check_support(attack.label, attack.supports(release, threat))
-    if scenario.knowledge == "aware":
+    if scenario.knowledge == ADAPTIVE:
         from core.attacks.adaptive import infer_adaptive
 
         defense = _make_defense(release)
         found = infer_adaptive(attack, defense, release, threat, threats, context)
-    elif scenario.knowledge.startswith("joint:"):
+    elif isinstance(scenario.knowledge, Joint):
         from core.attacks.joint import infer_jointly
 
         found = infer_jointly(attack, release, threat, threats.others, context)
-    elif scenario.knowledge == "transfer":
+    elif isinstance(scenario.knowledge, Shadow):
         assert threats.shadow_graph is not None
         found = attack.infer_from(threats.shadow_graph, release, threat, context)
     else:

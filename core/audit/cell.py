@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.audit.knowledge import ADAPTIVE, STANDARD
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, MethodChoice
 from core.methods import ATTACK_KINDS, AttributeAttack, Method
@@ -26,6 +27,7 @@ class Cell:
                 need not be in the audit
     after       key of the cell that leaves in its worker's memory what this one would have to
                 compute again elsewhere; "" where there is none
+    same_as     key of the cell whose result this one shares; "" where it has its own
     """
 
     key: str
@@ -39,6 +41,7 @@ class Cell:
     skip: str = ""
     members: tuple[str, ...] = ()
     after: str = ""
+    same_as: str = ""
 
     @property
     def label(self) -> str:
@@ -66,8 +69,8 @@ def list_members(attack: Method, scenario: Scenario) -> list[tuple[AttributeAtta
     """
     if not isinstance(attack, AttributeAttack):
         return []
-    if scenario.knowledge == "aware":
-        return [(attack, replace(scenario, knowledge=""))]
+    if scenario.knowledge == ADAPTIVE:
+        return [(attack, replace(scenario, knowledge=STANDARD))]
     return [
         (member, replace(scenario, method=MethodChoice.of(member).id))
         for member in attack.list_members()
@@ -76,7 +79,8 @@ def list_members(attack: Method, scenario: Scenario) -> list[tuple[AttributeAtta
 
 def make_cell_seed(spec: AuditSpec, cell: Cell) -> Seed:
     """The stream of one cell, independent of which other cells the audit has."""
-    method = RELEASE if cell.kind == "measure" else cell.method
+    method = cell.scenario.stream if cell.kind == "attack" else cell.method
+    method = RELEASE if cell.kind == "measure" else method
     return _make_seed(spec, cell, method)
 
 
@@ -85,7 +89,7 @@ def make_member_seeds(spec: AuditSpec, cell: Cell) -> dict[str, Seed]:
     if cell.kind != "attack":
         return {}
     members = list_members(cell.make_method(), cell.scenario)
-    return {member.info.key: _make_seed(spec, cell, own.id) for member, own in members}
+    return {member.info.key: _make_seed(spec, cell, own.stream) for member, own in members}
 
 
 def _make_seed(spec: AuditSpec, cell: Cell, method: str) -> Seed:

@@ -12,6 +12,7 @@ from typing import Literal
 import sqlalchemy as sa
 
 from core.audit.cell import Cell
+from core.audit.knowledge import ADAPTIVE
 from core.audit.parts import PARTS
 from core.audit.scenarios import split_id
 from core.audit.states import KEPT, State
@@ -20,6 +21,7 @@ from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
 from core.audit.typical_seconds import TYPICAL_S
 from core.errors import AuditError
 from core.registry import find_method
+from core.release import ORIGINAL
 
 Cost = Literal["instant", "seconds", "minutes"]
 
@@ -30,6 +32,20 @@ REFERENCE_SIZE = 10_000
 MIN_S = 0.02
 MAX_PAST = 5_000
 _CHUNK = 500
+
+START_S = 10.0
+"""Until the workers have started and imported what they need."""
+
+Source = Literal["own", "past", "typical", "class"]
+
+DOUBT: dict[Source, float] = {"own": 1.4, "past": 1.8, "typical": 3.0, "class": 4.0}
+"""By which factor a cell may take longer or shorter than is believed from cells of the same audit,
+of earlier ones here, from `TYPICAL_S`, or from its class of cost alone. Cells err together: all
+run on the same machine."""
+
+CORRECTED = 0.7
+"""Power of the factor once cells of the audit have shown how fast the machine is now."""
+
 NEAREST = 15
 """Past cells of the most similar size that are asked."""
 
@@ -57,6 +73,14 @@ class Past:
     name: str
     size: int
     seconds: float
+
+
+@dataclass(frozen=True)
+class TimeRange:
+    """Seconds between which something is expected to take."""
+
+    low: float
+    high: float
 
 
 def make_task(kind: str, method: str, progress: float = 0.0) -> Task:
@@ -88,6 +112,13 @@ class TimeModel:
             if item.seconds > 0:
                 self._past.setdefault((item.kind, item.name), []).append(item)
 
+    def find_source(self, task: Task) -> Source:
+        """What `predict` goes by."""
+        if (task.kind, task.name) in self._past:
+            return "past"
+        own = task.name.partition("@")[0]
+        return "typical" if (task.kind, own) in TYPICAL_S else "class"
+
     def predict(self, task: Task, size: int) -> float:
         """Seconds to expect: nearest past runs scaled to this size, else `TYPICAL_S`, else the cost
         class."""
@@ -100,14 +131,15 @@ class TimeModel:
         return max(median(p.seconds * _scale(size, p.size) for p in nearest[:NEAREST]), MIN_S)
 
 
-def estimate_seconds(
+def estimate_time(
     model: TimeModel,
     left: Sequence[Task],
     done: Sequence[tuple[Task, float]],
     size: int,
     num_workers: int,
-) -> float:
-    """Wall seconds that the cells `left` will take.
+) -> TimeRange:
+    """Wall seconds that the cells `left` will take, as a range that shall hold in eight of ten
+    audits (`python -m tests.benchmarks.estimates` measures it).
 
     done  cells of this audit and their seconds: they say what the same methods take in it, and
           by how much this machine is slower or faster now than the model believes
@@ -117,12 +149,20 @@ def estimate_seconds(
         if seconds > 0:
             own.setdefault((task.kind, task.name), []).append(seconds)
     correction = _compare_machine(model, done, size)
-    times = []
+    times, doubt = [], 0.0
     for task in left:
         known = own.get((task.kind, task.name))
         whole = median(known) if known else model.predict(task, size) * correction
+        factor = DOUBT["own"] if known else DOUBT[model.find_source(task)]
+        power = CORRECTED if own and not known else 1.0
         times.append(whole * (1.0 - min(max(task.progress, 0.0), 1.0)))
-    return max(sum(times) / max(num_workers, 1), max(times, default=0.0))
+        doubt += times[-1] * power * math.log(factor)
+    total = sum(times)
+    if not total:
+        return TimeRange(0.0, 0.0)
+    wall = max(total / max(num_workers, 1), max(times))
+    factor = math.exp(doubt / total)
+    return TimeRange(wall / factor, wall * factor + (0.0 if done else START_S))
 
 
 def _compare_machine(model: TimeModel, done: Sequence[tuple[Task, float]], size: int) -> float:
@@ -146,6 +186,7 @@ def load_past(store: Store) -> list[Past]:
     query = (
         sa.select(
             JobRow.kind,
+            JobRow.release,
             JobRow.method,
             JobRow.seconds,
             (GraphRow.num_nodes + GraphRow.num_edges).label("size"),
@@ -161,12 +202,21 @@ def load_past(store: Store) -> list[Past]:
         rows = connection.execute(query).all()
     found = []
     for row in rows:
+        if shares_result(row.release, row.method):
+            continue
         try:
             task = make_task(row.kind, row.method)
         except AuditError:  # a method that this version does not know
             continue
         found.append(Past(task.kind, task.name, row.size, row.seconds))
     return found
+
+
+def shares_result(release: str, method: str) -> bool:
+    """Whether a stored cell took its result from another: who knows the defense finds on the
+    original what anybody finds."""
+    known = split_id(method)[1].rpartition("+")[2]
+    return release == ORIGINAL and known.startswith((ADAPTIVE.kind, "composition:"))
 
 
 def find_kept(store: Store, keys: Sequence[str]) -> set[str]:

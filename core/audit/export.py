@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.audit.prepared import list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec
 from core.audit.states import State
-from core.audit.threat_sampling import list_published
 from core.audit.view import RESULT_COLUMNS, AuditView, spell
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
@@ -61,7 +61,7 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
 
     threat     "link", "included", "attribute", "identity"; "" for measures of the release
     target     the private column, where there are several; else ""
-    knowledge  "unaware", "aware", "assumed" (where others attack too), "others:0.1", "held:3",
+    knowledge  "standard", "adaptive", "auxiliary:0.1", "auxiliary:degree:0.1", "composition:3",
                "joint:inferred", "joint:known", "transfer"; "" for measures
     """
     if row["method"] == RELEASE:
@@ -72,21 +72,21 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
         "method": scenario.method,
         "threat": scenario.threat,
         "target": name_target(scenario, spec),
-        "knowledge": scenario.describe_knowledge(bool(spec.attacker_known or spec.attacker_places)),
+        "knowledge": scenario.knowledge.text,
     }
 
 
 def name_target(scenario: Scenario, spec: AuditSpec) -> str:
     """The private column that a case is after, where an audit has several; else ""."""
-    is_main = scenario.threat == "attribute" and not scenario.target and spec.more_private
-    return spec.private or "" if is_main else scenario.target
+    several = len(spec.threats.columns) > 1
+    is_main = scenario.threat == "attribute" and not scenario.target and several
+    return spec.threats.private or "" if is_main else scenario.target
 
 
 def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
     """`AuditView.nodes` for scripts: the attack alone, its case in columns, and the base rate."""
     codes, names = pd.factorize(nodes.attack)
     scenarios = [Scenario.parse(name) for name in names]
-    knows_others = bool(spec.attacker_known or spec.attacker_places)
 
     def spread(texts: Iterable[str]) -> pd.Series:
         return pd.Series(pd.array(list(texts), dtype="str").take(codes), nodes.index)
@@ -96,7 +96,7 @@ def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
         base=nodes.risk - nodes.advantage,
         threat=spread(scenario.threat for scenario in scenarios),
         target=spread(name_target(scenario, spec) for scenario in scenarios),
-        knowledge=spread(scenario.describe_knowledge(knows_others) for scenario in scenarios),
+        knowledge=spread(scenario.knowledge.text for scenario in scenarios),
     )
 
 
@@ -159,7 +159,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
             "repeat": repeat,
             "purpose": "made for an audit, with withheld links left out; not for publishing",
         }
-        columns = list_published(view.spec, release.graph)
+        columns = list_published(view.spec.disclosure, release.graph)
         if columns is None:
             write_release(release, folder, make_file_name(summary.id), provenance, ("csv",))
             continue

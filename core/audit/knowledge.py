@@ -1,88 +1,230 @@
-"""Who knows what: the publisher apart from the attackers, and the attackers apart.
+"""What an attacker knows beyond a release: one frozen type for each way, parsed from text once.
 
-A release is made once, from the publisher's knowledge, and attacked by several attackers with
-knowledge of their own. Two attackers who know different people's values are drawn from streams
-that depend on column and share alone, so that all attacks and releases meet the same ones.
+standard              the release, and what the threat says is known
+adaptive              the defense and its settings: rehearses it on a shadow release
+auxiliary:0.1         the private values of other people than the publisher assumed, a tenth
+auxiliary:degree:0.1  the same, rather of people with many links; community: of whole ones
+composition:3         three releases of the graph; or one of each of several defenses
+joint:inferred        infers the other private columns as well; joint:known: knows them
+transfer              another graph of such people, on which it learned
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import quote, unquote
 
-import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from core.audit.scenarios import Scenario, list_private
-from core.audit.spec import AuditSpec, PublisherKnows
-from core.data.splits import Spread, draw_attribute_threat
-from core.graph import Graph
-from core.seeding import Seed
-from core.threats import AttributeThreat, Threats
+from core.data.splits import Spread
+from core.errors import InputError
 
-SPREADS: dict[str, Spread] = {"others_degree": "degree", "others_community": "community"}
-"""Whom further attackers know, by the name of their knowledge; the others know a part of each
-class."""
+JointHow = Literal["inferred", "known"]
+PublisherKnows = Literal["none", "public", "column"]
+"""What of the private values a defense may use: nothing, what the assumed attacker knows, all."""
 
 
-def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threats:
-    """The threats as a defense gets them.
+class _Knowledge(BaseModel):
+    """`text` names the knowledge in results and options; `stream` names the random numbers that
+    its attacker draws, and is a part of results: it stays when words change."""
 
-    none    nothing of the private attribute: a defense that needs it declines
-    public  the values that the assumed attacker knows
-    column  every value
-    """
-    if threats.attribute is None or knows == "public":
-        return threats
-    if knows == "none":
-        return replace(threats, attribute=None)
-    everybody = threats.attribute.attribute.known
-    told = replace(threats.attribute, known=everybody, hidden=np.zeros_like(everybody))
-    return replace(threats, attribute=told)
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: Literal["any"] = "any"
 
+    @property
+    def text(self) -> str:
+        return self.kind
 
-def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats) -> Threats:
-    """The threats as the attacker of a case meets them: its column, and whom it knows."""
-    if scenario.threat != "attribute" or spec.private is None:
-        return threats
-    name, _, value = scenario.knowledge.partition(":")
-    if name == "joint":
-        return _select_joint(spec, scenario, repeat, threats, value)
-    if not scenario.target and not name.startswith("others"):
-        return threats
-    column = scenario.target or spec.private
-    share = float(value) if name.startswith("others") else spec.known
-    # Who is taught by another graph knows the same people here as who is not.
-    spread = "" if name == "transfer" else name
-    drawn = _draw_attacker(spec, threats.visible, column, share, repeat, spread)
-    return replace(threats, attribute=drawn)
+    @property
+    def stream(self) -> str:
+        return self.text
 
 
-def _select_joint(
-    spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats, how: str
-) -> Threats:
-    """The attacker of a column and of the others at once: of the people whom it knows it knows
-    every column, and with `known` the other columns of everybody."""
-    plain = select_attacker(spec, replace(scenario, knowledge=""), repeat, threats)
-    threat = plain.attribute
-    assert threat is not None
-    others = []
-    for column in list_private(spec):
-        if column != threat.attribute.name:
-            attribute = threats.visible.attribute(column)
-            known = attribute.known & (threat.known | (how == "known"))
-            others.append(AttributeThreat(attribute, known, attribute.known & ~known))
-    return replace(plain, others=tuple(others))
+class Standard(_Knowledge):
+    """The release, and the known values or the share of links that the threat names."""
+
+    kind: Literal["standard"] = "standard"  # type: ignore[assignment]
+
+    @property
+    def stream(self) -> str:
+        return ""
 
 
-def check_columns(spec: AuditSpec, graph: Graph) -> None:
-    """InputError where a further private column or a group cannot be used."""
-    for column in spec.more_private:
-        _draw_attacker(spec, graph, column, spec.known, 0, "")
-    for column in spec.groups:
-        graph.with_private(column)
+class Adaptive(_Knowledge):
+    """The defense with its settings, which it rehearses on the release."""
+
+    kind: Literal["adaptive"] = "adaptive"  # type: ignore[assignment]
+
+    @property
+    def stream(self) -> str:
+        return "aware"
 
 
-def _draw_attacker(
-    spec: AuditSpec, graph: Graph, column: str, share: float, repeat: int, name: str
-) -> AttributeThreat:
-    seed = Seed(spec.root_seed).child("repeat", repeat, name or "column", column, share)
-    return draw_attribute_threat(graph, column, share, seed, SPREADS.get(name, "stratified"))
+class Auxiliary(_Knowledge):
+    """The private values of people of its own; `spread`: whom it knows."""
+
+    kind: Literal["auxiliary"] = "auxiliary"  # type: ignore[assignment]
+    share: float = Field(gt=0, lt=1)
+    spread: Spread = "stratified"
+
+    _STREAMS: ClassVar[dict[Spread, str]] = {
+        "stratified": "others",
+        "degree": "others_degree",
+        "community": "others_community",
+    }
+
+    @property
+    def place(self) -> str:
+        """`0.1`, or `degree:0.1`, as the option names it."""
+        return f"{self.share:g}" if self.spread == "stratified" else f"{self.spread}:{self.share:g}"
+
+    @property
+    def text(self) -> str:
+        return f"auxiliary:{self.place}"
+
+    @property
+    def source(self) -> str:
+        """Name of the stream that says who is known, for every attack and release alike."""
+        return self._STREAMS[self.spread]
+
+    @property
+    def stream(self) -> str:
+        return f"{self.source}:{self.share:g}"
+
+
+class Composition(_Knowledge):
+    """Several releases: `releases` of one defense, or one of each of the `defenses` (ids)."""
+
+    kind: Literal["composition"] = "composition"  # type: ignore[assignment]
+    releases: int | None = Field(None, ge=2, le=100)
+    defenses: tuple[str, ...] = ()
+
+    @property
+    def _value(self) -> str:
+        return str(self.releases) if self.releases else quote("|".join(self.defenses), safe="")
+
+    @property
+    def text(self) -> str:
+        return f"composition:{self._value}"
+
+    @property
+    def stream(self) -> str:
+        return f"held:{self._value}"
+
+
+class Joint(_Knowledge):
+    """The other private columns: infers them by the same attack, or knows them of everybody."""
+
+    kind: Literal["joint"] = "joint"  # type: ignore[assignment]
+    how: JointHow
+
+    @property
+    def text(self) -> str:
+        return f"joint:{self.how}"
+
+
+class Shadow(_Knowledge):
+    """Another graph with the private column, on which it learned."""
+
+    kind: Literal["shadow"] = "shadow"  # type: ignore[assignment]
+
+    @property
+    def text(self) -> str:
+        return "transfer"
+
+
+Knowledge = Standard | Adaptive | Auxiliary | Composition | Joint | Shadow
+STANDARD = Standard()
+ADAPTIVE = Adaptive()
+
+
+def parse_knowledge(text: str) -> Knowledge:
+    """The knowledge that a text of results or ids names; raises InputError."""
+    kind, _, value = text.partition(":")
+    if kind in ("", "standard"):
+        return STANDARD
+    if kind == "adaptive":
+        return ADAPTIVE
+    if kind == "auxiliary":
+        found: Auxiliary = parse_auxiliary(value)
+        return found
+    if kind == "composition" and value:
+        if value.isdecimal():
+            return Composition(releases=int(value))
+        return Composition(releases=None, defenses=tuple(unquote(value).split("|")))
+    if kind == "joint" and value in ("inferred", "known"):
+        return Joint.model_validate({"how": value})
+    if kind == "transfer":
+        return Shadow()
+    raise InputError("knowledge of an attacker", "must be a known one", text)
+
+
+def parse_auxiliary(value: Any) -> Any:
+    """`0.1` or `degree:0.1` as Auxiliary; what is neither text nor number is left to pydantic."""
+    if not isinstance(value, str | int | float):
+        return value
+    spread, _, share = str(value).rpartition(":")
+    try:
+        return Auxiliary.model_validate({"share": float(share), "spread": spread or "stratified"})
+    except ValueError:
+        raise ValueError(
+            "must be shares between 0 and 1, alone or after degree: or community:"
+        ) from None
+
+
+class KnowledgeSpec(BaseModel):
+    """What attackers know beside the standard one, each an attacker of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    adaptive: bool = Field(
+        False,
+        description="Run each attack on links and columns also by one who knows the defense.",
+    )
+    auxiliary_known: tuple[Annotated[Auxiliary, BeforeValidator(parse_auxiliary)], ...] = Field(
+        (),
+        description="Further attackers, each knowing such a share of the values, of people of "
+        "their own: 0.1, or degree:0.1 for people with many links rather, community:0.1 for "
+        "everybody of some communities.",
+        json_schema_extra={"metavar": "SHARE,…"},
+    )
+    joint: tuple[JointHow, ...] = Field(
+        (),
+        description="With several private columns, attack each also by one who infers, or knows, "
+        "the others.",
+    )
+    composition: int | None = Field(
+        None,
+        ge=2,
+        le=100,
+        description="Released links, attacked by one who holds K releases of the same graph.",
+        json_schema_extra={"metavar": "K"},
+    )
+    hold_every_defense: bool = Field(
+        False,
+        description="Released links, attacked by one who holds a release of each defense.",
+    )
+    shadow_graph: str | None = Field(
+        None,
+        description="SHA-256 of another graph with private columns of the same names, of which an "
+        "attacker knows everybody's values and learns.",
+        json_schema_extra={"option": False},
+    )
+    shadow_columns: tuple[str, ...] | None = Field(
+        None,
+        description="Private columns that it teaches; none named: when an audit starts, all that "
+        "it has.",
+        json_schema_extra={"option": False},
+    )
+
+    @property
+    def auxiliary(self) -> tuple[Auxiliary, ...]:
+        """Each attacker with values of its own once."""
+        return tuple(dict.fromkeys(self.auxiliary_known))
+
+    def list_compositions(self, defenses: tuple[str, ...]) -> list[Composition]:
+        """Who holds several releases, where the audit has these defenses (ids)."""
+        found = [Composition(releases=self.composition)] if self.composition else []
+        if self.hold_every_defense and len(defenses) > 1:
+            found.append(Composition(releases=None, defenses=defenses))
+        return found

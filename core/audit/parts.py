@@ -35,5 +35,5 @@ def list_parts(spec: AuditSpec) -> dict[str, Part]:
     return {
         name: part
         for name, part in PARTS.items()
-        if spec.has_link_threat or not part.needs_link_threat
+        if spec.threats.has_links or not part.needs_link_threat
     }

@@ -12,17 +12,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.audit.cell import Cell, CellKind, list_members
-from core.audit.knowledge import check_columns
+from core.audit.data_independent import SETTING as DATA_FREE
+from core.audit.knowledge import ADAPTIVE, STANDARD, Joint, Shadow
 from core.audit.parts import list_parts
-from core.audit.scenarios import ListedScenario, Scenario, list_private, list_scenarios
+from core.audit.prepared import PreparedAudit, list_seen
+from core.audit.scenarios import ListedScenario, Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.threat_sampling import draw_repeat, list_seen, prepare_graph
-from core.graph import Graph
-from core.methods import Method
+from core.audit.threat_sampling import check_columns, draw_repeat
+from core.methods import Defense, Method
 from core.release import ORIGINAL
 
 RESULTS_VERSION = 7
@@ -31,39 +32,30 @@ RESULTS_VERSION = 7
 _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 
 
-def plan_audit(
-    spec: AuditSpec, graph: Graph, known: Graph | None = None, shadow_graph: Graph | None = None
-) -> list[Cell]:
+def plan_audit(audit: PreparedAudit) -> list[Cell]:
     """All cells, most urgent first, every publish cell before the cells that need it.
 
     The original graph and instant methods come first: the analyst reads while the rest runs.
-    known: the second graph that the spec names, if any; elsewhere: the attacker's other graph.
     Raises InputError where the threats cannot be drawn on this graph.
     """
-    spec = spec.normalized()
-    ready = prepare_graph(spec, graph)
-    draw_repeat(spec, ready, 0, known, shadow_graph)
-    check_columns(spec, ready)
-    return _list_ready(spec, ready)
+    draw_repeat(audit, 0)
+    check_columns(audit.spec, audit.graph)
+    return list_cells(audit)
 
 
-def list_cells(spec: AuditSpec, graph: Graph) -> list[Cell]:
+def list_cells(audit: PreparedAudit) -> list[Cell]:
     """The cells of `plan_audit`, with no threat drawn to see whether that can be done."""
-    spec = spec.normalized()
-    return _list_ready(spec, prepare_graph(spec, graph))
-
-
-def _list_ready(spec: AuditSpec, graph: Graph) -> list[Cell]:
-    key_inputs, scenarios = _KeyInputs.of_spec(spec, graph), list_scenarios(spec)
+    spec = audit.spec
+    inputs, scenarios = _KeyInputs.of_audit(audit), list_scenarios(spec)
     ranked: list[_Ranked] = []
     for repeat in range(spec.num_repeats):
         release = _Target(ORIGINAL, 0, repeat, None, "")
-        ranked += _plan_attacks(spec, scenarios, key_inputs, release)
-        ranked += _plan_measures(spec, key_inputs, release)
+        ranked += _plan_attacks(spec, scenarios, inputs, release)
+        ranked += _plan_measures(spec, inputs, release)
         for number, choice in enumerate(spec.defenses, 1):
-            made, release = _plan_release(choice, number, key_inputs, repeat)
-            ranked += [made, *_plan_attacks(spec, scenarios, key_inputs, release)]
-            ranked += _plan_measures(spec, key_inputs, release)
+            made, release = _plan_release(choice, number, inputs, repeat)
+            ranked += [made, *_plan_attacks(spec, scenarios, inputs, release)]
+            ranked += _plan_measures(spec, inputs, release)
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
 
 
@@ -80,23 +72,23 @@ class _KeyInputs:
     told: dict[str, Any]
 
     @staticmethod
-    def of_spec(spec: AuditSpec, graph: Graph) -> _KeyInputs:
-        """graph: as it would leave."""
+    def of_audit(audit: PreparedAudit) -> _KeyInputs:
+        spec, threats, disclosure = audit.spec, audit.spec.threats, audit.spec.disclosure
         links: dict[str, Any] = {
             "version": RESULTS_VERSION,
-            "graph": graph.content_hash,
+            "graph": audit.graph.content_hash,
             "root_seed": spec.root_seed,
-            "links": [spec.hide_links, spec.sensitive_links, spec.test_links],
+            "links": None,
         }
-        if spec.evaluation != "uniform":
-            links["evaluation"] = spec.evaluation
-        if not spec.has_link_threat:
-            links["links"] = None
-        seen = list_seen(spec, graph)
+        if threats.has_links:
+            links["links"] = [threats.hide_links, threats.sensitive_links, spec.test_links]
+        if threats.evaluation != "uniform":
+            links["evaluation"] = threats.evaluation
+        seen = list_seen(disclosure, audit.graph)
         if seen:
             links["seen"] = list(seen)
-        attribute = [spec.private, spec.known] if spec.private else None
-        utility = [spec.utility, spec.utility_train] if spec.utility else None
+        attribute = [threats.private, threats.known] if threats.private else None
+        utility = [disclosure.utility, disclosure.utility_train] if disclosure.utility else None
         everything = {**links, "attribute": attribute, "utility": utility}
         told = {} if spec.publisher_knows == "public" else {"publisher_knows": spec.publisher_knows}
         return _KeyInputs(links, everything, {**everything, **told})
@@ -116,6 +108,16 @@ class _Target:
     upstream: str
 
     @property
+    def is_changed(self) -> bool:
+        """Whether a defense did anything to links or columns that an attacker could rehearse."""
+        return isinstance(self.defense, Defense) and self.defense.changes_graph
+
+    @property
+    def is_data_independent(self) -> bool:
+        """Whether it is made without the links, but for their number."""
+        return self.defense is not None and bool(self.defense.config.get(DATA_FREE))
+
+    @property
     def tier(self) -> int:
         """The original comes before what is made of it."""
         return 0 if self.defense is None else 1
@@ -129,10 +131,10 @@ class _Target:
 
 
 def _plan_release(
-    choice: MethodChoice, number: int, key_inputs: _KeyInputs, repeat: int
+    choice: MethodChoice, number: int, inputs: _KeyInputs, repeat: int
 ) -> tuple[_Ranked, _Target]:
     defense, release = choice.make("defense"), choice.id
-    key = _compute_key("publish", release, release, repeat, defense, key_inputs.told)
+    key = _compute_key("publish", release, release, repeat, defense, inputs.told)
     text, uses_gpu = choice.model_dump_json(), defense.info.uses_gpu
     cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu)
     place = (1, 0, repeat, 0, _COST_RANK[defense.info.cost])
@@ -140,20 +142,28 @@ def _plan_release(
 
 
 def _plan_attacks(
-    spec: AuditSpec, scenarios: list[ListedScenario], key_inputs: _KeyInputs, target: _Target
+    spec: AuditSpec, scenarios: list[ListedScenario], inputs: _KeyInputs, target: _Target
 ) -> Iterator[_Ranked]:
+    """The same attackers on every release. Where one who runs the defense has nothing to run, as
+    on the original, its result is that of who does not: the cell shares it."""
     defense = target.defense
     for choice, attack, scenario in scenarios:
-        if defense is None and scenario.needs_defense:
-            continue
-        uses_gpu = attack.info.uses_gpu
-        if defense is not None and scenario.needs_defense:  # who knows it runs it
-            uses_gpu |= defense.info.uses_gpu
+        known = scenario.knowledge
         facts = {
-            **_list_key_inputs(spec, attack, scenario, key_inputs.links),
+            **_list_key_inputs(spec, attack, scenario, inputs.links),
             "upstream": target.upstream,
         }
         keyed = _key_attack(target.release, target.repeat, attack, scenario, facts)
+        same_as, depth, uses_gpu = "", keyed.depth, attack.info.uses_gpu
+        if scenario.runs_defense and not target.is_changed:
+            plain = replace(scenario, knowledge=STANDARD)
+            same = _key_attack(target.release, target.repeat, attack, plain, facts)
+            same_as, depth, keyed = same.key, same.depth + 1, _Keyed(keyed.key, ())
+        elif scenario.runs_defense and defense is not None:
+            uses_gpu |= defense.info.uses_gpu
+        skip = _find_skip_reason(spec, attack, scenario)
+        if known == ADAPTIVE and target.is_data_independent:
+            skip = "the release says nothing of the links, whoever knows the defense"
         cell = Cell(
             keyed.key,
             "attack",
@@ -163,14 +173,16 @@ def _plan_attacks(
             choice.model_dump_json(),
             target.upstream,
             uses_gpu,
-            _find_skip_reason(spec, attack, scenario),
+            skip,
             tuple(member.key for member in keyed.members),
+            after=same_as,
+            same_as=same_as,
         )
-        yield target.rank(attack.info.cost, keyed.depth), cell
+        yield target.rank(attack.info.cost, depth), cell
 
 
-def _plan_measures(spec: AuditSpec, key_inputs: _KeyInputs, target: _Target) -> Iterator[_Ranked]:
-    facts, keys = {**key_inputs.all, "upstream": target.upstream}, {"": ""}
+def _plan_measures(spec: AuditSpec, inputs: _KeyInputs, target: _Target) -> Iterator[_Ranked]:
+    facts, keys = {**inputs.all, "upstream": target.upstream}, {"": ""}
     for name, part in list_parts(spec).items():
         keys[name] = _compute_key("measure", target.release, name, target.repeat, None, facts)
         cell = Cell(
@@ -188,29 +200,31 @@ def _plan_measures(spec: AuditSpec, key_inputs: _KeyInputs, target: _Target) -> 
 def _list_key_inputs(
     spec: AuditSpec, attack: Method, scenario: Scenario, base: dict[str, Any]
 ) -> dict[str, Any]:
-    """What else determines the result of a case: the links for all, the column for its own."""
+    """What else determines the result of a scenario: the links for all, the column for its own."""
+    threats, known = spec.threats, scenario.knowledge
     if scenario.threat == "attribute":
-        attribute = [spec.private, spec.known] if spec.private else None
-        joint = scenario.knowledge.startswith("joint:")
-        others: dict[str, Any] = {"joint": sorted(list_private(spec))} if joint else {}
-        if scenario.knowledge == "transfer":
-            others = {"elsewhere": spec.shadow_graph}
+        attribute = [threats.private, threats.known] if threats.private else None
+        others: dict[str, Any] = {}
+        if isinstance(known, Joint):
+            others = {"joint": sorted(threats.columns)}
+        elif isinstance(known, Shadow):
+            others = {"shadow_graph": spec.knowledge.shadow_graph}
             others["transfer_version"] = getattr(attack, "transfer_version", 1)
         return {**base, "attribute": attribute, **others}
-    if scenario.threat == "identity" and spec.identity is not None:
-        return {**base, "identity": spec.identity.model_dump()}
+    if scenario.threat == "identity" and threats.identity is not None:
+        return {**base, "identity": threats.identity.model_dump()}
     return base
 
 
 def _find_skip_reason(spec: AuditSpec, attack: Method, scenario: Scenario) -> str:
     if scenario.threat == "included":
         return ""
-    if attack.kind == "link_attack" and not spec.has_link_threat:
-        return "no links are hidden in this audit"
-    if attack.kind == "attribute_attack" and spec.private is None:
+    if attack.kind == "link_attack" and not spec.threats.has_links:
+        return "no links are withheld in this audit"
+    if attack.kind == "attribute_attack" and spec.threats.private is None:
         return "no private column is named in this audit"
-    if attack.kind == "identity_attack" and spec.identity is None:
-        return "identity is not audited; use --identity"
+    if attack.kind == "identity_attack" and spec.threats.identity is None:
+        return "re-identification is not audited; use --identity"
     return ""
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from core.audit.assemble import assemble_view
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.provenance import describe_run
-from core.audit.shadow_columns import fill_taught
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store.database import Store
-from core.audit.threat_sampling import load_auxiliary_graph, load_shadow_graph
 from core.audit.view import AuditView
 from core.graph import Graph
 from core.seeding import Seed
@@ -26,15 +25,12 @@ def run_inline(
     Raises InputError where the threats cannot be drawn on the graph; a cell that fails is a
     result with its reason.
     """
-    spec = spec.normalized()
     own = store or Store(home)
     audit_id = new_audit_id()
     try:
         own.save_graph(graph)
-        known = load_auxiliary_graph(spec, own.load_graph)
-        shadow_graph = load_shadow_graph(spec, own.load_graph)
-        spec = fill_taught(spec, graph, shadow_graph)
-        cells = plan_audit(spec, graph, known, shadow_graph)
+        audit = PreparedAudit.load(spec, own.load_graph)
+        spec, cells = audit.spec, plan_audit(audit)
         own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
         own.claim_audit(audit_id)
         own.heal_cells(audit_id)

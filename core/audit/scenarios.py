@@ -1,24 +1,34 @@
-"""Cases: an attack as an audit runs it: which method, against what, knowing what.
+"""Scenarios: an attack as an audit runs it: which method, against what, knowing what.
 
-A plain case is written as the method's id alone. Others add tokens, so that whatever lists
+A standard scenario is written as the method's id alone. Others add tokens, so that whatever lists
 attacks by their id keeps them apart, and the worst case takes them all:
 
     adamic_adar                  withheld links; the attacker does not know the defense
-    gae_cosine@aware             the same, knowing the defense
+    gae_cosine@adaptive          the same, knowing the defense
     adamic_adar@included         which links of the release are real
-    gps@column:income+others:0.1 a second private column, known for another tenth of the people
-    neighbourhood_classifier@transfer  the first one, by who holds another graph to learn from
-    neighbourhood_classifier@column:income+transfer  the same of a second one
+    gps@column:income+auxiliary:0.1  a second private column, known for another tenth of the people
+    neighbourhood_classifier@column:income+transfer  the same, by who holds another graph
     gps@joint:inferred           the first one, by who infers the other private columns as well
-    edge_agreement@held:3        three releases of the same graph at once
+    mechanism_posterior@composition:3 three releases of the same graph at once
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote, unquote
 
+from core.audit.knowledge import (
+    ADAPTIVE,
+    STANDARD,
+    Adaptive,
+    Composition,
+    Joint,
+    Knowledge,
+    Shadow,
+    parse_knowledge,
+)
 from core.audit.spec import AuditSpec, MethodChoice
 from core.methods import ATTACK_KINDS, AttributeAttack, Kind, LinkAttack, Method
 from core.registry import parse_method
@@ -29,7 +39,7 @@ THREAT_TITLES: dict[Threat, str] = {
     "link": "withheld links",
     "included": "released links",
     "attribute": "private attribute",
-    "identity": "identity",
+    "identity": "re-identification",
 }
 
 _DEFAULT_THREATS: dict[Kind, Threat] = {
@@ -46,70 +56,53 @@ class Scenario:
     method     the attack's id (`MethodChoice.id`)
     threat     what it is after
     target     private column, where it is not the audit's first one
-    knowledge  "" as the threat has it; "aware": knows the defense; "others:SHARE": another
-               known set than the publisher's, of that share; "others_degree:SHARE" and
-               "others_community:SHARE": the same, people of many links rather, or of some
-               communities; "held:K": holds K releases; "joint:inferred", "joint:known": infers
-               or knows the other private columns; "transfer": learned from another graph
+    knowledge  what the attacker knows beyond the release
     """
 
     method: str
     threat: Threat
     target: str = ""
-    knowledge: str = ""
+    knowledge: Knowledge = STANDARD
 
     @property
     def id(self) -> str:
-        """The case as text, as results and options name it."""
-        tokens: list[str] = []
-        if self.threat in ("included", "identity"):
-            tokens.append(self.threat)
+        """The scenario as text, as results and options name it."""
+        return self._write("" if self.knowledge == STANDARD else self.knowledge.text)
+
+    @property
+    def stream(self) -> str:
+        """The name of its random numbers, a part of results: it stays when words change."""
+        return self._write(self.knowledge.stream)
+
+    def _write(self, knowledge: str) -> str:
+        tokens: list[str] = [self.threat] if self.threat in ("included", "identity") else []
         if self.target:
             tokens.append(f"column:{quote(self.target, safe='')}")
-        if self.knowledge:
-            tokens.append(self.knowledge)
+        if knowledge:
+            tokens.append(knowledge)
         return f"{self.method}@{'+'.join(tokens)}" if tokens else self.method
 
     @property
-    def needs_defense(self) -> bool:
-        """Whether the attacker replays a defense, so that the original has no such case."""
-        return self.knowledge == "aware" or self.knowledge.startswith("held:")
-
-    @property
-    def is_plain(self) -> bool:
-        return self.id == self.method
+    def runs_defense(self) -> bool:
+        """Whether the attacker runs the defense itself, with what that costs."""
+        return isinstance(self.knowledge, Adaptive | Composition)
 
     @staticmethod
     def parse(scenario_id: str) -> Scenario:
-        """The case of an id; InputError where its method is unknown."""
-        method, _, text = scenario_id.partition("@")
-        threat = _DEFAULT_THREATS.get(parse_method(method).kind, "identity")
-        target = knowledge = ""
-        for token in filter(None, text.split("+")):
+        """The scenario of an id; InputError where its method or knowledge is unknown."""
+        method, tokens = split_id(scenario_id)
+        threat = _DEFAULT_THREATS[parse_method(method).kind]
+        target = ""
+        knowledge: Knowledge = STANDARD
+        for token in filter(None, tokens.split("+")):
             name, _, value = token.partition(":")
-            if token == "included":
+            if name == "included":
                 threat = "included"
-            elif token == "identity":
-                threat = "identity"
             elif name == "column":
                 target = unquote(value)
-            else:
-                knowledge = token
+            elif name != "identity":
+                knowledge = parse_knowledge(token)
         return Scenario(method, threat, target, knowledge)
-
-    @property
-    def held_defenses(self) -> tuple[str, ...]:
-        """Ids of the defenses of which the attacker holds a release each; () for K of one."""
-        name, _, value = self.knowledge.partition(":")
-        if name != "held" or value.isdecimal():
-            return ()
-        return tuple(unquote(value).split("|"))
-
-    def describe_knowledge(self, has_others: bool = False) -> str:
-        """As audit.json calls it: "unaware" or, where others attack too, "assumed"."""
-        if self.knowledge:
-            return self.knowledge
-        return "assumed" if has_others and self.threat == "attribute" else "unaware"
 
 
 def split_id(scenario_id: str) -> tuple[str, str]:
@@ -118,59 +111,55 @@ def split_id(scenario_id: str) -> tuple[str, str]:
     return method, tokens
 
 
-def name_place(text: str) -> str:
-    """ "degree:.10" → "others_degree:0.1", as the case's id has it."""
-    spread, _, share = text.partition(":")
-    return f"others_{spread}:{float(share):g}"
-
-
-def list_private(spec: AuditSpec) -> tuple[str, ...]:
-    """All private columns of an audit, the main one first."""
-    return () if spec.private is None else (spec.private, *spec.more_private)
-
-
 ListedScenario = tuple[MethodChoice, Method, Scenario]
-"""A case with the attack that it runs, as chosen and as made."""
+"""A scenario with the attack that it runs, as chosen and as made."""
 
 
 def list_scenarios(spec: AuditSpec) -> list[ListedScenario]:
-    """Every case of an audit with the attack that it runs, in the order of the spec."""
-    found = []
-    for choice in spec.attacks:
-        attack = choice.make(*ATTACK_KINDS)
-        found += [
-            (choice, attack, scenario) for scenario in _list_own_scenarios(spec, choice.id, attack)
-        ]
-    return found
+    """Every scenario of an audit with the attack that it runs, in the order of the spec.
+
+    All releases meet these same attackers, the original included.
+    """
+    return [
+        (choice, attack, scenario)
+        for choice in spec.attacks
+        for attack in (choice.make(*ATTACK_KINDS),)
+        for scenario in _list_own_scenarios(spec, choice.id, attack)
+    ]
 
 
-def _list_own_scenarios(spec: AuditSpec, method: str, attack: Method) -> list[Scenario]:
-    """The cases of one attack: plain, knowing the defense, holding several releases."""
-    plain = Scenario(method, _DEFAULT_THREATS.get(attack.kind, "identity"))
+def _list_own_scenarios(spec: AuditSpec, method: str, attack: Method) -> Iterator[Scenario]:
+    """The scenarios of one attack: the standard one first, then those of who knows more."""
+    knowledge, plain = spec.knowledge, Scenario(method, _DEFAULT_THREATS[attack.kind])
     if isinstance(attack, LinkAttack) and "included" in attack.threats:
         plain = Scenario(method, "included")
-        if not spec.has_released_threat:
-            return []
-    scenarios = [plain]
-    if spec.adaptive and plain.threat != "identity" and not attack.info.is_baseline:
-        scenarios.append(replace(plain, knowledge="aware"))
-    if isinstance(attack, AttributeAttack) and attack.transfers:
+        if not spec.attacks_released_links:
+            return
+    yield plain
+    if knowledge.adaptive and plain.threat != "identity" and not attack.info.is_baseline:
+        yield replace(plain, knowledge=ADAPTIVE)
+    if isinstance(attack, AttributeAttack):
+        yield from _list_attribute_scenarios(spec, plain, attack)
+    if isinstance(attack, LinkAttack) and attack.reads_several:
+        for several in knowledge.list_compositions(tuple(c.id for c in spec.defenses)):
+            yield replace(plain, knowledge=several)
+
+
+def _list_attribute_scenarios(
+    spec: AuditSpec, plain: Scenario, attack: AttributeAttack
+) -> Iterator[Scenario]:
+    """Who learned elsewhere, who knows other people, who is after other columns or several."""
+    knowledge, more = spec.knowledge, spec.threats.more_private
+    if attack.transfers:
         for column in spec.taught:
-            target = "" if column == spec.private else column
-            scenarios.append(replace(plain, target=target, knowledge="transfer"))
-    if plain.threat == "attribute":
-        others = [f"others:{share:g}" for share in dict.fromkeys(spec.attacker_known)]
-        others += [name_place(text) for text in dict.fromkeys(spec.attacker_places)]
-        scenarios += [replace(plain, knowledge=knowledge) for knowledge in others]
-        for column in spec.more_private:
-            scenarios += [replace(plain, target=column, knowledge=k) for k in ("", *others)]
-        for how in dict.fromkeys(spec.joint if spec.more_private else ()):
-            targets = ("", *spec.more_private)
-            scenarios += [replace(plain, target=t, knowledge=f"joint:{how}") for t in targets]
-    holds = isinstance(attack, LinkAttack) and attack.reads_several
-    if spec.releases_held is not None and holds:
-        scenarios.append(replace(plain, knowledge=f"held:{spec.releases_held}"))
-    if spec.hold_every_defense and holds and len(spec.defenses) > 1:
-        ids = "|".join(choice.id for choice in spec.defenses)
-        scenarios.append(replace(plain, knowledge=f"held:{quote(ids, safe='')}"))
-    return scenarios
+            target = "" if column == spec.threats.private else column
+            yield replace(plain, target=target, knowledge=Shadow())
+    for known in knowledge.auxiliary:
+        yield replace(plain, knowledge=known)
+    for column in more:
+        yield replace(plain, target=column)
+        for known in knowledge.auxiliary:
+            yield replace(plain, target=column, knowledge=known)
+    for how in dict.fromkeys(knowledge.joint if more else ()):
+        for column in ("", *more):
+            yield replace(plain, target=column, knowledge=Joint(how=how))

@@ -22,10 +22,12 @@ from core.audit.decisions import Decision, list_decisions, record_decision
 from core.audit.estimate import (
     Task,
     TimeModel,
-    estimate_seconds,
+    TimeRange,
+    estimate_time,
     find_kept,
     load_past,
     make_task,
+    shares_result,
 )
 from core.audit.jobs.advice import AdviceJobs
 from core.audit.jobs.claims import ClaimJobs
@@ -43,16 +45,14 @@ from core.audit.ledger import (
     list_entries,
 )
 from core.audit.plan import list_cells, plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.provenance import describe_run
-from core.audit.publishing import PublishSpec
 from core.audit.run import new_audit_id
-from core.audit.shadow_columns import fill_taught
-from core.audit.spec import AuditSpec
+from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.states import FINAL, FINISHED, State
 from core.audit.store.database import Store
 from core.audit.store.files import DamagedError, clear_flag, raise_flag
 from core.audit.store.liveness import find_state
-from core.audit.threat_sampling import load_auxiliary_graph, load_shadow_graph
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
 from core.errors import AuditError, InputError
 from core.graph import Graph
@@ -171,15 +171,10 @@ class AuditService:
         Cells that any earlier audit computed are taken from the store. Raises InputError where
         the threats cannot be drawn on the graph.
         """
-        spec = spec.normalized()
-        graph = self.load_graph(spec.graph_hash)
-        self._store.save_graph(graph, None)
-        known = load_auxiliary_graph(spec, self.load_graph)
-        shadow_graph = load_shadow_graph(spec, self.load_graph)
-        for held in filter(None, (known, shadow_graph)):
-            self._store.save_graph(held, None)
-        spec = fill_taught(spec, graph, shadow_graph)
-        cells = plan_audit(spec, graph, known, shadow_graph)
+        audit = PreparedAudit.load(spec, self.load_graph)
+        for graph in (audit.source, *audit.held_graphs):
+            self._store.save_graph(graph, None)
+        spec, cells = audit.spec, plan_audit(audit)
         audit_id = new_audit_id()
         provenance = {**describe_run(spec), **(marks or {})}
         self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance, person)
@@ -263,42 +258,50 @@ class AuditService:
             running=tuple(cells) if state is State.RUNNING else (),
             seconds=row.seconds,
             note=note,
-            seconds_left=self._estimate_left(audit_id, row.graph_hash)
-            if state == "running"
+            time_left=self._estimate_left(audit_id, row.graph_hash)
+            if state is State.RUNNING
             else None,
         )
 
-    def estimate_seconds(self, spec: AuditSpec) -> float:
+    def estimate_time(self, spec: AuditSpec) -> TimeRange:
         """Wall seconds that an audit would take here, less what the store has of it."""
-        graph = self.load_graph(spec.graph_hash)
-        spec = fill_taught(spec, graph, load_shadow_graph(spec, self.load_graph))
-        cells = [cell for cell in list_cells(spec, graph) if not cell.skip]
+        audit = PreparedAudit.load(spec, self.load_graph)
+        cells = [cell for cell in list_cells(audit) if not (cell.skip or cell.same_as)]
         kept = find_kept(self._store, [cell.key for cell in cells])
         left = [Task.of_cell(cell) for cell in cells if cell.key not in kept]
-        size = graph.num_nodes + graph.num_edges
-        return estimate_seconds(self.load_time_model(), left, [], size, count_workers())
+        return self._estimate(self.load_time_model(), left, [], spec.graph_hash)
 
     def load_time_model(self) -> TimeModel:
         """What cells took here so far, to say beforehand what others will."""
         return TimeModel(load_past(self._store))
 
-    def _estimate_left(self, audit_id: str, graph_hash: str) -> float:
+    def _estimate_left(self, audit_id: str, graph_hash: str) -> TimeRange:
         """From the cells that this audit has finished, and those that others have."""
         with self._lock:
             model = self._models.get(audit_id)
         if model is None:
-            model = TimeModel(load_past(self._store))
+            model = self.load_time_model()
             self._remember(self._models, audit_id, model, _MAX_VIEWS)
-        columns = ("kind", "method", "state", "progress", "seconds")
+        columns = ("kind", "release", "method", "state", "progress", "seconds")
         left, done = [], []
         for cell in self._store.list_cells(audit_id, *columns):
+            if shares_result(cell.release, cell.method):
+                continue
             if cell.state == State.DONE:
                 done.append((make_task(cell.kind, cell.method), cell.seconds))
             elif cell.state not in FINAL:
                 left.append(make_task(cell.kind, cell.method, cell.progress))
+        return self._estimate(model, left, done, graph_hash)
+
+    def _estimate(
+        self,
+        model: TimeModel,
+        left: list[Task],
+        done: list[tuple[Task, float]],
+        graph_hash: str,
+    ) -> TimeRange:
         graph = self.load_graph(graph_hash)
-        size = graph.num_nodes + graph.num_edges
-        return estimate_seconds(model, left, done, size, count_workers())
+        return estimate_time(model, left, done, graph.num_nodes + graph.num_edges, count_workers())
 
     def get_view(self, audit_id: str) -> AuditView:
         """All that is known so far; assembled anew only when cells have finished since."""
@@ -411,9 +414,7 @@ class AuditService:
                 return
             row = self._store.find_audit(audit_id)
             spec = AuditSpec.model_validate(row.spec)
-            known = load_auxiliary_graph(spec, self.load_graph)
-            shadow_graph = load_shadow_graph(spec, self.load_graph)
-            cells = plan_audit(spec, self.load_graph(spec.graph_hash), known, shadow_graph)
+            cells = plan_audit(PreparedAudit.load(spec, self.load_graph))
             self._store.replace_plan(lease, cells)
             clear_flag(self.home, audit_id)
             run = AuditRun(

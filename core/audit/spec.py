@@ -1,16 +1,27 @@
-"""What an audit is asked to do: one frozen, serialisable record."""
+"""What an audit is asked to do: one frozen, serialisable record.
+
+Each option is a field of one part, declared once: its type and bounds give the check, the message,
+the option on the command line and the control in the app, its description the help. Names are
+unique over the parts, so that fields may also be given flat, as options and forms have them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.config import JsonDict
 
+from core.audit.knowledge import KnowledgeSpec, PublisherKnows
 from core.data.release_columns import Rule
 from core.data.splits import Evaluation
 from core.errors import InputError
-from core.methods import ATTACK_KINDS, Kind, Method
+from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.registry import make_method, parse_method
+
+NO_OPTION: JsonDict = {"option": False}
+"""Of a field that the command line fills in another way than by an option of its name."""
 
 
 class MethodChoice(BaseModel):
@@ -58,161 +69,237 @@ class IdentityChoice(BaseModel):
     )
     seeds_known: int = Field(20, ge=0, description="People whom the attacker has found already.")
     auxiliary_graph: str | None = Field(
-        None, description="SHA-256 of a second graph that is used instead of a simulated one."
+        None,
+        description="SHA-256 of a second graph that is used instead of a simulated one.",
+        json_schema_extra=NO_OPTION,
     )
 
 
-PLACES = r"^(degree|community):0?\.[0-9]+$"
-
-Joint = Literal["inferred", "known"]
-"""What an attacker has of the other private columns: what it infers, or all of them."""
-
-PublisherKnows = Literal["none", "public", "column"]
-"""What of the private values a defense may use: nothing, what the assumed attacker knows, all."""
-
-
-class AuditSpec(BaseModel):
-    """Names the graph by its content, the threats, the methods and the repeats.
-
-    The original graph is always audited, as release "original"; it is not listed as a defense.
-    """
+class ThreatSpec(BaseModel):
+    """What is secret, and what its attackers are assumed to know of it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    graph_name: str = Field("graph", description="How the graph is called in the report.")
-    graph_hash: str = Field(description="SHA-256 of the graph's content.")
-    private: str | None = Field(None, description="Column that must stay private.")
-    more_private: tuple[str, ...] = Field(
-        (), description="Further private columns, attacked on the same releases."
+    private: str | None = Field(
+        None, description="Column that must stay private.", json_schema_extra=NO_OPTION
     )
-    utility: str | None = Field(None, description="Column that the recipient wants to predict.")
+    more_private: tuple[str, ...] = Field(
+        (),
+        description="Further private columns, attacked on the same releases.",
+        json_schema_extra=NO_OPTION,
+    )
     known: float = Field(
         0.1, gt=0, lt=1, description="Share of the nodes whose private value the adversary knows."
     )
-    attacker_known: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = Field(
-        (),
-        description="Shares of the values that further attackers know, of people of their own.",
-    )
-    attacker_places: tuple[Annotated[str, Field(pattern=PLACES)], ...] = Field(
-        (),
-        description="Further attackers who know people of some places: degree:SHARE, those with "
-        "many links rather, or community:SHARE, everybody of some communities.",
-    )
-    publisher_knows: PublisherKnows = Field(
-        "public",
-        description="What of the private values a defense uses: none, those that the assumed "
-        "attacker knows too, or the whole column.",
-    )
-    groups: tuple[str, ...] = Field(
-        (), description="Columns by whose groups the attackers' gain is compared."
-    )
-    joint: tuple[Joint, ...] = Field(
-        (),
-        description="With several private columns: attack each also by one who infers, or knows, "
-        "the others.",
-    )
-    shadow_graph: str | None = Field(
-        None,
-        description="SHA-256 of another graph with private columns of the same names, of which an "
-        "attacker knows everybody's values and learns.",
-    )
-    attacker_columns: tuple[str, ...] | None = Field(
-        None,
-        description="Private columns that it teaches; none named: when an audit starts, all that "
-        "it has.",
-    )
     hide_links: float | None = Field(
-        None, gt=0, lt=1, description="Share of the links drawn as sensitive and withheld."
+        None,
+        gt=0,
+        lt=1,
+        description="Share of the links drawn as sensitive and withheld.",
+        json_schema_extra=NO_OPTION,
     )
     sensitive_links: tuple[tuple[str, str], ...] | None = Field(
-        None, description="Sensitive links chosen by the analyst, as pairs of node ids."
-    )
-    test_links: float = Field(
-        0.1, ge=0, lt=0.5, description="Share of the links held back to measure usefulness."
+        None,
+        description="Sensitive links chosen by the analyst, as pairs of node ids.",
+        json_schema_extra=NO_OPTION,
     )
     evaluation: Evaluation = Field(
         "uniform",
         description="Non-links that attacks on links must tell from withheld links: any, such "
         "whose ends have as many links, or, both sides alike, at distance two.",
     )
+    released_links: bool = Field(
+        False, description="Attack the released links: which of them are real?"
+    )
+    identity: IdentityChoice | None = Field(
+        None,
+        description="What an attacker on identities holds; none: not audited.",
+        json_schema_extra=NO_OPTION,
+    )
+
+    @property
+    def has_links(self) -> bool:
+        """Whether links are withheld."""
+        return self.hide_links is not None or self.sensitive_links is not None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All private columns, the main one first."""
+        return () if self.private is None else (self.private, *self.more_private)
+
+
+class DisclosureSpec(BaseModel):
+    """What leaves with the links, and what the recipient wants of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    utility: str | None = Field(
+        None,
+        description="Column that the recipient wants to predict.",
+        json_schema_extra=NO_OPTION,
+    )
     utility_train: float = Field(
         0.3, gt=0, lt=1, description="Share of the nodes with a known utility label."
     )
-    identity: IdentityChoice | None = Field(
-        None, description="What an attacker on identities holds; none: not audited."
-    )
     publish_columns: tuple[str, ...] | None = Field(
-        None, description="Columns that leave with the graph; none named: as each format has it."
+        None,
+        description="Columns that leave with the graph, and no others; 'none' for none. Not "
+        "named: as each format has it.",
+        json_schema_extra={"metavar": "COLUMN[,…]"},
     )
     generalize: tuple[str, ...] = Field(
-        (), description="How columns are made coarser: COLUMN:RULE each, such as age:bin=10."
+        (),
+        description="How columns are made coarser, such as age:bin=10: bin=WIDTH, cap=VALUE, "
+        "round=DIGITS, rare=PEOPLE, year, month.",
+        json_schema_extra={"metavar": "COLUMN:RULE"},
     )
-    leave_out: tuple[str, ...] = Field((), description="Ids of people who are left out.")
-    adaptive: bool = Field(
-        False,
-        description="Run each attack on links and columns also by one who knows the defense.",
+    leave_out: tuple[str, ...] = Field(
+        (), description="Ids of people who are left out.", json_schema_extra=NO_OPTION
     )
-    released_links: bool = Field(
-        False, description="Attack what went into a release: which of its links are real?"
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether it says which columns leave, so that all formats hold those and no others."""
+        return bool(self.generalize) or self.publish_columns is not None
+
+
+PARTS: dict[str, type[BaseModel]] = {
+    "threats": ThreatSpec,
+    "disclosure": DisclosureSpec,
+    "knowledge": KnowledgeSpec,
+}
+
+
+def nest_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with those of a part inside it, whether they were given there or flat."""
+    nested = {name: value for name, value in fields.items() if name not in PARTS}
+    for part, model in PARTS.items():
+        flat = {name: nested.pop(name) for name in model.model_fields if name in nested}
+        given = fields.get(part, {})
+        if isinstance(given, BaseModel):
+            given = given.model_dump()
+        if flat and isinstance(given, Mapping):
+            given = {**given, **flat}
+        if part in fields or flat:
+            nested[part] = given
+    return nested
+
+
+class _PartedSpec(BaseModel):
+    """The parts that an audit and a publishing run share."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    graph_hash: str = Field(
+        description="SHA-256 of the graph's content.", json_schema_extra=NO_OPTION
     )
-    releases_held: int | None = Field(
-        None, ge=2, le=100, description="Releases of the same graph that an attacker holds at once."
+    threats: ThreatSpec = Field(default_factory=lambda: ThreatSpec.model_validate({}))
+    disclosure: DisclosureSpec = Field(default_factory=lambda: DisclosureSpec.model_validate({}))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nest(cls, fields: Any) -> Any:
+        return nest_fields(fields) if isinstance(fields, Mapping) else fields
+
+    @classmethod
+    def check_fields(cls, fields: Mapping[str, Any]) -> Self:
+        """The spec of its fields, nested or flat, or InputError."""
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = [str(name) for name in first["loc"] if name not in PARTS]
+            said = first["msg"].removeprefix("Value error, ")
+            raise InputError(
+                f"spec field '{'.'.join(place)}'", said[0].lower() + said[1:], first.get("input")
+            ) from None
+
+    def update(self, **fields: Any) -> Self:
+        """The same spec with other values of some fields, given flat; checked."""
+        return self.check_fields({**nest_fields({**self.model_dump(), **fields})})
+
+
+class AuditSpec(_PartedSpec):
+    """Names the graph by its content, the threats, the methods and the repeats.
+
+    The original graph is always audited, as release "original"; it is not listed as a defense.
+    """
+
+    graph_name: str = Field(
+        "graph",
+        description="How the graph is called in the report.",
+        json_schema_extra=NO_OPTION,
     )
-    hold_every_defense: bool = Field(
-        False,
-        description="An attacker on released links holds a release of each defense of the audit.",
+    knowledge: KnowledgeSpec = Field(default_factory=lambda: KnowledgeSpec.model_validate({}))
+    publisher_knows: PublisherKnows = Field(
+        "public",
+        description="What of the private values a defense uses: none, those that the assumed "
+        "attacker knows too (public), or the whole column.",
     )
-    attacks: tuple[MethodChoice, ...] = ()
-    defenses: tuple[MethodChoice, ...] = ()
+    groups: tuple[str, ...] = Field(
+        (),
+        description="Columns by whose groups the attackers' advantage is compared.",
+        json_schema_extra={"option": "--group", "metavar": "COLUMN"},
+    )
+    test_links: float = Field(
+        0.1, ge=0, lt=0.5, description="Share of the links held back to measure usefulness."
+    )
+    attacks: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)
+    defenses: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)
     num_repeats: int = Field(
-        5, ge=1, le=100, description="Repeats; each draws new splits and noise."
+        5,
+        ge=1,
+        le=100,
+        description="Repeats; each draws new splits and noise.",
+        json_schema_extra={"option": "--repeats"},
     )
-    root_seed: int = Field(0, ge=0, description="Repeats with the same root seed are identical.")
+    root_seed: int = Field(
+        0,
+        ge=0,
+        description="Seed of the whole audit; repeats with the same one are identical.",
+    )
     policy: dict[str, Any] | None = Field(
-        None, description="Release policy that the verdict goes by; it changes no result."
+        None,
+        description="Release policy that the decision goes by; it changes no result.",
+        json_schema_extra=NO_OPTION,
     )
     purpose: dict[str, str] = Field(
         default_factory=dict,
         description="What was said of the release: recipient, knowledge, use, legal basis.",
+        json_schema_extra=NO_OPTION,
     )
 
     @staticmethod
-    def check_spec(fields: dict[str, Any]) -> AuditSpec:
+    def check_spec(fields: Mapping[str, Any]) -> AuditSpec:
         """An AuditSpec of a JSON object, all methods checked, or InputError."""
-        try:
-            spec = AuditSpec.model_validate(fields)
-        except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(map(str, first["loc"]))
-            raise InputError(
-                f"spec field '{name}'", first["msg"].lower(), first.get("input")
-            ) from None
-        for text in spec.generalize:
+        spec = AuditSpec.check_fields(fields)
+        threats, knowledge = spec.threats, spec.knowledge
+        for text in spec.disclosure.generalize:
             Rule.parse(text)
         for choice in spec.attacks:
             choice.make(*ATTACK_KINDS)
         for choice in spec.defenses:
             choice.make("defense")
-        has_columns = spec.private is not None or spec.identity is not None
-        if not (spec.has_link_threat or has_columns or spec.has_released_threat):
+        has_columns = threats.private is not None or threats.identity is not None
+        if not (threats.has_links or has_columns or spec.attacks_released_links):
             raise InputError(
                 "audit", "must have a threat", remedy="name a private column or hide some links"
             )
-        if spec.joint and not (spec.private and spec.more_private):
+        if knowledge.joint and len(threats.columns) < 2:
             raise InputError(
                 "joint inference",
                 "needs at least two private columns",
                 remedy="name --private twice",
             )
-        if spec.shadow_graph is not None and spec.private is None:
-            raise InputError("attacker's graph", "needs a private column", remedy="name --private")
-        for column in spec.attacker_columns or ():
-            if column not in (spec.private, *spec.more_private):
+        if knowledge.shadow_graph is not None and threats.private is None:
+            raise InputError("shadow graph", "needs a private column", remedy="name --private")
+        for column in knowledge.shadow_columns or ():
+            if column not in threats.columns:
                 raise InputError(
-                    "column taught by the attacker's graph",
+                    "column taught by the shadow graph",
                     "must be a private one",
                     column,
-                    "leave attacker_columns out of the spec to teach what the graph has",
+                    "leave shadow_columns out of the spec to teach what the graph has",
                 )
         return spec.normalized()
 
@@ -227,25 +314,73 @@ class AuditSpec(BaseModel):
 
     @property
     def taught(self) -> tuple[str, ...]:
-        """Private columns that the attacker's graph teaches, in the order of the private ones;
-        the first where none are named, as specs had it that name none."""
-        if self.shadow_graph is None or self.private is None:
+        """Private columns that the shadow graph teaches, in the order of the private ones; the
+        first where none are named."""
+        columns, named = self.threats.columns, self.knowledge.shadow_columns
+        if self.knowledge.shadow_graph is None:
             return ()
-        if self.attacker_columns is None:
-            return (self.private,)
-        named = (self.private, *self.more_private)
-        return tuple(column for column in named if column in self.attacker_columns)
+        return columns[:1] if named is None else tuple(c for c in columns if c in named)
 
     @property
-    def has_released_threat(self) -> bool:
-        """Whether the released links the releases are attacked."""
-        return self.released_links or self.releases_held is not None or self.hold_every_defense
-
-    @property
-    def has_link_threat(self) -> bool:
-        return self.hide_links is not None or self.sensitive_links is not None
+    def attacks_released_links(self) -> bool:
+        """Whether the released links are attacked, in one release or in several together."""
+        known = self.knowledge
+        several = known.composition is not None or known.hold_every_defense
+        return self.threats.released_links or several
 
 
 def _normalize(choices: tuple[MethodChoice, ...], *kinds: Kind) -> tuple[MethodChoice, ...]:
     full = [MethodChoice.of(choice.make(*kinds)) for choice in choices]
     return tuple({choice.id: choice for choice in full}.values())
+
+
+class PublishSpec(_PartedSpec):
+    """What is to be published: a graph, a defense, and what of the threats the defense is told.
+
+    A known set that an audit draws is an assumption about attackers; nobody published it. So
+    the defense is told the whole private column, or with publisher_knows "none" nothing of it.
+    No link is held back for tests, and only sensitive links are withheld from the release.
+    """
+
+    defense: MethodChoice = Field(json_schema_extra=NO_OPTION)
+    publisher_knows: PublisherKnows = Field(
+        "column",
+        description="What the defense is told of the private column: none of it, or all (column).",
+        json_schema_extra={"choices": ["none", "column"]},
+    )
+    budget: float | None = Field(
+        None,
+        gt=0,
+        description="Refuse what would take the sum of ε, for one link or for one node, over all "
+        "publishing runs of the graph's lineage above this.",
+        json_schema_extra={"metavar": "EPS"},
+    )
+    lineage: str | None = Field(
+        None,
+        min_length=1,
+        max_length=64,
+        description="Name of the data that the graph is of: all publishing runs of it count "
+        "together.",
+        json_schema_extra={"metavar": "NAME"},
+    )
+
+    @staticmethod
+    def of_audit(
+        spec: AuditSpec, defense: MethodChoice, budget: float | None = None
+    ) -> PublishSpec:
+        """One of the audit's defenses on its graph; links that were drawn are not withheld."""
+        return PublishSpec(
+            graph_hash=spec.graph_hash,
+            defense=defense,
+            threats=spec.threats.model_copy(update={"hide_links": None, "identity": None}),
+            disclosure=spec.disclosure,
+            publisher_knows="none" if spec.publisher_knows == "none" else "column",
+            budget=budget,
+            lineage=None,
+        )
+
+    def make_defense(self) -> Defense:
+        """The defense with its settings."""
+        defense = self.defense.make("defense")
+        assert isinstance(defense, Defense)
+        return defense

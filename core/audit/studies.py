@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.audit.prepared import list_published, prepare_graph
 from core.audit.run import new_audit_id
-from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.threat_sampling import prepare_graph
+from core.audit.spec import AuditSpec, MethodChoice, nest_fields
 from core.audit.view import AuditSummary
-from core.audit.withheld import choose_withheld, list_withheld
 from core.errors import InputError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS
@@ -24,6 +23,11 @@ from core.seeding import Seed
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
+
+MAX_COLUMNS = 24
+"""Above that many features they are withheld all together, as the words of a text are."""
+
+EVERYTHING = "every column"
 
 MAX_COMMUNITIES = 12
 """The largest communities that a smaller graph is put together from."""
@@ -120,13 +124,13 @@ def find_kind(key: str) -> StudyKind:
 
 def find_obstacle(key: str, spec: AuditSpec, graph: Graph) -> str | None:
     """Why a study cannot be made of this audit, for its user; None where it can."""
-    if key == "known" and spec.private is None:
+    if key == "known" and spec.threats.private is None:
         return "needs a private column"
     if key == "known" and not _list_attribute_attacks(spec):
         return "needs an attribute attack"
     if key == "features" and prepare_graph(spec, graph).features is None:
         return "this graph has no features"
-    if key == "size" and _keep_links(spec, graph) == () and spec.private is None:
+    if key == "size" and _keep_links(spec, graph) == () and spec.threats.private is None:
         return "needs a private column or links that are drawn"
     if key == "columns" and not list_withheld(spec, graph):
         return "no column leaves that an attacker could read"
@@ -138,7 +142,7 @@ def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[A
 
     Raises InputError where the point cannot be made.
     """
-    fields: dict[str, Any] = {"defenses": (), "utility": None, "test_links": 0.0}
+    fields: dict[str, Any] = {"defenses": [], "utility": None, "test_links": 0.0}
     seed = Seed(spec.root_seed).child("study", key, share)
     whole, graph = graph, prepare_graph(spec, graph)
     if key == "known":
@@ -157,7 +161,7 @@ def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[A
         fields |= choose_withheld(spec, whole, int(share))
         graph = whole  # the spec itself says what is left out of it
     fields["graph_hash"] = graph.content_hash
-    return AuditSpec.check_spec(spec.model_copy(update=fields).model_dump()), graph
+    return AuditSpec.check_spec(nest_fields({**spec.model_dump(), **fields})), graph
 
 
 def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
@@ -246,6 +250,42 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
     return graph.subgraph(np.isin(labels, np.flatnonzero(chosen[best])))
 
 
+def list_withheld(spec: AuditSpec, graph: Graph) -> list[str]:
+    """What is withheld at each point after the first, at which nothing is; the last is all."""
+    names, features = _list_columns(spec, graph)
+    groups = [*names, *([_name_features(features)] if features else [])]
+    return [*groups, EVERYTHING] if len(groups) > 1 else groups
+
+
+def choose_withheld(spec: AuditSpec, graph: Graph, number: int) -> dict[str, Any]:
+    """Fields of the spec of a point: 0 is nothing withheld, then as `list_withheld` says."""
+    names, features = _list_columns(spec, graph)
+    every = [*names, *features]
+    wanted = ["", *list_withheld(spec, graph)][number]
+    kept = [name for name in every if name != wanted]
+    if wanted == EVERYTHING:
+        kept = []
+    elif features and wanted == _name_features(features):
+        kept = list(names)
+    rules = [text for text in spec.disclosure.generalize if text.rpartition(":")[0] in kept]
+    return {"publish_columns": tuple(kept), "generalize": tuple(rules)}
+
+
+def _list_columns(spec: AuditSpec, graph: Graph) -> tuple[list[str], list[str]]:
+    """Columns that leave: those that are withheld alone, and features only all together."""
+    graph = prepare_graph(spec, graph)
+    shown = list_published(spec.disclosure, graph)
+    leaving = list(graph.feature_names if shown is None else shown)
+    features = [name for name in leaving if name not in graph.attributes]
+    if len(features) <= MAX_COLUMNS:
+        return leaving, []
+    return [name for name in leaving if name in graph.attributes], features
+
+
+def _name_features(features: list[str]) -> str:
+    return f"all {len(features):,} features"
+
+
 def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
     return tuple(
         choice
@@ -256,6 +296,8 @@ def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
 
 def _keep_links(spec: AuditSpec, graph: Graph) -> tuple[tuple[str, str], ...] | None:
     """The analyst's own sensitive links that the graph still holds; None where they are drawn."""
-    if spec.sensitive_links is None:
+    if spec.threats.sensitive_links is None:
         return None
-    return tuple((a, b) for a, b in spec.sensitive_links if a in graph.index and b in graph.index)
+    return tuple(
+        (a, b) for a, b in spec.threats.sensitive_links if a in graph.index and b in graph.index
+    )

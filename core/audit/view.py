@@ -14,8 +14,8 @@ import pandas as pd
 
 from core.audit.access.accounts import LOCAL
 from core.audit.decisions import Decision
-from core.audit.publishing import PublishSpec
-from core.audit.spec import AuditSpec
+from core.audit.estimate import TimeRange
+from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.states import State
 from core.graph import Graph
 from core.privacy.claim_check import ClaimCheck
@@ -271,7 +271,7 @@ class AuditProgress:
     fraction    0 to 1, running cells counted in part
     seconds     spent so far, over all runs of this audit
     note        something the user should know, such as that workers are starting; "" if nothing
-    seconds_left  estimate of what is still to come; None where nothing runs
+    time_left   estimate of what is still to come; None where nothing runs
     """
 
     state: State
@@ -281,7 +281,7 @@ class AuditProgress:
     running: tuple[RunningCell, ...]
     seconds: float
     note: str
-    seconds_left: float | None = None
+    time_left: TimeRange | None = None
 
     @property
     def is_active(self) -> bool:

@@ -6,13 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import add_graph, build_spec
-from core.cli.columns import add_columns
-from core.cli.folders import make_folder
-from core.cli.identity import add_identity
-from core.cli.knowledge import add_knowledge
+from core.cli.arguments import add_graph
+from core.cli.audit_spec import add_spec, build_spec
 from core.cli.team import open_service
-from core.cli.terminal import make_meter, say
+from core.cli.terminal import make_folder, make_meter, say
 from core.cli.verdict import add_policy, judge_audit
 from core.errors import RunCancelled
 
@@ -28,41 +25,7 @@ def add_audit(commands: Any) -> None:
     """The command's options."""
     audit = commands.add_parser("audit", help="attack a graph and defended releases of it")
     add_graph(audit)
-    audit.add_argument(
-        "--spec",
-        type=Path,
-        metavar="FILE",
-        help="settings from a spec or an earlier audit.json; options go first",
-    )
-    audit.add_argument(
-        "--known",
-        type=float,
-        metavar="SHARE",
-        help="share of the private values that the adversary knows (0.1)",
-    )
-    audit.add_argument(
-        "--test-links",
-        type=float,
-        metavar="SHARE",
-        help="share of the links held back to measure usefulness (0.1)",
-    )
-    audit.add_argument(
-        "--attack",
-        action="append",
-        metavar="KEY[:name=value,…]",
-        help="an attack, those of a preset (quick, standard, thorough), or 'all'; may be repeated",
-    )
-    audit.add_argument(
-        "--defense",
-        action="append",
-        metavar="KEY[:name=value,…]",
-        help="a defense, or 'all'; may be repeated",
-    )
-    audit.add_argument(
-        "--no-data-independent",
-        action="store_true",
-        help="leave out the data-independent baselines of syntheses",
-    )
+    add_spec(audit)
     audit.add_argument(
         "--check-claims",
         type=int,
@@ -71,11 +34,6 @@ def add_audit(commands: Any) -> None:
         metavar="N",
         help="try to refute what private releases promise, by N trials each (by default from ε)",
     )
-    add_identity(audit)
-    add_columns(audit)
-    add_knowledge(audit)
-    audit.add_argument("--repeats", dest="num_repeats", type=int, metavar="N", help="repeats (5)")
-    audit.add_argument("--root-seed", type=int, metavar="N", help="seed of the whole audit (0)")
     audit.add_argument("--name", help="how the history calls the audit")
     add_policy(audit)
     audit.add_argument(
@@ -185,6 +143,8 @@ def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
 
 def _watch(service: AuditService, audit_id: str) -> None:
     """Progress on stderr until the audit ends, here or in the process that runs it."""
+    from core.findings.numbers import format_duration_range
+
     show = make_meter()
     try:
         while True:
@@ -192,6 +152,9 @@ def _watch(service: AuditService, audit_id: str) -> None:
             progress = service.get_progress(audit_id)
             running = progress.running[0] if progress.running else None
             doing = f"{running.label} {running.message}".strip() if running else progress.note
+            if progress.time_left is not None and progress.time_left.high:
+                left = format_duration_range(progress.time_left.low, progress.time_left.high)
+                doing = f"{left} left · {doing}"
             show(f"{progress.cells_done}/{progress.cells_total} cells", doing)
             if is_over and not progress.is_active:
                 return

@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.cli.folders import make_folder
-from core.cli.terminal import MeterProgress, say
+from core.cli.terminal import MeterProgress, make_folder, say
 
 
 def add_check_claim(commands: Any) -> None:

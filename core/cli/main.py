@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from core.cli.advise import add_advise
+from core.cli.arguments import split_private
 from core.cli.audit import add_audit
 from core.cli.claims import add_check_claim
 from core.cli.cluster import add_cluster
 from core.cli.doctor import add_doctor
-from core.cli.knowledge import split_private
 from core.cli.ledger import add_ledger
 from core.cli.listing import add_methods
 from core.cli.publish import add_publish

@@ -7,43 +7,32 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.arguments import add_graph, load_input
-from core.cli.columns import add_columns, read_columns
-from core.cli.folders import make_folder
+from core.cli.audit_spec import add_leave_out, read_leave_out
+from core.cli.options import add_options, read_options
 from core.cli.team import check_publisher
-from core.cli.terminal import say
+from core.cli.terminal import make_folder, say
 from core.errors import InputError
+
+FIELDS = ("known", "publish_columns", "generalize")
+"""Options that `publish` has like `audit`."""
 
 
 def add_publish(commands: Any) -> None:
     """The command's options."""
+    from core.audit.spec import DisclosureSpec, PublishSpec, ThreatSpec
+
     publish = commands.add_parser("publish", help="make one release to be handed over")
     add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
-    publish.add_argument("--known", type=float, metavar="SHARE")
-    add_columns(publish)
-    publish.add_argument(
-        "--publisher-knows",
-        choices=("none", "column"),
-        help="what the defense is told of the private column: nothing, or all of it (column)",
-    )
+    add_options(publish, DisclosureSpec, ThreatSpec, only=FIELDS)
+    add_options(publish, PublishSpec)
+    add_leave_out(publish)
     publish.add_argument(
         "--out",
         type=Path,
         required=True,
         metavar="FILE",
         help="edge list (.csv, .parquet), .graphml, .gexf or .npz",
-    )
-    publish.add_argument(
-        "--budget",
-        type=float,
-        metavar="EPS",
-        help="refuse what would take the sum of ε over all publishing runs of the graph's lineage "
-        "above this",
-    )
-    publish.add_argument(
-        "--lineage",
-        metavar="NAME",
-        help="name of the data that the graph is of: all publishing runs of it count together",
     )
     publish.set_defaults(run=run_publish)
 
@@ -54,8 +43,7 @@ def run_publish(options: argparse.Namespace) -> int:
     from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
     from core.audit.ledger import find_relative, new_run_id
-    from core.audit.publishing import PublishSpec
-    from core.audit.spec import MethodChoice
+    from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
     from core.audit.store.database import Store
     from core.data.writers import write_release
     from core.findings.ledger import describe_relative, describe_total
@@ -64,18 +52,18 @@ def run_publish(options: argparse.Namespace) -> int:
 
     choice = MethodChoice.parse(options.defense, "defense")
     graph = load_input(options).graph
-    names = ["private", "more_private", "utility", "known", "hide_links", "budget", "lineage"]
-    names.append("publisher_knows")
-    fields = {n: getattr(options, n, None) for n in names}
+    names = ("private", "more_private", "utility", "hide_links")
+    fields: dict[str, Any] = {n: getattr(options, n, None) for n in names}
     fields = {name: value for name, value in fields.items() if value is not None}
+    fields |= read_options(options, ThreatSpec, DisclosureSpec, PublishSpec)
     suffix = options.out.suffix.lower().lstrip(".")
     if suffix not in ("csv", "parquet", "graphml", "gexf", "npz"):
         raise InputError(
             "output file", "must end in .csv, .parquet, .graphml, .gexf or .npz", str(options.out)
         )
     make_folder(options.out.parent)
-    fields |= read_columns(options)
-    spec = PublishSpec.check_spec({**fields, "graph_hash": graph.content_hash, "defense": choice})
+    fields |= read_leave_out(options)
+    spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
     store = Store()
     try:
         check_publisher(Team(store))
@@ -97,7 +85,7 @@ def run_publish(options: argparse.Namespace) -> int:
         provenance,
         (suffix,),
         attributes=shown,
-        columns=columns if spec.names_columns else None,
+        columns=columns if spec.disclosure.names_columns else None,
         pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
     )
     files = ", ".join(path.name for path in paths)

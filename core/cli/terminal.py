@@ -1,10 +1,12 @@
-"""What a command says while it works: lines and a meter on stderr; results go to stdout."""
+"""What a command says while it works, on stderr; results go to stdout and to folders."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
+from core.errors import InputError
 from core.progress import Progress
 
 
@@ -39,3 +41,13 @@ class MeterProgress(Progress):
 
     def update(self, done: float, total: float, message: str = "") -> None:
         self._show(f"{10 * int(10 * done / (total or 1))} %", message)
+
+
+def make_folder(folder: Path) -> None:
+    """The folder, made where it is not there; InputError where it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            "output folder", "must be one that can be written", str(folder), error.strerror or ""
+        ) from None

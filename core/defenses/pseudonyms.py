@@ -27,5 +27,7 @@ class Pseudonyms(Defense):
         group="empirical",
     )
 
+    changes_graph: ClassVar[bool] = False
+
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         return self.build_release(graph, facts={"links_removed": 0.0, "links_added": 0.0})

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import pandas as pd
 
+from core.audit.knowledge import Joint
 from core.audit.scenarios import Scenario, Threat
 from core.findings.differences import estimate_difference, is_clear
 from core.findings.inverted_scores import (
@@ -101,7 +102,8 @@ def _find_stake(method: str) -> tuple[str, str]:
     if attack_threat(method) is None:
         return "", ""
     scenario = Scenario.parse(method)
-    return scenario.target, scenario.knowledge if scenario.knowledge.startswith("joint:") else ""
+    known = scenario.knowledge
+    return scenario.target, known.text if isinstance(known, Joint) else ""
 
 
 def describe_comparisons(found: list[Comparison], aim: str) -> str:

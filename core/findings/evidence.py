@@ -41,10 +41,10 @@ class Evidence:
 def list_asked(spec: AuditSpec) -> set[str]:
     """Threats that the audit was asked about; a release always is."""
     asked = {
-        "link": spec.has_link_threat,
-        "included": spec.has_released_threat,
-        "attribute": spec.private is not None,
-        "identity": spec.identity is not None,
+        "link": spec.threats.has_links,
+        "included": spec.attacks_released_links,
+        "attribute": spec.threats.private is not None,
+        "identity": spec.threats.identity is not None,
     }
     return {"release", *(threat for threat, is_asked in asked.items() if is_asked)}
 
@@ -141,8 +141,6 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     found: list[str] = []
     states = {scenario: group for scenario, group in rows.groupby("method", sort=False)}
     for scenario in scenarios:
-        if release == ORIGINAL and scenario.needs_defense:
-            continue
         known = states.get(scenario.id)
         done = None if known is None else known[known.status == "done"]
         if known is None or done is None:

@@ -263,13 +263,15 @@ def _split_values(values: Attribute) -> AttributeThreat:
 def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:
     """What the guide would have been told for this audit."""
     asked = {
-        "links": spec.has_link_threat,
-        "attribute": spec.private is not None,
-        "identity": spec.identity is not None,
+        "links": spec.threats.has_links,
+        "attribute": spec.threats.private is not None,
+        "identity": spec.threats.identity is not None,
     }
     secrets = tuple(secret for secret in SECRETS if asked[secret])
     recipient: Recipient = next((key for key in RECIPIENTS if key == policy.key), "public")
-    return Answers(recipient, secrets, private=spec.private, utility=spec.utility)
+    return Answers(
+        recipient, secrets, private=spec.threats.private, utility=spec.disclosure.utility
+    )
 
 
 def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def compute_reference_share(profile: pd.DataFrame) -> float:
 
 def explain_missing_ratios(view: AuditView) -> str:
     """Why an audit has no homophily ratios: nothing to measure, not yet, or not measured."""
-    column = view.spec.private
+    column = view.spec.threats.private
     if column is None:
         return (
             "This audit has no private column, so there is no homophily to measure. "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.audit.knowledge import ADAPTIVE, Composition
 from core.audit.scenarios import Scenario
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
@@ -48,7 +49,9 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
         rows = found[found.release == release]
         best = rows.loc[rows.value.idxmax()]
         # of one release: who holds several judges the links of any of them
-        held = real.method.map(lambda method: Scenario.parse(method).knowledge.startswith("held"))
+        held = real.method.map(
+            lambda method: isinstance(Scenario.parse(method).knowledge, Composition)
+        )
         shares = real[(real.release == release) & ~held.astype(bool)]
         share = f"{_interval(shares.iloc[0])} of the links are real; " if len(shares) else ""
         sentences.append(
@@ -69,7 +72,7 @@ def answer_adaptive(results: pd.DataFrame) -> list[str]:
             continue
         rows = attack_rows(results, metric, threat)
         rows = invert_scores(rows[~rows.is_baseline])
-        adaptive = rows[[Scenario.parse(method).knowledge == "aware" for method in rows.method]]
+        adaptive = rows[[Scenario.parse(method).knowledge == ADAPTIVE for method in rows.method]]
         for release in list_releases(adaptive):
             knows = adaptive[adaptive.release == release]
             rest = rows[(rows.release == release) & ~rows.method.isin(adaptive.method)]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
+from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat, split_id
 from core.errors import InputError
 from core.measures.metrics import METRICS
@@ -119,6 +120,13 @@ def _compose_title(method_id: str, is_brief: bool) -> str:
     return ", ".join([title, *describe_scenario(method_id)])
 
 
+_SPREADS = {
+    "stratified": "",
+    "degree": ", with many links rather",
+    "community": ", of some communities",
+}
+
+
 def describe_scenario(method_id: str) -> list[str]:
     """What a case is after and what its attacker knows, beyond the plain case of its method."""
     if not split_id(method_id)[1]:
@@ -127,22 +135,19 @@ def describe_scenario(method_id: str) -> list[str]:
     words = ["on released links"] if scenario.threat == "included" else []
     if scenario.target:
         words.append(f"on {scenario.target}")
-    name, _, value = scenario.knowledge.partition(":")
-    if name == "aware":
-        words.append("knowing the defense")
-    elif name == "others":
-        words.append(f"others who know {float(value):.0%}")
-    elif name == "others_degree":
-        words.append(f"others who know {float(value):.0%}, with many links rather")
-    elif name == "others_community":
-        words.append(f"others who know {float(value):.0%}, of some communities")
-    elif name == "joint":
-        words.append(f"{'knowing' if value == 'known' else 'inferring'} the other private columns")
-    elif name == "transfer":
-        words.append("taught by another graph")
-    elif name == "held":
-        held = " and ".join(map(release_title, scenario.held_defenses)) or f"{value} releases"
-        words.append(f"holding {held}")
+    match scenario.knowledge:
+        case Adaptive():
+            words.append("knowing the defense")
+        case Auxiliary() as known:
+            words.append(f"others who know {known.share:.0%}{_SPREADS[known.spread]}")
+        case Joint(how=how):
+            verb = "knowing" if how == "known" else "inferring"
+            words.append(f"{verb} the other private columns")
+        case Shadow():
+            words.append("taught by another graph")
+        case Composition(releases=number, defenses=defenses):
+            held = " and ".join(map(release_title, defenses)) or f"{number} releases"
+            words.append(f"holding {held}")
     return words
 
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from core.algorithms.fingerprints import Depth, compute_fingerprints
 from core.attacks.identity.column_values import list_rows
+from core.audit.prepared import list_published, prepare_graph
 from core.audit.spec import AuditSpec
-from core.audit.threat_sampling import list_published, prepare_graph
 from core.data.release_columns import Rule, leave_out_people
 from core.errors import InputError
 from core.findings.numbers import format_number
@@ -49,9 +49,9 @@ def compute_leaving(spec: AuditSpec, graph: Graph) -> tuple[Graph, Graph]:
     Raises InputError for columns, rules or people that do not fit the graph. Where the spec does
     not choose columns, features leave and attributes do not.
     """
-    before = leave_out_people(graph, spec.leave_out)
+    before = leave_out_people(graph, spec.disclosure.leave_out)
     after = prepare_graph(spec, graph)
-    shown = list_published(spec, after)
+    shown = list_published(spec.disclosure, after)
     return before, after.with_columns(after.feature_names if shown is None else shown)
 
 

@@ -25,12 +25,12 @@ def find_link_prior(view: AuditView) -> float | None:
     None where no links are hidden, or no pair is left.
     """
     spec, num_links = view.spec, view.summary.num_edges
-    if not spec.has_link_threat:
+    if not spec.threats.has_links:
         return None
-    if spec.sensitive_links is not None:
-        hidden = len({frozenset(pair) for pair in spec.sensitive_links})
+    if spec.threats.sensitive_links is not None:
+        hidden = len({frozenset(pair) for pair in spec.threats.sensitive_links})
     else:
-        hidden = round((spec.hide_links or 0.0) * num_links)
+        hidden = round((spec.threats.hide_links or 0.0) * num_links)
     withheld = hidden + min(round(spec.test_links * num_links), num_links - hidden)
     n = view.summary.num_nodes
     pairs = n * (n - 1) // 2 - (num_links - withheld)

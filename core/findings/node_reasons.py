@@ -163,7 +163,7 @@ def _scores_contacts(attack: str) -> bool:
 
 def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release: str) -> list[str]:
     """By neighbours or role peers, whichever lies further above chance and beyond luck."""
-    column = target or view.spec.private
+    column = target or view.spec.threats.private
     if column is None:
         return [f"By {method_title(attack)}" for attack in people.attack]
     graph = view.load_graph().with_private(column)

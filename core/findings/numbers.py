@@ -103,3 +103,12 @@ def format_duration(seconds: float) -> str:
     if seconds < 90 * 60:
         return f"{round(seconds / 60)} min"
     return f"{round(seconds / 3600)} h"
+
+
+def format_duration_range(low: float, high: float) -> str:
+    """ "2 to 5 min", "40 s to 3 min", "about 2 h"; seconds."""
+    first, last = format_duration(low), format_duration(high)
+    if first == last:
+        return f"about {last}"
+    number, _, unit = first.partition(" ")
+    return f"{number if last.endswith(f' {unit}') else first} to {last}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from core.audit.scenarios import Scenario, list_private
+from core.audit.scenarios import Scenario
 from core.audit.view import AuditView
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import invert_scores, name_strength
@@ -29,7 +29,7 @@ def answer_private_columns(view: AuditView, release: str = ORIGINAL) -> list[str
 
 def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
     graph = None
-    for column in list_private(view.spec):
+    for column in view.spec.threats.columns:
         rows = _select(view, "error_reduction", column, release)
         if rows.empty:
             continue
@@ -62,13 +62,13 @@ def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
 
 
 def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
-    for column in list_private(view.spec):
+    for column in view.spec.threats.columns:
         rows = _select(view, "auc", column, release)
         if rows.empty:
             continue
         rows = invert_scores(rows)
         real = rows[~rows.is_baseline]
-        plain = real[real.knowledge == ""]
+        plain = real[real.knowledge == "standard"]
         for how, start in HOW.items():
             joint = real[real.knowledge == f"joint:{how}"]
             if plain.empty or joint.empty:
@@ -92,9 +92,9 @@ def _select(view: AuditView, metric: str, column: str, release: str) -> pd.DataF
     rows = attack_rows(view.results, metric, "attribute")
     rows = rows[rows.release == release]
     scenarios = [Scenario.parse(method) for method in rows.method]
-    target = "" if column == view.spec.private else column
+    target = "" if column == view.spec.threats.private else column
     rows = rows.assign(
-        knowledge=[scenario.knowledge for scenario in scenarios],
+        knowledge=[scenario.knowledge.text for scenario in scenarios],
         is_baseline=rows.method.map(is_baseline).astype(bool),
     )
     return rows[[scenario.target == target for scenario in scenarios]].reset_index(drop=True)

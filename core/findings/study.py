@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from core.audit.scenarios import Threat
-from core.audit.studies import StudyKind
+from core.audit.studies import EVERYTHING, StudyKind
 from core.audit.view import AuditView
-from core.audit.withheld import EVERYTHING
 from core.findings.differences import is_clear
 from core.findings.labels import is_baseline, method_title, metric_title
 from core.findings.numbers import format_interval, format_percent

@@ -58,7 +58,7 @@ def build_limits(material: Material) -> list[Block]:
             "No change of links closes the way through node features: an attacker who uses only "
             "them learns as much from every release."
         )
-    if spec.has_link_threat and spec.sensitive_links is None:
+    if spec.threats.has_links and spec.threats.sensitive_links is None:
         limits.append(
             "Sensitive links were drawn at random. Links that people really want to "
             "hide may be easier or harder to infer."
@@ -118,7 +118,7 @@ def build_sources(material: Material) -> list[Block]:
             "Yuan et al., KDD 2024, Eq. 3–5",
         ]
     )
-    if spec.has_link_threat:
+    if spec.threats.has_links:
         rows.append(
             [
                 "Pair profile",

@@ -87,7 +87,7 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
         {"title": SECTION_TITLES[section], "key": section, "blocks": BUILDERS[section](material)}
         for section in SECTIONS
         if section in options.sections
-        and (section != "homophily" or spec.private is not None or spec.has_link_threat)
+        and (section != "homophily" or spec.threats.private is not None or spec.threats.has_links)
     ]
     content = {
         "title": clean_text(options.title, 120) or "Privacy audit",

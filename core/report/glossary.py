@@ -49,11 +49,11 @@ def build_glossary(material: Material) -> list[Block]:
     """Terms in the alphabet's order."""
     spec = material.view.spec
     terms = dict(ALWAYS)
-    if spec.has_link_threat:
+    if spec.threats.has_links:
         terms |= LINKS
-    if spec.private is not None:
+    if spec.threats.private is not None:
         terms |= ATTRIBUTE
-    if spec.identity is not None:
+    if spec.threats.identity is not None:
         terms |= IDENTITY
     if any(release.guarantee.is_private for release in material.releases):
         terms |= PROMISED

@@ -10,30 +10,31 @@ from core.report.material import Material
 
 def describe_leaving(material: Material) -> str:
     """Which columns leave, and how coarse; withheld ones are not named."""
-    spec = material.view.spec
-    if spec.publish_columns is None and not spec.generalize:
+    disclosure = material.view.spec.disclosure
+    if disclosure.publish_columns is None and not disclosure.generalize:
         leaves = ["The links"]
         if material.graph.features is not None:
             leaves.append("the features as they are")
-        if spec.utility is not None:
+        if disclosure.utility is not None:
             leaves.append("the useful column, where a file has it")
         text = f"**What leaves.** {', and '.join(leaves)}."
-    elif spec.publish_columns is None:
-        coarse = dict.fromkeys(text.rpartition(":")[0] for text in spec.generalize)
-        named = describe_columns(list(coarse), spec.generalize).removesuffix(
+    elif disclosure.publish_columns is None:
+        coarse = dict.fromkeys(text.rpartition(":")[0] for text in disclosure.generalize)
+        named = describe_columns(list(coarse), disclosure.generalize).removesuffix(
             " No other column does."
         )
         text = f"**What leaves.** {named} The other features leave as they are."
     else:
-        text = f"**What leaves.** {describe_columns(spec.publish_columns, spec.generalize)}"
-    if spec.leave_out:
-        text += f" People who were left out: {material.count(len(spec.leave_out))}."
+        described = describe_columns(disclosure.publish_columns, disclosure.generalize)
+        text = f"**What leaves.** {described}"
+    if disclosure.leave_out:
+        text += f" People who were left out: {material.count(len(disclosure.leave_out))}."
     return text
 
 
 def describe_people(spec: AuditSpec) -> str:
     """The threat to identities, and what was assumed of the attacker."""
-    choice = spec.identity
+    choice = spec.threats.identity
     assert choice is not None
     held = (
         "a second graph of the same people, which the analyst gave"

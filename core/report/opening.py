@@ -39,12 +39,13 @@ def build_threats(material: Material) -> list[Block]:
         )
     ]
     repeats = "a single repeat" if spec.num_repeats == 1 else f"each of {spec.num_repeats} repeats"
-    if spec.has_link_threat:
+    threats = spec.threats
+    if threats.has_links:
         who = (
-            f"The analyst named {material.count(len(spec.sensitive_links))} links as sensitive"
-            if spec.sensitive_links is not None
-            else f"In {repeats}, {format_percent(spec.hide_links or 0)} of the links are drawn at "
-            "random to play the sensitive ones"
+            f"The analyst named {material.count(len(threats.sensitive_links))} links as sensitive"
+            if threats.sensitive_links is not None
+            else f"In {repeats}, {format_percent(threats.hide_links or 0)} of the links are drawn "
+            "at random to play the sensitive ones"
         )
         result.append(
             blocks.paragraph(
@@ -59,17 +60,18 @@ def build_threats(material: Material) -> list[Block]:
                 "usefulness."
             )
         )
-    if spec.private is not None:
+    if threats.private is not None:
         result.append(
             blocks.paragraph(
-                f"**Private attribute.** Someone holds the release and knows “{spec.private}” for "
-                f"{format_percent(spec.known)} of the people, chosen at random within each "
+                "**Private attribute.** Someone holds the release and knows "
+                f"“{threats.private}” for "
+                f"{format_percent(threats.known)} of the people, chosen at random within each "
                 "class. How "
                 "well can they infer it for the others? The attacker sees the links and all other "
-                f"features; “{spec.private}” itself is removed from the features."
+                f"features; “{threats.private}” itself is removed from the features."
             )
         )
-    if spec.identity is not None:
+    if threats.identity is not None:
         result.append(blocks.paragraph(describe_people(spec)))
     result.append(blocks.paragraph(describe_leaving(material)))
     used = [m for t in material.threats for m in list_metrics(material.results, "attack", t)]
@@ -128,9 +130,11 @@ def build_graph(material: Material) -> list[Block]:
             f"{np.median(degrees):.0f}, maximum {degrees.max()}."
         )
         result.append(blocks.figure(image, alt, "Distribution of the number of links.", 0.6))
-    columns = [c for c in dict.fromkeys((spec.private, spec.utility)) if c is not None]
+    columns = [
+        c for c in dict.fromkeys((spec.threats.private, spec.disclosure.utility)) if c is not None
+    ]
     for column in columns:
-        role = "private" if column == spec.private else "utility"
+        role = "private" if column == spec.threats.private else "utility"
         attribute = graph.with_private(column).attribute(column)
         result.append(_build_classes(material, attribute, role))
     return result

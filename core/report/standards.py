@@ -7,6 +7,7 @@ NIST SP 800-226 and the Five Safes (Desai, Ritchie & Welpton 2016); it is no cer
 
 from __future__ import annotations
 
+from core.audit.knowledge import Composition
 from core.audit.scenarios import Scenario, Threat
 from core.findings.labels import (
     attack_threat,
@@ -132,7 +133,9 @@ def _list_ran(material: Material) -> list[Scenario]:
 
 
 def _is_linking(scenario: Scenario) -> bool:
-    return scenario.method.partition(":")[0] in MATCHING or scenario.knowledge.startswith("held")
+    return scenario.method.partition(":")[0] in MATCHING or isinstance(
+        scenario.knowledge, Composition
+    )
 
 
 def _count_tried(count: int) -> str:

@@ -51,10 +51,10 @@ START_REPEATS = 5
 def show_attack_form(view: AuditView | None) -> None:
     """Cards and Run on top; what they sum up, the list of methods, is folded below."""
     service.warm_up()
-    threats = session.current_threats()
+    choice = session.current_threats()
     usable = {
-        "link_attack": threats.has_link_threat,
-        "attribute_attack": bool(threats.private),
+        "link_attack": choice.has_links,
+        "attribute_attack": bool(choice.threats.private),
         "identity_attack": True,
     }
     top = st.container()
@@ -62,7 +62,7 @@ def show_attack_form(view: AuditView | None) -> None:
         "num_repeats", view.spec.num_repeats if view is not None else START_REPEATS
     )
     if view is not None:
-        st.session_state.setdefault("evaluation", view.spec.evaluation)
+        st.session_state.setdefault("evaluation", view.spec.threats.evaluation)
     with st.expander("Choose the attacks one by one", icon=":material/checklist:"):
         choices, knowledge = _show_methods(usable)
     with top:
@@ -151,7 +151,7 @@ def _show_run(
         chosen = count_noun(len(choices), "attack")
         time = estimate_audit(fields)
         st.caption(f"{chosen} chosen" + (f": {time} on this computer." if time else "."))
-        if session.current_threats().shadow_graph and not any(map(page.learns, choices)):
+        if session.current_threats().knowledge.shadow_graph and not any(map(page.learns, choices)):
             st.caption("None of them learns from the other graph: Neighbourhood classifier does.")
     if pressed:
         page.start_audit(fields)
@@ -175,7 +175,7 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
             if method not in inside:
                 choices += _show_attack(method, usable[kind])
     knowledge = _show_knowledge()
-    asked = ("released_links", "releases_held", "hold_every_defense")
+    asked = ("released_links", "composition", "hold_every_defense")
     if choices and any(knowledge[name] for name in asked):
         choices += [MethodChoice(key=m.info.key) for m in inside]
     return choices, knowledge
@@ -202,7 +202,7 @@ def _show_knowledge() -> dict[str, Any]:
             1,
             100,
             1,
-            key="releases_held",
+            key="composition",
             persist_state="session",
             help="Released links, for somebody who holds so many releases of the same graph.",
         )
@@ -225,7 +225,7 @@ def _show_knowledge() -> dict[str, Any]:
     return {
         "adaptive": adaptive,
         "released_links": inside,
-        "releases_held": int(held) if held > 1 else None,
+        "composition": int(held) if held > 1 else None,
         "hold_every_defense": every,
         "evaluation": evaluation,
     }

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 import pandas as pd
 import streamlit as st
 
-from core.audit import shadow_columns
+from core.audit import prepared
 from core.audit.spec import AuditSpec
 from core.audit.view import AuditView
 from core.data import profile
@@ -36,8 +36,8 @@ def load_view(audit_id: str) -> AuditView:
 def load_audit_graph(view: AuditView) -> Graph:
     """The audited graph: without people left out, its private and utility columns attributes."""
     spec = view.spec
-    columns = (spec.private, *spec.more_private, spec.utility)
-    return _load_audit_graph(spec.graph_hash, spec.leave_out, columns, view)
+    columns = (spec.threats.private, *spec.threats.more_private, spec.disclosure.utility)
+    return _load_audit_graph(spec.graph_hash, spec.disclosure.leave_out, columns, view)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -73,7 +73,7 @@ def compute_profile(
 @st.cache_resource(max_entries=16, show_spinner=False)
 def find_gaps(graph_hash: str, other: str, columns: tuple[str, ...]) -> dict[str, str]:
     """Why another stored graph does not teach a private column, "" where it does; InputError."""
-    return shadow_columns.find_gaps(columns, load_graph(graph_hash), load_graph(other))
+    return prepared.find_gaps(columns, load_graph(graph_hash), load_graph(other))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -27,8 +27,8 @@ MAX_KNOWN = 4
 def show_columns(graph: Graph) -> None:
     """Widgets for what leaves; a choice that does not fit is told of and not taken over."""
     st.header("What leaves with the links", anchor=False)
-    threats = session.current_threats()
-    secret = {threats.private, *threats.more_private}
+    choice = session.current_threats()
+    secret = {choice.threats.private, *choice.threats.more_private}
     names = [name for name in leaving.list_columns(graph) if name not in secret]
     if not names:
         st.caption("There are no columns beside the private ones: links alone leave.")
@@ -47,8 +47,8 @@ def show_columns(graph: Graph) -> None:
 
 
 def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
-    threats, key = session.current_threats(), form_key()
-    chosen = threats.publish_columns
+    choice, key = session.current_threats(), form_key()
+    chosen = choice.disclosure.publish_columns
     start = "formats" if chosen is None else "chosen" if chosen else "none"
     way = st.segmented_control(
         "Columns that leave",
@@ -68,7 +68,7 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
 
 def _choose_names(names: list[str], graph: Graph) -> tuple[str, ...]:
     """The columns that leave; very many features are one choice."""
-    key, chosen = form_key(), session.current_threats().publish_columns
+    key, chosen = form_key(), session.current_threats().disclosure.publish_columns
     features = [n for n in names if n not in graph.attributes] if len(names) > MAX_NAMES else []
     every = f"all {len(features):,} features"
     offered = [n for n in names if n not in features] + ([every] if features else [])
@@ -85,7 +85,7 @@ def _choose_names(names: list[str], graph: Graph) -> tuple[str, ...]:
 def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[str, ...]:
     """The rules that hold; each is added by its own click and taken back by another."""
     key, state = form_key(), st.session_state
-    known = session.current_threats().generalize
+    known = session.current_threats().disclosure.generalize
     rules = tuple(rule for rule in known if rule.rpartition(":")[0] in names)
     first, second, third, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     column = first.selectbox("Make coarser", names[:MAX_NAMES], key=f"rule-column-{key}")
@@ -124,15 +124,15 @@ def _describe_rule(text: str) -> str:
 
 def _choose_people(graph: Graph) -> tuple[str, ...]:
     """Ids of people who objected."""
-    threats, key = session.current_threats(), form_key()
+    choice, key = session.current_threats(), form_key()
     with st.expander(
-        f"Leave people out ({len(threats.leave_out):,})"
-        if threats.leave_out
+        f"Leave people out ({len(choice.disclosure.leave_out):,})"
+        if choice.disclosure.leave_out
         else "Leave people out"
     ):
         text = st.text_area(
             "Ids of people who are left out, one a line",
-            "\n".join(threats.leave_out),
+            "\n".join(choice.disclosure.leave_out),
             key=f"left-out-{key}",
             help="People who objected: they and their links are in no release and no attack.",
         )
@@ -145,10 +145,13 @@ def _choose_people(graph: Graph) -> tuple[str, ...]:
 
 def _make_spec(fields: dict[str, Any]) -> AuditSpec:
     """What leaves, as a spec; raises InputError where it does not fit the graph."""
-    threats = session.current_threats()
-    asked = {**threats.spec_fields, **fields, "graph_hash": st.session_state["graph"]}
-    wanted = ("graph_hash", "private", "more_private", "utility", *fields)
-    spec = AuditSpec.model_validate({name: asked[name] for name in wanted})
+    choice = session.current_threats()
+    named = {
+        **choice.threats.model_dump(include={"private", "more_private"}),
+        "utility": choice.disclosure.utility,
+    }
+    graph_hash = st.session_state["graph"]
+    spec = AuditSpec.model_validate({"graph_hash": graph_hash, **named, **fields})
     cache.preview_leaving(spec, _name_state(spec))
     return spec
 
@@ -161,12 +164,12 @@ def _show_preview(spec: AuditSpec) -> None:
     state = _name_state(spec)
     before, after = cache.preview_leaving(spec, state)
     published = leaving.list_columns(after)
-    if spec.publish_columns is None and not spec.generalize:
+    if spec.disclosure.publish_columns is None and not spec.disclosure.generalize:
         st.caption("An NPZ holds the features, CSV and GraphML the useful column, none a secret.")
     else:
-        st.markdown(escape(leaving.describe_columns(published, spec.generalize), 1000))
-    if spec.leave_out:
-        left_out = count_noun(len(spec.leave_out), "person is", "people are")
+        st.markdown(escape(leaving.describe_columns(published, spec.disclosure.generalize), 1000))
+    if spec.disclosure.leave_out:
+        left_out = count_noun(len(spec.disclosure.leave_out), "person is", "people are")
         st.caption(f"{left_out} left out; {before.num_nodes:,} remain.")
     table = cache.tabulate_leaving(spec, state)
     if table.empty:
@@ -175,7 +178,9 @@ def _show_preview(spec: AuditSpec) -> None:
         st.dataframe(table, hide_index=True, key="leaving-table")
     if not published:
         return
-    with st.expander("Who is alone with what others may know", expanded=bool(spec.generalize)):
+    with st.expander(
+        "Who is alone with what others may know", expanded=bool(spec.disclosure.generalize)
+    ):
         offered = published[:MAX_NAMES]
         known = st.multiselect(
             "Columns that others may know of a person (quasi-identifiers)",

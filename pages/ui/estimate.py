@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.estimate import TimeModel, make_task
+from core.audit.estimate import TimeModel, TimeRange, estimate_time, make_task
 from core.audit.spec import AuditSpec
 from core.errors import AuditError
-from core.findings.numbers import format_duration
+from core.findings.numbers import format_duration_range
 from core.methods import Method
 from pages.ui import page, service, session
 
@@ -17,26 +17,26 @@ KEEP_S = 60
 
 
 def estimate_audit(fields: dict[str, Any]) -> str:
-    """ "about 3 min" for an audit with these fields of a spec; "" where it cannot be planned."""
+    """ "2 to 5 min" for an audit with these fields of a spec; "" where it cannot be planned."""
     try:
-        seconds = _estimate(page.make_spec(fields).model_dump_json())
+        time = _estimate(page.make_spec(fields).model_dump_json())
     except AuditError:
         return ""
-    return f"about {format_duration(seconds)}" if seconds >= 1 else "all of it is known already"
+    return format_duration_range(time.low, time.high) if time.high else "all of it is known already"
 
 
 def estimate_method(method: type[Method], num_repeats: int) -> str:
-    """ "about 5 s" for one method on the open graph, all repeats together."""
+    """ "5 to 15 s" for one method on the open graph, all repeats together."""
     graph = session.current_graph()
     kind = "publish" if method.kind == "defense" else "attack"
-    task = make_task(kind, method.info.key)
-    seconds = load_time_model().predict(task, graph.num_nodes + graph.num_edges)
-    return f"about {format_duration(seconds * num_repeats)}"
+    tasks = [make_task(kind, method.info.key)] * num_repeats
+    time = estimate_time(load_time_model(), tasks, [], graph.num_nodes + graph.num_edges, 1)
+    return format_duration_range(time.low, time.high)
 
 
 @st.cache_data(max_entries=64, ttl=KEEP_S, show_spinner=False)
-def _estimate(spec: str) -> float:
-    return service.open_service().estimate_seconds(AuditSpec.model_validate_json(spec))
+def _estimate(spec: str) -> TimeRange:
+    return service.open_service().estimate_time(AuditSpec.model_validate_json(spec))
 
 
 @st.cache_resource(ttl=KEEP_S, show_spinner=False)

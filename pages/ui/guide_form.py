@@ -34,7 +34,7 @@ def show_guide() -> None:
 
 
 def _ask(graph: Graph) -> Answers:
-    threats = session.current_threats()
+    choice = session.current_threats()
     with st.container(key="wide-guide"):
         left, right = st.columns(2, gap="large")
     recipient = left.radio(
@@ -48,9 +48,9 @@ def _ask(graph: Graph) -> Answers:
     offered = [key for key in SECRETS if key != "attribute" or graph.attributes]
     offered = [key for key in offered if key != "links" or graph.num_edges]
     start = [key for key in ("links", "attribute") if key in offered]
-    if threats.private is None:
+    if choice.threats.private is None:
         start = [key for key in start if key != "attribute"] or start
-    elif not threats.has_link_threat:
+    elif not choice.has_links:
         start = ["attribute"]
     secrets = right.multiselect(
         "What must not be learned?", offered, start,
@@ -58,7 +58,7 @@ def _ask(graph: Graph) -> Answers:
         persist_state="session",
     )  # fmt: skip
     private = _ask_column(
-        "Which column is private?", graph, threats.private, "attribute" in secrets
+        "Which column is private?", graph, choice.threats.private, "attribute" in secrets
     )
     fits = [key for key in USES if key != "column" or len(graph.attributes) > (private is not None)]
     uses = right.multiselect(
@@ -66,7 +66,7 @@ def _ask(graph: Graph) -> Answers:
         key=f"guide-uses-{len(fits)}", persist_state="session",
     )  # fmt: skip
     utility = _ask_column(
-        "Which column do they predict?", graph, threats.utility, "column" in uses, private
+        "Which column do they predict?", graph, choice.disclosure.utility, "column" in uses, private
     )
     basis = left.text_input(
         "Legal basis, for the report", key="guide-basis", persist_state="session"

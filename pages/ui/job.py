@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.audit.view import AuditProgress
 from core.errors import AuditError
-from core.findings.numbers import format_duration
+from core.findings.numbers import format_duration_range
 from pages.ui.text import escape
 
 POLL_S = 0.7
@@ -70,10 +70,11 @@ def draw_job(fraction: float, text: str, stop: str, key: str, cancel: Callable[[
 
 
 def describe_progress(progress: AuditProgress) -> str:
-    """ "77 of 123 parts, about 2 min left"."""
+    """ "77 of 123 parts, 2 to 5 min left"."""
     text = f"{progress.cells_done} of {progress.cells_total} parts"
-    if progress.seconds_left is not None:
-        text += f", about {format_duration(progress.seconds_left)} left"
+    left = progress.time_left
+    if left is not None and left.high:
+        text += f", {format_duration_range(left.low, left.high)} left"
     return text
 
 

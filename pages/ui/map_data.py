@@ -35,7 +35,10 @@ def load_layout(graph_hash: str) -> Layout:
 
 def load_everybody(view: AuditView | None) -> Graph:
     """The stored graph with all nodes, also those that an audit left out."""
-    graph_hash, private = st.session_state["graph"], None if view is None else view.spec.private
+    graph_hash, private = (
+        st.session_state["graph"],
+        None if view is None else view.spec.threats.private,
+    )
 
     def load() -> Graph:
         graph = cache.load_graph(graph_hash)
@@ -59,7 +62,7 @@ def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
         attribute = next(iter(graph.attributes.values()), None)
         if view is None:
             return compute_people(graph, communities, attribute=attribute)
-        private = view.spec.private
+        private = view.spec.threats.private
         attribute = (graph.attributes.get(private) if private else None) or attribute
         released = None if release == ORIGINAL else cache.load_release(view, release)
         nodes = view.nodes[view.nodes.release == release]

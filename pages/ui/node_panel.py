@@ -71,7 +71,7 @@ def _show_head(view: AuditView, secret: Secret, release: str, node: str) -> None
     head, back, on = st.columns([4, 1, 1], vertical_alignment="center")
     head.header(f"Node {escape(node)}", anchor=False)
     where = "not in the table" if place is None else f"{place + 1:,} of {len(names):,}"
-    head.caption(f"{escape(secret.name(view.spec.private))}: {where}")
+    head.caption(f"{escape(secret.name(view.spec.threats.private))}: {where}")
     steps = ((back, "Previous", -1, "arrow_back"), (on, "Next", 1, "arrow_forward"))
     for column, label, step, icon in steps:
         goal = None if place is None else place + step
@@ -111,12 +111,14 @@ def _show_other_secrets(view: AuditView, secret: Secret, node: str, number: int)
         for other in others:
             said = node_card.describe_node_risk(select_nodes(view, other), node)
             reasons = explain_node(view, node, secret=other)
-            st.markdown(f"**{escape(other.name(view.spec.private))}.** {said} {' '.join(reasons)}")
+            st.markdown(
+                f"**{escape(other.name(view.spec.threats.private))}.** {said} {' '.join(reasons)}"
+            )
 
 
 def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) -> None:
     degree = count_noun(int(graph.degrees[number]), "link")
-    column = secret.target or view.spec.private
+    column = secret.target or view.spec.threats.private
     if secret.threat != "attribute" or column is None or not graph.degrees[number]:
         st.caption(f"It has {degree}.")
         return
@@ -144,7 +146,9 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
             persist_state="session",
         )
     graph = cache.load_release(view, release)
-    attribute = graph.attributes.get(view.spec.private) if view.spec.private else None
+    attribute = (
+        graph.attributes.get(view.spec.threats.private) if view.spec.threats.private else None
+    )
     risks = cache.number_risks(view, release, current_secret(view))
     advised = _number_advised(view, node) if release == ORIGINAL else []
     is_sought = secret.threat == "identity"

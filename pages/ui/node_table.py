@@ -42,7 +42,7 @@ def choose_secret(view: AuditView) -> Secret | None:
     secrets = {known.key: known for known in list_secrets(view.nodes)}
     st.session_state["risk-threat"] = secret.key
     if len(secrets) > 1:
-        names = {key: escape(s.name(view.spec.private)) for key, s in secrets.items()}
+        names = {key: escape(s.name(view.spec.threats.private)) for key, s in secrets.items()}
         st.segmented_control(
             "Secret",
             list(secrets),
@@ -104,7 +104,7 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         on_select=lambda: _open_selected(shown["Node"].tolist()),
         selection_mode="single-row",
         placeholder="–",
-        alt=f"Nodes by what attacks on {secret.name(view.spec.private)} add to the base rate",
+        alt="Nodes by what attacks add to the base rate: " + secret.name(view.spec.threats.private),
         column_config={
             "Rank": st.column_config.NumberColumn(width=55),
             "Node": st.column_config.TextColumn(width=90),

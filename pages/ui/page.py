@@ -250,26 +250,25 @@ def learns(choice: MethodChoice) -> bool:
 
 def keep_fields(view: AuditView) -> dict[str, Any]:
     """The open audit's fields that a changed run of it keeps: what attackers know, for whom."""
-    spec = view.spec
-    names = (
-        "attacks", "defenses", "num_repeats", "adaptive", "released_links", "releases_held",
-        "hold_every_defense", "evaluation", "policy", "purpose",
-    )  # fmt: skip
-    identity = {} if spec.identity is None else spec.identity.model_dump()
-    kept = {name: getattr(spec, name) for name in names}
-    return {**kept, "identity": identity if spec.identity is not None else None}
+    spec, threats, knowledge = view.spec, view.spec.threats, view.spec.knowledge
+    names = ("attacks", "defenses", "num_repeats", "policy", "purpose")
+    return {
+        **{name: getattr(spec, name) for name in names},
+        **knowledge.model_dump(include={"adaptive", "composition", "hold_every_defense"}),
+        **threats.model_dump(include={"released_links", "evaluation", "identity"}),
+    }
 
 
 def make_spec(fields: dict[str, Any]) -> AuditSpec:
     """The spec of an audit of the open graph and its threats; InputError where a rule is broken."""
-    threats = session.current_threats()
+    choice = session.current_threats()
     if fields.get("identity") is not None:  # what the attacker holds is set on the Data page
-        fields = {**fields, "identity": threats.identity.model_dump() | fields["identity"]}
+        fields = {**fields, "identity": choice.identity.model_dump() | fields["identity"]}
     return AuditSpec.check_spec(
         {
             "graph_name": session.current_graph().name,
             "graph_hash": st.session_state["graph"],
-            **threats.spec_fields,
+            **choice.spec_fields,
             **fields,
         }
     )

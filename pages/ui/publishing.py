@@ -7,8 +7,7 @@ import streamlit as st
 
 from core.audit.access.authorised import find_person
 from core.audit.jobs.publish import RETENTION_DAYS
-from core.audit.publishing import PublishSpec
-from core.audit.spec import MethodChoice
+from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
@@ -213,11 +212,13 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             format_func=FORMATS.__getitem__,
             key="publish-formats",
         )
-        columns = list_columns(release.graph) if progress.spec.names_columns else None
+        columns = list_columns(release.graph) if progress.spec.disclosure.names_columns else None
         with middle:
             attributes = _choose_attributes(view, release) if columns is None else ()
             if columns is not None:
-                st.caption(escape(describe_columns(columns, progress.spec.generalize), 400))
+                st.caption(
+                    escape(describe_columns(columns, progress.spec.disclosure.generalize), 400)
+                )
         pseudonyms = right.toggle(
             "Replace the ids",
             True,
@@ -241,12 +242,12 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
 
 def _choose_attributes(view: AuditView, release: Release) -> list[str]:
     """Of a graph whose columns nobody chose on the Data page."""
-    secret = {view.spec.private, *view.spec.more_private}
+    secret = {view.spec.threats.private, *view.spec.threats.more_private}
     names = [n for n in release.graph.attributes if n not in secret]
     return st.multiselect(
         "Attributes to include",
         names,
-        [n for n in names if n == view.spec.utility],
+        [n for n in names if n == view.spec.disclosure.utility],
         key="publish-attributes",
         help="Private columns are never included.",
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.shadow_columns import describe_taught, find_gaps
+from core.audit.prepared import describe_taught, find_gaps
 from core.audit.spec import IdentityChoice
 from core.data import sandbox
 from core.data.second_graph import draw_identity_threat
@@ -72,10 +72,10 @@ def show_second_graph(graph: Graph) -> None:
 def show_shadow_graph(graph: Graph) -> None:
     """Widgets for a graph of other people that an attacker learns from; one that has no private
     column is told of and not taken over, and so are columns that it lacks."""
-    threats, key = session.current_threats(), form_key()
-    if threats.private is None:
+    choice, key = session.current_threats(), form_key()
+    if choice.threats.private is None:
         return
-    private = (threats.private, *threats.more_private)
+    private = (choice.threats.private, *choice.threats.more_private)
     with st.expander("Who learns from another graph"):
         st.caption(
             f"Someone may hold another graph of such people in which {_name_columns(private)} is "
@@ -88,7 +88,7 @@ def show_shadow_graph(graph: Graph) -> None:
             accept_multiple_files=True,
             key=f"other-graph-{key}",
         )
-        given = threats.shadow_graph
+        given = choice.knowledge.shadow_graph
         if not files:
             if given and not st.checkbox(
                 "Use the graph that was uploaded", True, key=f"other-{key}"
@@ -106,7 +106,7 @@ def show_shadow_graph(graph: Graph) -> None:
             if given is None:
                 return
         session.set_threats(shadow_graph=given)
-        if given is not None and threats.more_private:
+        if given is not None and choice.threats.more_private:
             _tell_taught(private, given)
 
 

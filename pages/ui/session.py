@@ -8,88 +8,90 @@ parameters but keeps the session; a full load drops the session but keeps the ad
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
-from core.audit.spec import AuditSpec, IdentityChoice, Joint, PublisherKnows
+from core.audit.knowledge import KnowledgeSpec, PublisherKnows
+from core.audit.spec import (
+    PARTS,
+    AuditSpec,
+    DisclosureSpec,
+    IdentityChoice,
+    ThreatSpec,
+    nest_fields,
+)
 from core.errors import AuditError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS
 from core.registry import list_methods
 from pages.ui import cache
 
-LinkMode = Literal["share", "pairs", "none"]
-
-SIMULATED = IdentityChoice.model_validate({})
-"""What an attacker on identities holds where nothing is said of it."""
+DEFAULT_SHARE = 0.1
+"""Of the links that are withheld where nothing is said of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThreatChoice:
-    """The threats as set on the Data page, and what leaves with the links; named and meant as in
-    AuditSpec, but for these.
+    """What is set on the Data page, in the parts that audits and publishing runs share.
 
-    mode   share: draw `hide_links` of the links; pairs: the analyst's own; none: no link threat
-    way    how the analyst chooses them on the Data page
-    identity  what an attacker holds who looks for people, where an attack does
+    way    how the analyst chooses the sensitive links on the Data page
     """
 
-    private: str | None = None
-    utility: str | None = None
-    known: float = 0.1
-    mode: LinkMode = "share"
-    way: str = "share"
-    hide_links: float = 0.1
-    sensitive_links: tuple[tuple[str, str], ...] = ()
-    more_private: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
+    threats: ThreatSpec
+    disclosure: DisclosureSpec
+    knowledge: KnowledgeSpec
     publisher_knows: PublisherKnows = "public"
-    attacker_known: tuple[float, ...] = ()
-    joint: tuple[Joint, ...] = ()
-    attacker_places: tuple[str, ...] = ()
-    publish_columns: tuple[str, ...] | None = None
-    generalize: tuple[str, ...] = ()
-    leave_out: tuple[str, ...] = ()
-    identity: IdentityChoice = SIMULATED
-    shadow_graph: str | None = None
+    groups: tuple[str, ...] = ()
+    way: str = "share"
 
     @property
     def spec_fields(self) -> dict[str, Any]:
-        """The fields of an AuditSpec that these threats fix."""
-        found = {name: getattr(self, name) for name in _list_shared() if name != "identity"}
-        found["hide_links"] = self.hide_links if self.mode == "share" else None
-        found["sensitive_links"] = self.sensitive_links if self.mode == "pairs" else None
-        if self.private is None:  # then nobody knows or infers anything of a column
-            empty = ThreatChoice()
-            found |= {name: getattr(empty, name) for name in _OF_PRIVATE}
-        elif not self.more_private:
-            found["joint"] = ()
-        return found
+        """The fields of an AuditSpec that these threats fix; who looks for people is not yet."""
+        names = ("threats", "disclosure", "knowledge", "publisher_knows", "groups")
+        fields = {name: getattr(self, name) for name in names}
+        threats = self.threats.model_copy(update={"identity": None})
+        knows = self.knowledge
+        if threats.private is None:
+            threats = threats.model_copy(update={"more_private": ()})
+            knows = knows.model_copy(update={"auxiliary_known": (), "shadow_graph": None})
+        if not threats.more_private:
+            knows = knows.model_copy(update={"joint": ()})
+        return {**fields, "threats": threats, "knowledge": knows}
 
     @property
-    def has_link_threat(self) -> bool:
-        return self.mode == "share" or (self.mode == "pairs" and bool(self.sensitive_links))
+    def identity(self) -> IdentityChoice:
+        """What an attacker holds who looks for people, where an attack does."""
+        return self.threats.identity or IdentityChoice.model_validate({})
 
     @property
     def is_empty(self) -> bool:
-        return self.private is None and not self.has_link_threat
+        return self.threats.private is None and not self.has_links
+
+    @property
+    def has_links(self) -> bool:
+        """Whether links are withheld, and some are named where the analyst names them."""
+        return self.threats.has_links and self.threats.sensitive_links != ()
 
     @staticmethod
     def of_spec(spec: AuditSpec) -> ThreatChoice:
-        mode: LinkMode = "none"
-        if spec.sensitive_links is not None:
-            mode = "pairs"
-        elif spec.hide_links is not None:
-            mode = "share"
-        found = {name: getattr(spec, name) for name in _list_shared()}
-        found |= {
-            "hide_links": spec.hide_links or 0.1,
-            "sensitive_links": spec.sensitive_links or (),
-            "identity": spec.identity or SIMULATED,
-        }
-        return ThreatChoice(**found, mode=mode, way="given" if mode == "pairs" else mode)
+        way = "given" if spec.threats.sensitive_links is not None else "share"
+        return ThreatChoice(
+            threats=spec.threats,
+            disclosure=spec.disclosure,
+            knowledge=spec.knowledge,
+            publisher_knows=spec.publisher_knows,
+            groups=spec.groups,
+            way=way if spec.threats.has_links else "none",
+        )
+
+    @staticmethod
+    def of_fields(**fields: Any) -> ThreatChoice:
+        """A choice of its fields, as options name them."""
+        nested: dict[str, Any] = {name: {} for name in PARTS} | nest_fields(fields)
+        made = {name: model.model_validate(nested[name]) for name, model in PARTS.items()}
+        return ThreatChoice(**{**nested, **made})
 
     @staticmethod
     def propose(graph: Graph) -> ThreatChoice:
@@ -97,17 +99,12 @@ class ThreatChoice:
         names = list(graph.attributes)
         useful = "label" if "label" in names and len(names) > 1 else None
         private = next((name for name in names if name != useful), None)
-        useful = useful or next((name for name in names if name != private), None)
-        return ThreatChoice(private=private, utility=useful)
+        rest = useful or next((n for n in names if n != private), None)
+        return ThreatChoice.of_fields(private=private, utility=rest, hide_links=DEFAULT_SHARE)
 
-
-_OF_PRIVATE = ("more_private", "attacker_places", "joint", "attacker_known", "shadow_graph")
-"""What has a meaning only with a private column."""
-
-
-def _list_shared() -> list[str]:
-    """The fields that AuditSpec has by the same name."""
-    return [field.name for field in fields(ThreatChoice) if field.name in AuditSpec.model_fields]
+    def update(self, **fields: Any) -> ThreatChoice:
+        """The same with other values of some fields, as options name them."""
+        return ThreatChoice.of_fields(**{**vars(self), **fields})
 
 
 def restore_session() -> None:
@@ -186,7 +183,7 @@ def current_threats() -> ThreatChoice:
 
 def set_threats(**changes: Any) -> None:
     state = st.session_state
-    state["threats"][state["graph"]] = replace(current_threats(), **changes)
+    state["threats"][state["graph"]] = current_threats().update(**changes)
 
 
 def open_node(node: str | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.audit.spec import Joint, PublisherKnows
+from core.audit.knowledge import JointHow, PublisherKnows
 from core.data import node_pairs
 from core.errors import AuditError
 from core.graph import Graph
@@ -30,7 +30,7 @@ PUBLISHER: dict[PublisherKnows, str] = {
     "none": "nothing",
 }
 PLACES = ("degree:0.1", "community:0.1", "degree:0.3", "community:0.3")
-JOINT: dict[Joint, str] = {
+JOINT: dict[JointHow, str] = {
     "inferred": "infer all of them",
     "known": "know the others of everybody",
 }
@@ -52,13 +52,13 @@ def show_threats(graph: Graph) -> None:
 
 def _show_attribute_threat(graph: Graph) -> None:
     st.markdown("**A private attribute**")
-    threats, key = session.current_threats(), form_key()
+    choice, key = session.current_threats(), form_key()
     columns = [None, *graph.attributes, *_list_feature_names(graph)]
     titles = {None: "none"}
     private = st.selectbox(
         "Private column",
         columns,
-        _index(columns, threats.private),
+        _index(columns, choice.threats.private),
         key=f"private-{key}",
         format_func=lambda c: titles.get(c, c),
         help="The adversary wants to infer it. It is not part of what the adversary sees.",
@@ -67,7 +67,7 @@ def _show_attribute_threat(graph: Graph) -> None:
         "Share of people whose value the adversary knows",
         0.01,
         0.9,
-        threats.known,
+        choice.threats.known,
         0.01,
         key=f"known-{key}",
         disabled=private is None,
@@ -77,7 +77,7 @@ def _show_attribute_threat(graph: Graph) -> None:
     utility = st.selectbox(
         "Useful column",
         rest,
-        _index(rest, threats.utility),
+        _index(rest, choice.disclosure.utility),
         key=f"utility-{key}",
         format_func=lambda c: titles.get(c, c),
         help="What the recipient wants to predict: it measures how useful a release still is.",
@@ -89,19 +89,22 @@ def _show_attribute_threat(graph: Graph) -> None:
 
 def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
     """Further private columns, groups, and who else knows what."""
-    threats = session.current_threats()
+    choice = session.current_threats()
+    known = choice.knowledge.auxiliary
+    shares = [k.share for k in known if k.spread == "stratified"]
+    elsewhere = [k.place for k in known if k.spread != "stratified"]
     with st.expander("More columns, and who knows what"):
         more = st.multiselect(
             "Further private columns",
             columns,
-            [c for c in threats.more_private if c in columns],
+            [c for c in choice.threats.more_private if c in columns],
             key=f"more-private-{key}",
             help="Attacked on the same releases.",
         )
         joint = st.multiselect(
             "Attackers who combine the private columns",
             list(JOINT),
-            [way for way in threats.joint if more],
+            [way for way in choice.knowledge.joint if more],
             format_func=JOINT.__getitem__,
             key=f"joint-{key}",
             disabled=not more,
@@ -111,22 +114,22 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
         groups = st.multiselect(
             "Compare people by",
             rest,
-            [c for c in threats.groups if c in rest],
+            [c for c in choice.groups if c in rest],
             key=f"groups-{key}",
             help="Does an attacker gain more on some people than on others?",
         )
         others = st.multiselect(
             "Further attackers, who know people of their own",
-            sorted({*OTHERS, *threats.attacker_known}),
-            list(threats.attacker_known),
+            sorted({*OTHERS, *shares}),
+            shares,
             format_func=lambda share: f"{share:.0%}",
             key=f"others-{key}",
             help="A defense that used some values may be no protection from who knows others.",
         )
         places = st.multiselect(
             "… or people of some places",
-            sorted({*PLACES, *threats.attacker_places}),
-            list(threats.attacker_places),
+            sorted({*PLACES, *elsewhere}),
+            elsewhere,
             format_func=_name_place,
             key=f"places-{key}",
             help="Who knows the most linked people, or everybody of a circle, may find more, or "
@@ -136,7 +139,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
         knows = st.selectbox(
             "What a defense uses of the private column",
             ways,
-            ways.index(threats.publisher_knows),
+            ways.index(choice.publisher_knows),
             format_func=lambda way: PUBLISHER[way],
             key=f"publisher-{key}",
             help="A defense that is told a part guesses the rest, and attackers who know other "
@@ -146,8 +149,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
         more_private=tuple(more),
         joint=tuple(joint) if more else (),
         groups=tuple(groups),
-        attacker_known=tuple(others),
-        attacker_places=tuple(places),
+        auxiliary_known=(*others, *places),
         publisher_knows=knows,
     )
 
@@ -160,39 +162,39 @@ def _name_place(text: str) -> str:
 
 def _show_link_threat(graph: Graph) -> None:
     st.markdown("**Sensitive links**")
-    threats, key = session.current_threats(), form_key()
-    ways = [way for way in WAYS if way != "given" or threats.way == "given"]
+    choice, key = session.current_threats(), form_key()
+    ways = [way for way in WAYS if way != "given" or choice.way == "given"]
     way = st.selectbox(
         "Which links",
         ways,
-        ways.index(threats.way),
+        ways.index(choice.way),
         format_func=WAYS.__getitem__,
         key=f"way-{key}",
         help="They are taken out of the graph before anything is defended or released, and the "
         "adversary tries to find them.",
     )
     if way == "none":
-        session.set_threats(way=way, mode="none")
+        session.set_threats(way=way, hide_links=None, sensitive_links=None)
         return
     if way == "share":
         share = st.slider(
             "Share of the links",
             0.01,
             0.5,
-            threats.hide_links,
+            choice.threats.hide_links or session.DEFAULT_SHARE,
             0.01,
             key=f"hide-{key}",
             format="percent",
         )
-        session.set_threats(way=way, mode="share", hide_links=share)
+        session.set_threats(way=way, hide_links=share, sensitive_links=None)
         return
     ask = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)
     try:
-        pairs = threats.sensitive_links if ask is None else ask(graph, key)
+        pairs = choice.threats.sensitive_links or () if ask is None else ask(graph, key)
     except AuditError as error:
         page.show_error(error)
         pairs = ()
-    session.set_threats(way=way, mode="pairs", sensitive_links=tuple(pairs))
+    session.set_threats(way=way, hide_links=None, sensitive_links=tuple(pairs))
     if pairs:
         first = ", ".join(f"{escape(a, 20)} and {escape(b, 20)}" for a, b in pairs[:3])
         st.caption(
@@ -207,8 +209,8 @@ def _ask_file(graph: Graph, key: str) -> Sequence[Pair]:
         "Pairs of ids, one a line", type=["csv", "tsv", "txt", "gz"], key=f"pairs-{key}"
     )
     if file is None:  # a file is not kept when the page is left; what it said is
-        threats = session.current_threats()
-        return threats.sensitive_links if threats.way == "file" else ()
+        choice = session.current_threats()
+        return choice.threats.sensitive_links or () if choice.way == "file" else ()
     return node_pairs.load_node_pairs(upload.store_upload(file), graph)
 
 

@@ -82,7 +82,12 @@ def show_upload() -> None:
             with st.spinner("Reading the files"):
                 loaded = sandbox.load_in_sandbox(parts[LINKS], name=name or stem, **options)
             page.open_loaded(
-                loaded, session.ThreatChoice(private=options["private"], utility=options["utility"])
+                loaded,
+                session.ThreatChoice.of_fields(
+                    private=options["private"],
+                    utility=options["utility"],
+                    hide_links=session.DEFAULT_SHARE,
+                ),
             )
     except AuditError as error:
         page.show_error(error)

@@ -12,6 +12,7 @@ from core.attacks.attribute.label_propagation import LabelPropagation
 from core.audit import advice as advice_module
 from core.audit.advice import Advice, AdviceRequest, compute_advice
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
 from core.audit.states import State
@@ -139,7 +140,7 @@ def test_utility_is_measured_where_there_is_a_useful_column(spec, graph, monkeyp
     from core.measures import utility
 
     monkeypatch.setattr(utility, "EPOCHS", 5)
-    found = advise(spec.model_copy(update={"utility": "label"}), graph, max_links=1)
+    found = advise(spec.update(utility="label"), graph, max_links=1)
     assert found.utility_metric == "node_classification_auc"
     assert [len(values) for values in found.utility] == [3, 3]
     change = found.estimate_utility_change()
@@ -164,7 +165,7 @@ def test_what_cannot_be_advised_is_said(spec, graph, monkeypatch, fields, text):
     monkeypatch.setattr(advice_module, "MAX_DRAWS", 3)
     known = fields.pop("known", 0.3)
     with pytest.raises(InputError, match=text):
-        advise(spec.model_copy(update={"known": known}), graph, num_repeats=4, **fields)
+        advise(spec.update(known=known), graph, num_repeats=4, **fields)
 
 
 def test_a_value_that_is_missing_cannot_be_protected(spec, graph):
@@ -195,7 +196,9 @@ def test_cancelling_stops_at_the_next_report(spec, graph):
 @pytest.mark.xdist_group("audit cluster")
 def test_a_job_on_the_cluster_is_cancelled_before_its_end_and_kept_when_done(service, spec, graph):
     audit_id = "advised"
-    service._store.add_audit(audit_id, "advised", spec, plan_audit(spec, graph), {})
+    service._store.add_audit(
+        audit_id, "advised", spec, plan_audit(PreparedAudit.build(spec, graph)), {}
+    )
     service._store.update_audit(audit_id, state=State.DONE)
     assert service.advice.find(audit_id, "3") is None
     slow = MethodChoice(key="gcn", config={"epochs": 10_000})

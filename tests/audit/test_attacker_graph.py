@@ -11,17 +11,25 @@ import pytest
 import core.cli.main as command
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
 from core.audit.export import describe_audit
-from core.audit.knowledge import select_attacker
+from core.audit.knowledge import Shadow
 from core.audit.plan import plan_audit
+from core.audit.prepared import (
+    PreparedAudit,
+    describe_taught,
+    find_gaps,
+    prepare_shadow_graph,
+)
 from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.service import AuditService
-from core.audit.shadow_columns import describe_taught, fill_taught, find_gaps
 from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from core.audit.store.statements import list_graphs
-from core.audit.threat_sampling import draw_repeat, prepare_graph, prepare_shadow_graph
-from core.cli.arguments import build_spec
+from core.audit.threat_sampling import (
+    draw_repeat,
+    select_attacker,
+)
+from core.cli.audit_spec import build_spec
 from core.data.synthetic import generate_social
 from core.data.writers import write_release
 from core.errors import InputError
@@ -40,9 +48,9 @@ def make_spec(**fields):
 
 
 def test_one_case_more_and_the_others_stay_as_they_were():
-    plain = plan_audit(make_spec(), GRAPH)
+    plain = plan_audit(PreparedAudit.build(make_spec(), GRAPH))
     spec = make_spec(shadow_graph=OTHER.content_hash)
-    more = plan_audit(spec, GRAPH, None, OTHER)
+    more = plan_audit(PreparedAudit.build(spec, GRAPH, None, OTHER))
     new = {cell.key: cell.method for cell in more}
     assert {cell.key for cell in plain} < set(new)
     for cell in plain:
@@ -53,15 +61,19 @@ def test_one_case_more_and_the_others_stay_as_they_were():
     assert (scenario.knowledge, scenario.threat) == ("transfer", "attribute")
     assert scenario.id == name
     assert [c.id for _, _, c in list_scenarios(spec)].count(name) == 1
-    again = plan_audit(make_spec(shadow_graph="0" * 64), GRAPH, None, OTHER)
+    again = plan_audit(PreparedAudit.build(make_spec(shadow_graph="0" * 64), GRAPH, None, OTHER))
     assert {c.key for c in again} & {c.key for c in more} == {c.key for c in plain}
 
 
 def test_what_is_learned_there_is_renewed_apart(monkeypatch):
     spec = make_spec(shadow_graph=OTHER.content_hash)
-    old = {cell.method: cell.key for cell in plan_audit(spec, GRAPH, None, OTHER)}
+    old = {
+        cell.method: cell.key for cell in plan_audit(PreparedAudit.build(spec, GRAPH, None, OTHER))
+    }
     monkeypatch.setattr(NeighbourhoodClassifier, "transfer_version", 99)
-    new = {cell.method: cell.key for cell in plan_audit(spec, GRAPH, None, OTHER)}
+    new = {
+        cell.method: cell.key for cell in plan_audit(PreparedAudit.build(spec, GRAPH, None, OTHER))
+    }
     assert [m for m in old if old[m] != new[m]] == ["neighbourhood_classifier@transfer"]
 
 
@@ -72,7 +84,9 @@ def test_the_other_graph_is_needed_and_deleted_with_the_audit(tmp_path):
     held = store.save_graph(OTHER)
     spec = make_spec(shadow_graph=held)
     for audit_id in ("one", "two"):
-        store.add_audit(audit_id, "", spec, plan_audit(spec, GRAPH, None, OTHER), {})
+        store.add_audit(
+            audit_id, "", spec, plan_audit(PreparedAudit.build(spec, GRAPH, None, OTHER)), {}
+        )
     assert store.delete_audit("one") == []
     assert store.load_graph(held).num_nodes == 220
     assert set(store.delete_audit("two")) == {held, GRAPH.content_hash}
@@ -134,7 +148,7 @@ def test_the_command_line_audits_it(files, audit_home):
         ]
     )
     spec, graph = build(options, audit_home)
-    assert spec.shadow_graph is not None
+    assert spec.knowledge.shadow_graph is not None
     taught = measure_taught(run_inline(spec, graph, audit_home))
     assert set(taught.method) == {"neighbourhood_classifier:trees=50,folds=2,rounds=1"}
     assert set(taught.threat) == {"attribute"}
@@ -154,7 +168,7 @@ def test_the_command_line_tells_which_columns_are_taught(tmp_path, capsys, audit
         ]
     )
     spec, graph = build(options, audit_home)
-    told = "attacker's graph: teaches affiliation, not seniority (no such column there)"
+    told = "shadow graph: teaches affiliation, not seniority (no such column there)"
     assert told in capsys.readouterr().err
     taught = measure_taught(run_inline(spec, graph, audit_home))
     assert set(taught.target) == {"affiliation"}
@@ -175,7 +189,7 @@ def test_a_node_table_may_hold_another_private_column_alone(tmp_path, capsys, au
     command.split_private(options)
     service = AuditService(audit_home)
     try:
-        assert build_spec(options, service).attacker_columns == ("affiliation",)
+        assert build_spec(options, service).knowledge.shadow_columns == ("affiliation",)
     finally:
         service.close()
 
@@ -203,47 +217,55 @@ def without(*columns):
 
 
 def test_every_private_column_that_the_other_graph_has_is_taught():
-    spec = fill_taught(make_spec(**MORE), GRAPH, OTHER)
-    assert spec.attacker_columns == ("seniority", "affiliation", "label")
-    taught = list_taught(plan_audit(spec, GRAPH, None, OTHER))
+    spec = PreparedAudit.build(make_spec(**MORE), GRAPH, None, OTHER).spec
+    assert spec.knowledge.shadow_columns == ("seniority", "affiliation", "label")
+    taught = list_taught(plan_audit(PreparedAudit.build(spec, GRAPH, None, OTHER)))
     assert list(taught) == ["transfer", "column:affiliation+transfer", "column:label+transfer"]
-    alone = list_taught(plan_audit(make_spec(**{**MORE, "more_private": ()}), GRAPH, None, OTHER))
+    alone = list_taught(
+        plan_audit(
+            PreparedAudit.build(make_spec(**{**MORE, "more_private": ()}), GRAPH, None, OTHER)
+        )
+    )
     assert set(alone.values()) == {taught["transfer"]}
     scenario = Scenario.parse("neighbourhood_classifier@column:label+transfer")
-    assert (scenario.target, scenario.knowledge) == ("label", "transfer")
+    assert (scenario.target, scenario.knowledge) == ("label", Shadow())
     assert scenario.id == "neighbourhood_classifier@column:label+transfer"
 
 
 def test_a_column_that_the_other_graph_lacks_is_left_out():
     other = without("affiliation")
-    spec = fill_taught(make_spec(**MORE), GRAPH, other)
-    assert spec.attacker_columns == ("seniority", "label")
-    taught = list_taught(plan_audit(spec, GRAPH, None, other))
+    spec = PreparedAudit.build(make_spec(**MORE), GRAPH, None, other).spec
+    assert spec.knowledge.shadow_columns == ("seniority", "label")
+    taught = list_taught(plan_audit(PreparedAudit.build(spec, GRAPH, None, other)))
     assert list(taught) == ["transfer", "column:label+transfer"]
     lacks_first = without("seniority")
-    spec = fill_taught(make_spec(**MORE), GRAPH, lacks_first)
-    taught = list_taught(plan_audit(spec, GRAPH, None, lacks_first))
+    spec = PreparedAudit.build(make_spec(**MORE), GRAPH, None, lacks_first).spec
+    taught = list_taught(plan_audit(PreparedAudit.build(spec, GRAPH, None, lacks_first)))
     assert list(taught) == ["column:affiliation+transfer", "column:label+transfer"]
     nothing = without(*OTHER.attributes)
     with pytest.raises(InputError, match="must have the private column; got seniority"):
-        fill_taught(make_spec(**MORE), GRAPH, nothing)
+        PreparedAudit.build(make_spec(**MORE), GRAPH, None, nothing)
 
 
-def test_old_specs_are_planned_as_they_were():
+def test_a_spec_that_names_no_columns_teaches_the_first():
     old = make_spec(**MORE)
-    assert old.attacker_columns is None
-    assert list(list_taught(plan_audit(old, GRAPH, None, OTHER))) == ["transfer"]
+    assert old.knowledge.shadow_columns is None
+    assert list(list_taught(plan_audit(PreparedAudit.build(old, GRAPH, None, OTHER)))) == [
+        "transfer"
+    ]
     single = make_spec(shadow_graph=OTHER.content_hash)
-    assert fill_taught(single, GRAPH, OTHER) is single
+    assert PreparedAudit.build(single, GRAPH, None, OTHER).spec == single
     first_alone = without("affiliation", "label")
-    assert fill_taught(old, GRAPH, first_alone) is old
-    chosen = make_spec(**MORE, attacker_columns=("label",))
-    assert fill_taught(chosen, GRAPH, OTHER) is chosen
-    assert list(list_taught(plan_audit(chosen, GRAPH, None, OTHER))) == ["column:label+transfer"]
+    assert PreparedAudit.build(old, GRAPH, None, first_alone).spec == old
+    chosen = make_spec(**MORE, shadow_columns=("label",))
+    assert PreparedAudit.build(chosen, GRAPH, None, OTHER).spec == chosen
+    assert list(list_taught(plan_audit(PreparedAudit.build(chosen, GRAPH, None, OTHER)))) == [
+        "column:label+transfer"
+    ]
     with pytest.raises(InputError, match="must have the private column; got label"):
-        plan_audit(chosen, GRAPH, None, without("label"))
+        plan_audit(PreparedAudit.build(chosen, GRAPH, None, without("label")))
     with pytest.raises(InputError, match=r"must be a private one; got nothing; leave"):
-        make_spec(**MORE, attacker_columns=("nothing",))
+        make_spec(**MORE, shadow_columns=("nothing",))
 
 
 def test_a_started_audit_keeps_what_is_taught(audit_home, monkeypatch):
@@ -257,21 +279,21 @@ def test_a_started_audit_keeps_what_is_taught(audit_home, monkeypatch):
         planned = {cell.method for cell in service._store.list_cells(audit_id)}
     finally:
         service.close()
-    assert row.spec["attacker_columns"] == ["seniority", "affiliation", "label"]
+    assert row.spec["knowledge"]["shadow_columns"] == ["seniority", "affiliation", "label"]
     assert "neighbourhood_classifier@column:label+transfer" in planned
 
 
 def test_who_is_taught_knows_the_same_people_here():
-    spec = fill_taught(make_spec(**MORE), GRAPH, OTHER)
-    threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0, None, OTHER)
+    spec = PreparedAudit.build(make_spec(**MORE), GRAPH, None, OTHER).spec
+    threats = draw_repeat(PreparedAudit.build(spec, GRAPH, None, OTHER), 0)
     assert {"seniority", "affiliation", "label"} <= threats.shadow_graph.attributes.keys()
     plain, taught = (
-        select_attacker(spec, Scenario("x", "attribute", "affiliation", knows), 0, threats)
+        select_attacker(spec, Scenario("gcn", "attribute", "affiliation", knows), 0, threats)
         for knows in ("", "transfer")
     )
     assert taught.attribute.attribute.name == "affiliation"
     np.testing.assert_array_equal(plain.attribute.known, taught.attribute.known)
-    first = select_attacker(spec, Scenario("x", "attribute", "", "transfer"), 0, threats)
+    first = select_attacker(spec, Scenario("gcn", "attribute", "", Shadow()), 0, threats)
     assert first is threats
 
 

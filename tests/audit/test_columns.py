@@ -12,6 +12,7 @@ import pytest
 import core.cli.main as command
 from core.audit.export import write_audit
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.readers import load_graph
@@ -175,7 +176,12 @@ def test_a_choice_of_columns_renews_the_cells_and_none_leaves_them(files):
     fields = {"graph_hash": loaded.content_hash, "private": "opinion", "num_repeats": 1}
     fields["attacks"] = [{"key": "class_prior"}]
     keys = [
-        {cell.key for cell in plan_audit(AuditSpec.check_spec(fields | change), loaded)}
+        {
+            cell.key
+            for cell in plan_audit(
+                PreparedAudit.build(AuditSpec.check_spec(fields | change), loaded)
+            )
+        }
         for change in (
             {},
             {"publish_columns": None, "generalize": []},
@@ -241,4 +247,8 @@ def test_a_stranger_left_out_is_an_error(files):
     loaded = load_graph(files[1], nodes_path=files[3], private="opinion").graph
     fields = {"graph_hash": loaded.content_hash, "private": "opinion", "leave_out": ["x"]}
     with pytest.raises(InputError, match="person left out"):
-        plan_audit(AuditSpec.check_spec({**fields, "attacks": [{"key": "class_prior"}]}), loaded)
+        plan_audit(
+            PreparedAudit.build(
+                AuditSpec.check_spec({**fields, "attacks": [{"key": "class_prior"}]}), loaded
+            )
+        )

@@ -9,10 +9,9 @@ import sqlalchemy as sa
 
 import core.cli.main as command
 from core.audit.export import describe_audit
-from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.service import AuditService
-from core.audit.spec import MethodChoice
+from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store.database import Store
 
 RETRY_S = 300.0

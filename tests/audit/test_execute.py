@@ -15,6 +15,7 @@ from core.audit.jobs import cells as execute
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.run import run_inline
 from core.audit.store import files
 from core.audit.store.database import Store
@@ -94,7 +95,7 @@ def test_an_estimate_is_the_mean_over_the_repeats_own_splits(view, graph):
 
     values = []
     for repeat in range(2):
-        threats = draw_repeat(view.spec, graph, repeat)
+        threats = draw_repeat(PreparedAudit.build(view.spec, graph), repeat)
         release = Release(view.load_release("random_deletion", repeat))
         scores = CommonNeighbors().score(release, threats.link, Context(Seed(0))).scores
         values.append(roc_auc_score(threats.link.truth, scores))
@@ -219,7 +220,7 @@ def test_memory_of_a_gpu_ends_on_the_cpu_and_the_note_says_so(
 def test_progress_and_curves_reach_the_store_and_a_flag_stops(tmp_path, graph, make_spec):
     store = Store(tmp_path)
     store.save_graph(graph)
-    cells = plan_audit(make_spec(), graph)
+    cells = plan_audit(PreparedAudit.build(make_spec(), graph))
     store.add_audit("a", "a", make_spec(), cells, {})
     flag = files.flag_path(store.home, "a")
     progress = StoredProgress(store, cells[0].key, "a")

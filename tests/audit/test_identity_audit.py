@@ -12,6 +12,7 @@ import pytest
 import core.cli.main as command
 from core.algorithms.fingerprints import DEPTHS
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.registry import list_methods
@@ -53,7 +54,7 @@ def test_rows_and_people_as_scripts_read_them(audited):
         found = set(rows[rows.method == method].metric)
         assert {"hits_at_1", "hits_at_10", "mrr", "precision_at_0.9_confidence"} <= found
     assert "degree:error=0.1" in set(rows.method)
-    assert set(rows.knowledge) == {"unaware"}
+    assert set(rows.knowledge) == {"standard"}
     # The whole graph is published and known: the shares are those of the graph itself.
     graph = load_dataset("karate").graph
     _, inverse, counts = np.unique(graph.degrees, return_inverse=True, return_counts=True)
@@ -93,7 +94,7 @@ def test_a_second_graph_is_used(tmp_path, capsys, audit_home):
     code, said = run(*arguments, capsys=capsys)
     assert code == 0, said
     audit = json.loads((out / "audit.json").read_text())
-    assert audit["spec"]["identity"]["auxiliary_graph"]
+    assert audit["spec"]["threats"]["identity"]["auxiliary_graph"]
     rows = pd.DataFrame(audit["results"])
     hits = rows[(rows.method == "seeded_percolation") & (rows.metric == "hits_at_1")]
     assert hits.value.iloc[0] > 0.5
@@ -144,10 +145,14 @@ def test_all_attacks_of_another_threat_are_not_joined_by_these():
     graph = load_dataset("karate").graph
     fields = {"graph_hash": graph.content_hash, "hide_links": 0.1, "num_repeats": 1}
     attacks = [{"key": "common_neighbors"}]
-    plain = plan_audit(AuditSpec.check_spec({**fields, "attacks": attacks}), graph)
+    plain = plan_audit(
+        PreparedAudit.build(AuditSpec.check_spec({**fields, "attacks": attacks}), graph)
+    )
     both = plan_audit(
-        AuditSpec.check_spec({**fields, "attacks": [*attacks, {"key": "ego"}], "identity": {}}),
-        graph,
+        PreparedAudit.build(
+            AuditSpec.check_spec({**fields, "attacks": [*attacks, {"key": "ego"}], "identity": {}}),
+            graph,
+        )
     )
     assert {cell.key for cell in plain} < {cell.key for cell in both}
     assert sum(cell.scenario.threat == "identity" for cell in both if cell.kind == "attack") == 1
@@ -160,7 +165,9 @@ def test_what_the_attacker_holds_renews_these_cells_only():
     keys = []
     for overlap in (0.9, 0.5):
         spec = AuditSpec.check_spec({**fields, "identity": {"overlap": overlap}})
-        keys.append({cell.key: cell.method for cell in plan_audit(spec, graph)})
+        keys.append(
+            {cell.key: cell.method for cell in plan_audit(PreparedAudit.build(spec, graph))}
+        )
     changed = {method for key, method in keys[0].items() if key not in keys[1]}
     assert changed == {"seeded_percolation@identity"}
 

@@ -11,13 +11,12 @@ import pytest
 
 from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
-from core.audit.knowledge import limit_publisher_knowledge, select_attacker
 from core.audit.plan import plan_audit
-from core.audit.publishing import PublishSpec
+from core.audit.prepared import PreparedAudit, prepare_graph
 from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec
-from core.audit.threat_sampling import draw_repeat, prepare_graph
+from core.audit.spec import AuditSpec, PublishSpec
+from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
 from core.cli.audit import describe_risk
 from core.cli.main import main
 from core.data.synthetic import generate_social
@@ -41,7 +40,7 @@ def make_spec(**changes) -> AuditSpec:
 
 
 def test_what_the_publisher_is_told():
-    threats = draw_repeat(make_spec(), prepare_graph(make_spec(), GRAPH), 0)
+    threats = draw_repeat(PreparedAudit.build(make_spec(), GRAPH), 0)
     assert limit_publisher_knowledge(threats, "public") is threats
     assert limit_publisher_knowledge(threats, "none").attribute is None
     told = limit_publisher_knowledge(threats, "column").attribute
@@ -51,24 +50,16 @@ def test_what_the_publisher_is_told():
 
 
 def test_attackers_know_people_of_their_own_and_all_attacks_meet_the_same_ones():
-    spec = make_spec(attacker_known=(0.1, 0.3), more_private=("affiliation",))
-    threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0)
-    few = select_attacker(
-        spec, Scenario("gcn", "attribute", "", "others:0.1"), 0, threats
-    ).attribute
-    same = select_attacker(
-        spec, Scenario("gat", "attribute", "", "others:0.1"), 0, threats
-    ).attribute
-    many = select_attacker(
-        spec, Scenario("gcn", "attribute", "", "others:0.3"), 0, threats
-    ).attribute
+    spec = make_spec(auxiliary_known=(0.1, 0.3), more_private=("affiliation",))
+    threats = draw_repeat(PreparedAudit.build(spec, GRAPH), 0)
+    few = select_attacker(spec, Scenario.parse("gcn@auxiliary:0.1"), 0, threats).attribute
+    same = select_attacker(spec, Scenario.parse("gat@auxiliary:0.1"), 0, threats).attribute
+    many = select_attacker(spec, Scenario.parse("gcn@auxiliary:0.3"), 0, threats).attribute
     np.testing.assert_array_equal(few.known, same.known)
     assert few.known.mean() == pytest.approx(0.1, abs=0.02)
     assert many.known.mean() == pytest.approx(0.3, abs=0.02)
     assert (few.known != threats.attribute.known).any()
-    again = select_attacker(
-        spec, Scenario("gcn", "attribute", "", "others:0.1"), 1, threats
-    ).attribute
+    again = select_attacker(spec, Scenario.parse("gcn@auxiliary:0.1"), 1, threats).attribute
     assert (again.known != few.known).any()
     plain = select_attacker(spec, Scenario("gcn", "attribute"), 0, threats)
     assert plain is threats
@@ -78,47 +69,52 @@ def test_attackers_know_people_of_their_own_and_all_attacks_meet_the_same_ones()
 
 
 def test_cases_are_listed_and_old_specs_plan_the_cells_they_always_did():
-    spec = make_spec(attacker_known=(0.1,), more_private=("affiliation",))
+    spec = make_spec(auxiliary_known=(0.1,), more_private=("affiliation",))
     ids = [scenario.id for _, _, scenario in list_scenarios(spec)][:4]
     assert ids == [
         "label_propagation",
-        "label_propagation@others:0.1",
+        "label_propagation@auxiliary:0.1",
         "label_propagation@column:affiliation",
-        "label_propagation@column:affiliation+others:0.1",
+        "label_propagation@column:affiliation+auxiliary:0.1",
     ]
     defended = {"defenses": [{"key": "random_deletion"}]}
     plain, told = make_spec(**defended), make_spec(**defended, publisher_knows="column")
-    keys = {cell.key for cell in plan_audit(plain, GRAPH)}
-    with_others = {c.key for c in plan_audit(make_spec(**defended, attacker_known=(0.3,)), GRAPH)}
+    keys = {cell.key for cell in plan_audit(PreparedAudit.build(plain, GRAPH))}
+    with_others = {
+        c.key
+        for c in plan_audit(
+            PreparedAudit.build(make_spec(**defended, auxiliary_known=(0.3,)), GRAPH)
+        )
+    }
     assert keys < with_others
-    published = [c.key for c in plan_audit(told, GRAPH) if c.kind == "publish"]
+    published = [c.key for c in plan_audit(PreparedAudit.build(told, GRAPH)) if c.kind == "publish"]
     assert not keys & set(published)
 
 
 def test_a_column_that_cannot_be_used_is_named():
     with pytest.raises(InputError, match="nothing"):
-        plan_audit(make_spec(more_private=("nothing",)), GRAPH)
+        plan_audit(PreparedAudit.build(make_spec(more_private=("nothing",)), GRAPH))
     with pytest.raises(InputError, match="nowhere"):
-        plan_audit(make_spec(groups=("nowhere",)), GRAPH)
+        plan_audit(PreparedAudit.build(make_spec(groups=("nowhere",)), GRAPH))
 
 
 def test_rows_say_what_is_attacked_knowing_what(tmp_path):
-    spec = make_spec(attacker_known=(0.3,), more_private=("affiliation",), groups=("label",))
+    spec = make_spec(auxiliary_known=(0.3,), more_private=("affiliation",), groups=("label",))
     view = run_inline(spec, GRAPH, tmp_path)
     rows = pd.DataFrame(describe_audit(view)["results"])
     auc = rows[(rows.metric == "auc") & (rows.method == "label_propagation")]
     assert set(zip(auc.target, auc.knowledge, strict=True)) == {
-        ("seniority", "assumed"),
-        ("seniority", "others:0.3"),
-        ("affiliation", "assumed"),
-        ("affiliation", "others:0.3"),
+        ("seniority", "standard"),
+        ("seniority", "auxiliary:0.3"),
+        ("affiliation", "standard"),
+        ("affiliation", "auxiliary:0.3"),
     }
     assert set(rows.metric) >= {"advantage_share", "group_gap"}
     known = auc.set_index(["target", "knowledge"]).n
-    assert known["seniority", "others:0.3"] < known["seniority", "assumed"]
+    assert known["seniority", "auxiliary:0.3"] < known["seniority", "standard"]
     # The affiliation leaks along the links; who knows more finds more.
     value = auc.set_index(["target", "knowledge"]).value
-    assert value["affiliation", "assumed"] > 0.7
+    assert value["affiliation", "standard"] > 0.7
     nodes = describe_nodes(view.nodes, view.spec)
     assert set(nodes.target) == {"seniority", "affiliation"}
     assert {"threat", "risk", "base", "advantage"} <= set(nodes.columns)
@@ -155,14 +151,14 @@ def test_the_command_reads_who_knows_what(tmp_path, audit_home, capsys):
     words += f" --attack class_prior --repeats 1 --out {tmp_path}"
     assert main(words.split()) == 0
     content = json.loads((tmp_path / "audit.json").read_text())
-    assert content["spec"]["more_private"] == ["affiliation"]
+    assert content["spec"]["threats"]["more_private"] == ["affiliation"]
     assert content["spec"]["publisher_knows"] == "column"
     rows = [r for r in content["results"] if r["method"] == "class_prior"]
     assert {r["knowledge"] for r in rows} == {
-        "assumed",
-        "others:0.1",
-        "others:0.3",
-        "others_degree:0.1",
+        "standard",
+        "auxiliary:0.1",
+        "auxiliary:0.3",
+        "auxiliary:degree:0.1",
         "joint:known",
     }
     assert {r["target"] for r in rows} == {"seniority", "affiliation"}
@@ -174,7 +170,7 @@ def test_the_command_reads_who_knows_what(tmp_path, audit_home, capsys):
 def test_the_publishers_targets_are_everybody_where_it_knows_everybody():
     from core.models.flips.perturbation import draw_targets
 
-    threats = draw_repeat(make_spec(), prepare_graph(make_spec(), GRAPH), 0)
+    threats = draw_repeat(PreparedAudit.build(make_spec(), GRAPH), 0)
     told = limit_publisher_knowledge(threats, "column").attribute
     assert len(draw_targets(told, 0, Seed(0).rng("t"))) == 200
     assert (
@@ -187,14 +183,17 @@ def test_who_infers_or_knows_the_other_column_too_is_a_case_of_its_own():
     scenarios = [scenario for _, _, scenario in list_scenarios(spec)]
     assert Scenario.parse("label_propagation@column:affiliation+joint:known") in scenarios
     assert len(scenarios) == 2 * (2 + 2 * 2)
-    plain = {cell.key for cell in plan_audit(make_spec(more_private=("affiliation",)), GRAPH)}
-    assert plain < {cell.key for cell in plan_audit(spec, GRAPH)}
-    threats = draw_repeat(spec, prepare_graph(spec, GRAPH), 0)
-    joint = select_attacker(spec, Scenario("gcn", "attribute", "", "joint:inferred"), 0, threats)
+    plain = {
+        cell.key
+        for cell in plan_audit(PreparedAudit.build(make_spec(more_private=("affiliation",)), GRAPH))
+    }
+    assert plain < {cell.key for cell in plan_audit(PreparedAudit.build(spec, GRAPH))}
+    threats = draw_repeat(PreparedAudit.build(spec, GRAPH), 0)
+    joint = select_attacker(spec, Scenario.parse("gcn@joint:inferred"), 0, threats)
     (other,) = joint.others
     assert other.attribute.name == "affiliation"
     np.testing.assert_array_equal(other.known, joint.attribute.known)
-    known = select_attacker(spec, Scenario("gcn", "attribute", "", "joint:known"), 0, threats)
+    known = select_attacker(spec, Scenario.parse("gcn@joint:known"), 0, threats)
     assert known.others[0].known.all()
     with pytest.raises(InputError, match="two private columns"):
         make_spec(joint=("known",))
@@ -215,20 +214,20 @@ def test_numbers_and_several_columns_are_told_in_words(tmp_path):
     rows = pd.DataFrame(describe_audit(view)["results"])
     rows = rows[(rows.target == "age") & (rows.metric == "error_reduction")]
     value = rows.set_index(["method", "knowledge"]).value
-    assert abs(value["class_prior", "unaware"]) < 0.1
-    assert value["label_propagation", "unaware"] > 0.1
+    assert abs(value["class_prior", "standard"]) < 0.1
+    assert value["label_propagation", "standard"] > 0.1
     # The site says most of the age, whoever knows it.
     assert value["class_prior", "joint:known"] > 0.5
     assert ((rows.low <= rows.value) & (rows.value <= rows.high)).all()
 
 
 def test_attackers_who_know_people_of_some_places():
-    spec = make_spec(attacker_places=("degree:.1", "community:0.25"))
+    spec = make_spec(auxiliary_known=("degree:.1", "community:0.25"))
     scenarios = [scenario for _, _, scenario in list_scenarios(spec)]
-    degree, community = Scenario.parse("gcn@others_degree:0.1"), "gcn@others_community:0.25"
+    degree, community = Scenario.parse("gcn@auxiliary:degree:0.1"), "gcn@auxiliary:community:0.25"
     assert replace(degree, method="class_prior") in scenarios
     graph = prepare_graph(spec, GRAPH)
-    threats = draw_repeat(spec, graph, 0)
+    threats = draw_repeat(PreparedAudit.build(spec, graph), 0)
     seen = [select_attacker(spec, degree, repeat, threats).attribute for repeat in range(10)]
     assert {int(t.known.sum()) for t in seen} == {20}
     means = [GRAPH.degrees[t.known].mean() for t in seen]
@@ -241,5 +240,5 @@ def test_attackers_who_know_people_of_some_places():
     both = inside.all(axis=1).mean()
     assert both > 2 * inside.mean() ** 2  # its people know each other
     assert not (found.known & found.hidden).any()
-    with pytest.raises(InputError, match="attacker_places"):
-        make_spec(attacker_places=("degree:1.5",))
+    with pytest.raises(InputError, match="auxiliary_known"):
+        make_spec(auxiliary_known=("degree:1.5",))

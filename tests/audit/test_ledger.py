@@ -14,8 +14,7 @@ import sqlalchemy as sa
 import core.cli.main as command
 from core.audit.jobs.publish import enter_publishing, publish_release
 from core.audit.ledger import assign_lineage, enter_release, find_relative, list_entries
-from core.audit.publishing import PublishSpec
-from core.audit.spec import MethodChoice
+from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store.database import Store
 from core.audit.store.schema import LedgerRow
 from core.defenses.edge_rand import EdgeRand

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
 
 from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
-from core.cli.knowledge import add_knowledge, needs_hidden_links, read_knowledge
+from core.cli.audit_spec import _choose_attacks
 from core.errors import InputError
 from core.findings.labels import method_title
 from tests.oracles.graphs import two_communities
 
-MORE = {"aware": True, "released_links": True, "releases_held": 3}
+MORE = {"adaptive": True, "released_links": True, "composition": 3}
 INSIDE = ["mechanism_posterior", "plausibility:embedding=false,folds=2"]
 
 
@@ -33,29 +32,43 @@ def make_spec(graph, attacks=("adamic_adar", "degree_product"), **fields):
 
 def test_plain_cases_keep_their_cells_whatever_else_is_asked():
     graph = two_communities()
-    plain = plan_audit(make_spec(graph), graph)
-    more = plan_audit(make_spec(graph, ("adamic_adar", "degree_product", *INSIDE), **MORE), graph)
+    plain = plan_audit(PreparedAudit.build(make_spec(graph), graph))
+    more = plan_audit(
+        PreparedAudit.build(
+            make_spec(graph, ("adamic_adar", "degree_product", *INSIDE), **MORE), graph
+        )
+    )
     keys = {cell.key for cell in more}
     assert {cell.key for cell in plain} < keys
     assert len(keys) == len(more)
 
 
-def test_each_attack_also_knows_the_defense_but_for_null_attackers_and_the_original():
+def test_each_attack_also_knows_the_defense_but_for_baseline_attackers_on_every_release():
     graph = two_communities()
     spec = make_spec(graph, ("adamic_adar", "degree_product", *INSIDE), **MORE)
     ids = [scenario.id for _, _, scenario in list_scenarios(spec)]
     assert ids == [
         "adamic_adar",
-        "adamic_adar@aware",
+        "adamic_adar@adaptive",
         "degree_product",
         "mechanism_posterior@included",
-        "mechanism_posterior@included+aware",
-        "mechanism_posterior@included+held:3",
+        "mechanism_posterior@included+adaptive",
+        "mechanism_posterior@included+composition:3",
         "plausibility:folds=2,embedding=False@included",
-        "plausibility:folds=2,embedding=False@included+aware",
+        "plausibility:folds=2,embedding=False@included+adaptive",
     ]
-    cells = [cell for cell in plan_audit(spec, graph) if cell.kind == "attack"]
-    assert {c.release for c in cells if c.scenario.needs_defense} == {"edge_rand:epsilon=2.0"}
+    cells = [cell for cell in plan_audit(PreparedAudit.build(spec, graph)) if cell.kind == "attack"]
+    faced = {release: [] for release in ("original", "edge_rand:epsilon=2.0")}
+    for cell in cells:
+        faced[cell.release].append(cell.method)
+    assert sorted(faced["original"]) == sorted(faced["edge_rand:epsilon=2.0"])
+    shared = {c.method: c.same_as for c in cells if c.same_as}
+    assert {c.release for c in cells if c.same_as} == {"original"}
+    plain = {c.key: c.method for c in cells if c.release == "original"}
+    for method, key in shared.items():
+        assert plain[key] == method.replace("@adaptive", "").replace("+adaptive", "").replace(
+            "+composition:3", ""
+        )
 
 
 def test_rows_say_what_was_attacked_by_whom(tmp_path):
@@ -64,18 +77,18 @@ def test_rows_say_what_was_attacked_by_whom(tmp_path):
     rows = describe_audit(view)["results"]
     assert not [row for row in rows if row["status"] == "failed"]
     found = {(r["threat"], r["knowledge"], r["metric"]) for r in rows if r["value"] is not None}
-    for knowledge in ("unaware", "aware"):
+    for knowledge in ("standard", "adaptive"):
         assert ("link", knowledge, "auc") in found
         assert ("included", knowledge, "released_auc") in found
     for metric in ("released_precision", "recovered_at_precision_0.9", "released_auc"):
-        assert ("included", "held:3", metric) in found
+        assert ("included", "composition:3", metric) in found
     aucs = {
         r["knowledge"]: r["value"]
         for r in rows
         if (r["method"], r["metric"]) == ("mechanism_posterior", "released_auc")
         and r["release"] != "original"
     }
-    assert aucs["held:3"] > aucs["unaware"] > 0.6
+    assert aucs["composition:3"] > aucs["standard"] > 0.6
     inside = view.nodes[view.nodes.attack == "mechanism_posterior@included"]
     assert set(inside.release) == {"original", "edge_rand:epsilon=2.0"}
     original = inside[inside.release == "original"]
@@ -88,11 +101,11 @@ def test_one_release_of_every_defense_tells_more_than_each_alone(tmp_path):
     spec = make_spec(graph, ("mechanism_posterior",), hold_every_defense=True).model_copy(
         update={"defenses": tuple(MethodChoice.parse(text, "defense") for text in texts)}
     )
-    (scenario,) = [scenario for _, _, scenario in list_scenarios(spec) if scenario.held_defenses]
+    (scenario,) = [s for _, _, s in list_scenarios(spec) if s.knowledge.kind == "composition"]
     assert Scenario.parse(scenario.id) == scenario
-    assert scenario.held_defenses == ("edge_rand:epsilon=2.0", "edge_rand:epsilon=1.0")
+    assert scenario.knowledge.defenses == ("edge_rand:epsilon=2.0", "edge_rand:epsilon=1.0")
     view = run_inline(spec, graph, tmp_path)
-    for release in scenario.held_defenses:
+    for release in scenario.knowledge.defenses:
         aucs = [
             view.estimate(release, method, "released_auc").value
             for method in ("mechanism_posterior@included", scenario.id)
@@ -112,19 +125,17 @@ def test_links_inside_need_no_links_that_are_withheld(tmp_path):
     )
     view = run_inline(spec, graph, tmp_path)
     assert view.estimate("original", "mechanism_posterior@included", "released_auc").value == 1.0
-    assert not needs_hidden_links("mechanism_posterior")
-    assert needs_hidden_links("adamic_adar")
 
 
 def test_an_attack_on_links_inside_is_no_case_where_they_are_not_attacked():
     graph = two_communities()
     spec = make_spec(graph, ("adamic_adar", "mechanism_posterior"))
     assert [scenario.id for _, _, scenario in list_scenarios(spec)] == ["adamic_adar"]
-    parser = argparse.ArgumentParser()
-    add_knowledge(parser)
-    options = parser.parse_args([])
+    fields = {"hide_links": 0.1}
     with pytest.raises(InputError, match="--released-links"):
-        read_knowledge(
-            options, {"attacks": [{"key": "mechanism_posterior"}]}, ["mechanism_posterior"]
-        )
-    read_knowledge(options, {"attacks": [{"key": "mechanism_posterior"}]}, ["all"])
+        _choose_attacks(["mechanism_posterior"], fields)
+    keys = [
+        choice["key"] for choice in _choose_attacks(["mechanism_posterior"], {"composition": 3})
+    ]
+    assert "mechanism_posterior" in keys
+    _choose_attacks(["all"], fields)

@@ -9,6 +9,7 @@ from core.attacks.attribute.com_infer import ComInfer
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.audit.jobs import cells
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.run import run_inline
 
 MEMBERS = ("label_propagation", "attri_infer", "com_infer")
@@ -48,7 +49,7 @@ def _count(member, calls):
     return counted
 
 
-@pytest.mark.parametrize("fields", [{}, {"attacker_known": [0.5]}])
+@pytest.mark.parametrize("fields", [{}, {"auxiliary_known": [0.5]}])
 def test_results_are_the_same_whether_the_members_are_in_the_audit_or_not(run, fields):
     with_members, calls = run([*WHOLE, *ALONE], **fields)
     without, more = run(WHOLE, **fields)
@@ -64,7 +65,7 @@ def test_results_are_the_same_whether_the_members_are_in_the_audit_or_not(run, f
 
 def test_members_come_first_and_renew_what_they_are_part_of(make_spec, graph, monkeypatch):
     spec = make_spec(attacks=[*WHOLE, *ALONE])
-    planned = plan_audit(spec, graph)
+    planned = plan_audit(PreparedAudit.build(spec, graph))
     place = {cell.key: number for number, cell in enumerate(planned)}
     made = [cell for cell in planned if cell.members]
     assert len(made) == 4
@@ -75,7 +76,9 @@ def test_members_come_first_and_renew_what_they_are_part_of(make_spec, graph, mo
     info = AttriInfer.info
     newer = type(info)(**{**vars(info), "version": info.version + 1})
     monkeypatch.setattr(AttriInfer, "info", newer)
-    renewed = {cell.label for cell in plan_audit(spec, graph) if cell.key not in place}
+    renewed = {
+        cell.label for cell in plan_audit(PreparedAudit.build(spec, graph)) if cell.key not in place
+    }
     assert renewed == {
         cell.label for cell in planned if cell.members or cell.method == "attri_infer"
     }
@@ -84,14 +87,16 @@ def test_members_come_first_and_renew_what_they_are_part_of(make_spec, graph, mo
 def test_one_who_knows_the_defense_starts_from_what_the_same_attack_says_to_others(
     make_spec, graph
 ):
-    planned = plan_audit(make_spec(attacks=[*WHOLE, *ALONE], adaptive=True), graph)
+    planned = plan_audit(
+        PreparedAudit.build(make_spec(attacks=[*WHOLE, *ALONE], adaptive=True), graph)
+    )
     place = {cell.key: number for number, cell in enumerate(planned)}
-    adaptive = [cell for cell in planned if cell.method.endswith("@aware")]
-    assert len(adaptive) == len([*WHOLE, *ALONE])
+    adaptive = [cell for cell in planned if cell.method.endswith("@adaptive")]
+    assert len(adaptive) == 2 * len([*WHOLE, *ALONE])
     for cell in adaptive:
-        (key,) = cell.members
+        (key,) = (cell.same_as,) if cell.release == "original" else cell.members
         own = planned[place[key]]
-        assert own.method == cell.method.removesuffix("@aware")
+        assert own.method == cell.method.removesuffix("@adaptive")
         assert (own.release, own.repeat) == (cell.release, cell.repeat)
         assert place[key] < place[cell.key]
 

@@ -12,6 +12,7 @@ from core.audit import plan
 from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.parts import PARTS
 from core.audit.plan import list_cells, plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.store.database import Lease
 from core.errors import InputError
 from core.registry import find_method
@@ -19,7 +20,7 @@ from tests.oracles.graphs import two_communities
 
 
 def keys(spec, graph, **wanted):
-    cells = plan_audit(spec, graph)
+    cells = plan_audit(PreparedAudit.build(spec, graph))
     chosen = [c for c in cells if all(getattr(c, k) == v for k, v in wanted.items())]
     assert chosen
     return {(c.kind, c.release, c.method, c.repeat): c.key for c in chosen}
@@ -31,7 +32,7 @@ def test_each_repeat_has_each_release_attack_and_measure_once(make_spec, graph):
         attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}],
         defenses=[{"key": "random_deletion"}, {"key": "edge_rand"}],
     )
-    cells = plan_audit(spec, graph)
+    cells = plan_audit(PreparedAudit.build(spec, graph))
     assert len(cells) == 3 * (2 + 3 * (2 + len(PARTS)))
     assert len({cell.key for cell in cells}) == len(cells)
     seen = set()
@@ -65,9 +66,11 @@ def test_another_attack_or_repeat_leaves_all_known_cells(make_spec, graph):
 
 
 def test_a_defense_setting_renews_only_its_release(make_spec, graph):
-    old = plan_audit(make_spec(), graph)
+    old = plan_audit(PreparedAudit.build(make_spec(), graph))
     new = plan_audit(
-        make_spec(defenses=[{"key": "random_deletion", "config": {"strength": 0.5}}]), graph
+        PreparedAudit.build(
+            make_spec(defenses=[{"key": "random_deletion", "config": {"strength": 0.5}}]), graph
+        )
     )
     kept = {c.key for c in old} & {c.key for c in new}
     assert kept == {c.key for c in old if c.release == "original"}
@@ -106,16 +109,20 @@ def test_the_graph_and_a_method_version_renew_everything_of_theirs(make_spec, gr
 
 def test_an_attack_without_its_threat_is_planned_as_skipped(make_spec, graph):
     spec = make_spec(private=None, attacks=[{"key": "class_prior"}, {"key": "common_neighbors"}])
-    skipped = {cell.method: cell.skip for cell in plan_audit(spec, graph) if cell.skip}
+    skipped = {
+        cell.method: cell.skip for cell in plan_audit(PreparedAudit.build(spec, graph)) if cell.skip
+    }
     assert list(skipped) == ["class_prior"]
     assert "private column" in skipped["class_prior"]
 
 
 def test_threats_that_cannot_be_drawn_are_an_error_before_anything_runs(make_spec, graph):
     with pytest.raises(InputError, match="nope"):
-        plan_audit(make_spec(private="nope"), graph)
-    with pytest.raises(InputError, match="name nodes of the graph"):
-        plan_audit(make_spec(hide_links=None, sensitive_links=(("0", "zzz"),)), graph)
+        plan_audit(PreparedAudit.build(make_spec(private="nope"), graph))
+    with pytest.raises(InputError, match="sensitive link must be in the graph"):
+        plan_audit(
+            PreparedAudit.build(make_spec(hide_links=None, sensitive_links=(("0", "zzz"),)), graph)
+        )
 
 
 def test_sensitive_links_by_name_are_the_hidden_ones(make_spec, graph):
@@ -123,7 +130,7 @@ def test_sensitive_links_by_name_are_the_hidden_ones(make_spec, graph):
 
     first = tuple(graph.node_ids[i] for i in graph.edges[5])
     spec = make_spec(hide_links=None, sensitive_links=(first,))
-    threat = draw_repeat(spec, graph, 0).link
+    threat = draw_repeat(PreparedAudit.build(spec, graph), 0).link
     assert threat.hidden.tolist() == [graph.edges[5].tolist()]
 
 
@@ -135,14 +142,18 @@ def test_of_equal_cost_one_release_is_attacked_after_the_other(make_spec, graph)
         adaptive=True,
     )
     costs = {name: find_method(name).info.cost for name in ("label_propagation", "gcn", "ensemble")}
-    attacks = [c for c in plan_audit(spec, graph) if c.kind == "attack" and c.upstream]
+    attacks = [
+        c for c in plan_audit(PreparedAudit.build(spec, graph)) if c.kind == "attack" and c.upstream
+    ]
     for cost in set(costs.values()):
         order = [c.release for c in attacks if costs[c.method.partition("@")[0]] == cost]
         assert [release for release, _ in groupby(order)] == [d.id for d in spec.defenses]
 
 
 def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, graph):
-    cells = plan_audit(make_spec(num_repeats=2, defenses=[{"key": "edge_rand"}]), graph)
+    cells = plan_audit(
+        PreparedAudit.build(make_spec(num_repeats=2, defenses=[{"key": "edge_rand"}]), graph)
+    )
     by_place = {(c.release, c.method, c.repeat): c for c in cells if c.kind == "measure"}
     followers = [cell for cell in by_place.values() if cell.after]
     assert len(followers) == 4
@@ -167,12 +178,12 @@ def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, g
 
 def test_cells_are_listed_without_a_draw(make_spec, graph, monkeypatch):
     spec = make_spec(num_repeats=2, defenses=[{"key": "edge_rand"}])
-    expected = plan_audit(spec, graph)
+    expected = plan_audit(PreparedAudit.build(spec, graph))
 
     def refuse(*arguments):
         raise AssertionError("a threat was drawn")
 
     monkeypatch.setattr(plan, "draw_repeat", refuse)
-    assert list_cells(spec, graph) == expected
+    assert list_cells(PreparedAudit.build(spec, graph)) == expected
     with pytest.raises(AssertionError, match="was drawn"):
-        plan_audit(spec, graph)
+        plan_audit(PreparedAudit.build(spec, graph))

@@ -73,11 +73,11 @@ def test_every_kind_of_difference_is_named() -> None:
         **{"n": 7, "seeds": 2, "status": "done", "reason": ""},
         **{"release": "original", "method": "jaccard", "metric": "auc"},
     }
-    plain = {**row, "threat": "link", "target": "", "knowledge": "unaware"}
+    plain = {**row, "threat": "link", "target": "", "knowledge": "standard"}
     assert compare_results([row], [plain]) == []
     assert compare_results([row], [{**plain, "value": 0.5 + 1e-15}], rtol=1e-9) == []
     assert compare_results([row], [{**plain, "value": 0.5 + 1e-15}])[0].startswith("changed")
     assert compare_results([row], [{**plain, "n": 8}]) == ["changed: original jaccard auc: n 7 → 8"]
     assert compare_results([row], []) == ["missing: original jaccard auc"]
-    adaptive = {**plain, "knowledge": "aware"}
-    assert compare_results([row], [plain, adaptive]) == ["new: original jaccard auc aware"]
+    adaptive = {**plain, "knowledge": "adaptive"}
+    assert compare_results([row], [plain, adaptive]) == ["new: original jaccard auc adaptive"]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.audit.knowledge import ADAPTIVE, parse_knowledge
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
 from core.errors import InputError
@@ -14,31 +15,61 @@ from core.errors import InputError
 @given(
     st.sampled_from(["gps", "ensemble:members=gcn+mlp", "label_propagation"]),
     st.text(min_size=0, max_size=12),
-    st.sampled_from(["", "aware", "others:0.1", "held:3"]),
+    st.sampled_from(
+        [
+            "standard",
+            "adaptive",
+            "auxiliary:0.1",
+            "auxiliary:degree:0.25",
+            "composition:3",
+            "joint:known",
+            "transfer",
+            "composition:dice|edge_rand%3Aepsilon=1",
+        ]
+    ),
 )
 def test_an_id_says_all_of_a_case(method: str, target: str, knowledge: str) -> None:
-    scenario = Scenario(method, "attribute", target, knowledge)
+    scenario = Scenario(method, "attribute", target, parse_knowledge(knowledge))
     assert Scenario.parse(scenario.id) == scenario
-    assert scenario.is_plain == (not target and not knowledge)
+    assert (scenario.id == method) == (not target and knowledge == "standard")
+
+
+@pytest.mark.parametrize(
+    ("text", "stream"),
+    [
+        ("gps", "gps"),
+        ("gps@adaptive", "gps@aware"),
+        ("gps@column:x+auxiliary:0.1", "gps@column:x+others:0.1"),
+        ("gps@auxiliary:degree:0.1", "gps@others_degree:0.1"),
+        ("gps@auxiliary:community:0.3", "gps@others_community:0.3"),
+        ("mechanism_posterior@included+composition:3", "mechanism_posterior@included+held:3"),
+        ("gps@joint:inferred", "gps@joint:inferred"),
+        ("gps@transfer", "gps@transfer"),
+    ],
+)
+def test_random_streams_keep_the_names_that_results_came_from(text: str, stream: str) -> None:
+    assert Scenario.parse(text).stream == stream
 
 
 def test_threats_of_links_are_told_apart() -> None:
     assert Scenario.parse("adamic_adar").threat == "link"
-    included = Scenario.parse("adamic_adar@included+aware")
-    assert (included.threat, included.knowledge) == ("included", "aware")
-    assert included.id == "adamic_adar@included+aware"
+    included = Scenario.parse("adamic_adar@included+adaptive")
+    assert (included.threat, included.knowledge) == ("included", ADAPTIVE)
+    assert included.id == "adamic_adar@included+adaptive"
 
 
 def test_what_an_attacker_knows_is_named_for_scripts() -> None:
-    assert Scenario.parse("gps").describe_knowledge() == "unaware"
-    assert Scenario.parse("gps").describe_knowledge(has_others=True) == "assumed"
-    assert Scenario.parse("adamic_adar").describe_knowledge(has_others=True) == "unaware"
-    assert Scenario.parse("gps@others:0.3").describe_knowledge(has_others=True) == "others:0.3"
+    for token in ("adaptive", "auxiliary:0.3", "composition:3", "joint:known", "transfer"):
+        assert Scenario.parse(f"gps@{token}").knowledge.text == token
+    assert Scenario.parse("gps").knowledge.text == "standard"
+    for wrong in ("aware", "auxiliary:2", "joint:guessed", "composition:"):
+        with pytest.raises((InputError, ValueError)):
+            parse_knowledge(wrong)
 
 
 def test_an_unknown_method_is_an_error() -> None:
     with pytest.raises(InputError):
-        Scenario.parse("nothing@aware")
+        Scenario.parse("nothing@adaptive")
 
 
 def test_a_plain_audit_has_one_case_for_each_attack() -> None:
@@ -46,4 +77,4 @@ def test_a_plain_audit_has_one_case_for_each_attack() -> None:
     spec = AuditSpec(graph_hash="0" * 64, private="x", hide_links=0.1, attacks=choices)
     scenarios = [scenario for _, _, scenario in list_scenarios(spec)]
     assert [scenario.threat for scenario in scenarios] == ["link", "attribute"]
-    assert all(scenario.is_plain for scenario in scenarios)
+    assert [scenario.id for scenario in scenarios] == ["adamic_adar", "gps"]

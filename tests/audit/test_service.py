@@ -14,14 +14,14 @@ import psutil
 import pytest
 
 from core.audit import plan
+from core.audit.estimate import TimeRange
 from core.audit.export import describe_audit
 from core.audit.jobs.cluster import EmbeddedCluster, count_workers, list_preloaded
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.parts import PARTS
-from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.service import AuditService
-from core.audit.spec import MethodChoice
+from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.errors import InputError
@@ -90,13 +90,13 @@ class TestService:
     def test_what_the_store_has_takes_no_time(self, service, make_spec):
         attacks = [{"key": "class_prior"}]
         spec = make_spec(num_repeats=2, root_seed=71, attacks=attacks)
-        assert service.estimate_seconds(spec) > 0
+        assert service.estimate_time(spec).high > 0
         service.rest()  # the cluster starts again for what follows
         assert not service._engine.is_alive
         assert service.wait(service.start_audit(spec), RETRY_S)
-        assert service.estimate_seconds(spec) == 0
+        assert service.estimate_time(spec) == TimeRange(0.0, 0.0)
         more = make_spec(num_repeats=3, root_seed=71, attacks=attacks)
-        assert 0 < service.estimate_seconds(more) < 60
+        assert 0 < service.estimate_time(more).low < 60
 
     def test_an_estimate_draws_nothing(self, service, make_spec, monkeypatch):
         """Of a million people a draw takes half a minute, and every card of a page asks."""
@@ -105,7 +105,7 @@ class TestService:
             raise AssertionError("a threat was drawn")
 
         monkeypatch.setattr(plan, "draw_repeat", refuse)
-        assert service.estimate_seconds(make_spec(root_seed=72)) > 0
+        assert service.estimate_time(make_spec(root_seed=72)).low > 0
 
     def test_what_workers_need_is_imported_once_for_all(self, service):
         service.warm_up()

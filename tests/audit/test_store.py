@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from scipy import sparse
 
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.connect import HEAD
@@ -107,7 +108,9 @@ def test_migrations_build_the_tables_that_the_code_has(store):
 def test_opening_again_keeps_everything(tmp_path, database, graph, make_spec):
     first = Store(tmp_path)
     first.save_graph(graph)
-    first.add_audit("a", "name", make_spec(), plan_audit(make_spec(), graph), {"x": 1})
+    first.add_audit(
+        "a", "name", make_spec(), plan_audit(PreparedAudit.build(make_spec(), graph)), {"x": 1}
+    )
     first.close()
     second = Store(tmp_path)
     row = second.find_audit("a")
@@ -121,9 +124,9 @@ def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
     store.save_graph(graph)
     small, large = make_spec(), make_spec(num_repeats=2)
     for audit_id, spec in (("small", small), ("large", large)):
-        store.add_audit(audit_id, audit_id, spec, plan_audit(spec, graph), {})
-    shared = {cell.key for cell in plan_audit(small, graph)}
-    for cell in plan_audit(large, graph):
+        store.add_audit(audit_id, audit_id, spec, plan_audit(PreparedAudit.build(spec, graph)), {})
+    shared = {cell.key for cell in plan_audit(PreparedAudit.build(small, graph))}
+    for cell in plan_audit(PreparedAudit.build(large, graph)):
         files.save_cell(store.home, cell.key, {"x": np.zeros(1)})
     store.delete_audit("large")
     assert {row.key for row in store.list_cells("small")} == shared
@@ -143,7 +146,7 @@ def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
 @pytest.fixture
 def audit(store, graph, make_spec):
     store.save_graph(graph)
-    store.add_audit("a", "a", make_spec(), plan_audit(make_spec(), graph), {})
+    store.add_audit("a", "a", make_spec(), plan_audit(PreparedAudit.build(make_spec(), graph)), {})
     return "a"
 
 
@@ -224,7 +227,9 @@ def test_ten_processes_that_start_at_once_make_one_set_of_tables(tmp_path, datab
 
 def test_an_audit_whose_spec_cannot_be_read_is_not_the_same(store, graph, make_spec):
     store.save_graph(graph)
-    store.add_audit("a", "name", make_spec(), plan_audit(make_spec(), graph), {})
+    store.add_audit(
+        "a", "name", make_spec(), plan_audit(PreparedAudit.build(make_spec(), graph)), {}
+    )
     assert store.find_same_audit(make_spec()) == "a"
     store.update_audit("a", spec={"nothing": "known"})
     assert store.find_same_audit(make_spec()) is None
@@ -239,7 +244,9 @@ def test_a_second_graph_goes_with_the_last_audit_that_needs_it(store, graph, mak
     of_second = make_spec(graph_hash=known)
     audits = {"one": (attacked, graph), "own": (of_second, second), "two": (attacked, graph)}
     for audit_id, (spec, of) in audits.items():
-        store.add_audit(audit_id, audit_id, spec, plan_audit(spec, of, second), {})
+        store.add_audit(
+            audit_id, audit_id, spec, plan_audit(PreparedAudit.build(spec, of, second)), {}
+        )
     stays = {known, graph.content_hash}
     for audit_id in ("one", "own"):
         assert store.delete_audit(audit_id) == []
@@ -259,7 +266,9 @@ def test_a_second_graph_is_held_by_whom_the_audit_belongs_to(store, graph, make_
     spec = make_spec(identity={"auxiliary_graph": known})
     second = store.load_graph(known)
     for audit_id in ("a", "b"):
-        store.add_audit(audit_id, "", spec, plan_audit(spec, graph, second), {}, "i ada")
+        store.add_audit(
+            audit_id, "", spec, plan_audit(PreparedAudit.build(spec, graph, second)), {}, "i ada"
+        )
     held = sa.text("SELECT person FROM graph_holders WHERE graph_hash = :h ORDER BY person")
     for audit_id, holders in (("a", ["i ada", "i bob"]), ("b", ["i bob"])):
         store.move_audit(audit_id, "i bob")

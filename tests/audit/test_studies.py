@@ -51,9 +51,13 @@ def idle(tmp_path, graph, monkeypatch):
 
 def test_known_share_is_all_that_changes_for_the_attribute_attacks(spec, graph):
     point, same = make_point("known", 0.05, spec, graph)
-    assert (point.known, point.private, point.num_repeats) == (0.05, spec.private, spec.num_repeats)
+    assert (point.threats.known, point.threats.private, point.num_repeats) == (
+        0.05,
+        spec.threats.private,
+        spec.num_repeats,
+    )
     assert [choice.key for choice in point.attacks] == ["label_propagation", "class_prior"]
-    assert not point.has_link_threat
+    assert not point.threats.has_links
     assert point.defenses == ()
     assert same.content_hash == point.graph_hash == graph.content_hash
 
@@ -111,7 +115,9 @@ def test_chosen_links_stay_sensitive_where_both_ends_remain(make_spec, graph):
     spec = make_spec(hide_links=None, sensitive_links=pairs, attacks=ATTACKS)
     point, smaller = make_point("size", 0.4, spec, graph)
     assert smaller.num_nodes < graph.num_nodes
-    assert set(point.sensitive_links) == {p for p in pairs if set(p) <= set(smaller.node_ids)}
+    assert set(point.threats.sensitive_links) == {
+        p for p in pairs if set(p) <= set(smaller.node_ids)
+    }
 
 
 def test_obstacles_are_named(make_spec, graph):
@@ -213,7 +219,7 @@ def withheld_study(tmp_path_factory):
 def test_each_column_is_withheld_in_turn(withheld_study):
     _, _, points, names = withheld_study
     assert list(names.values()) == ["nothing", "tells", "noise", "half", "every column"]
-    published = [view.spec.publish_columns for _, view in points]
+    published = [view.spec.disclosure.publish_columns for _, view in points]
     assert published[0] == ("tells", "noise", "half")
     assert published[1:] == [("noise", "half"), ("tells", "half"), ("tells", "noise"), ()]
     assert all(view.spec.defenses == () for _, view in points)

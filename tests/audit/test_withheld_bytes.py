@@ -15,10 +15,9 @@ import pytest
 from core.audit.access.accounts import LOCAL
 from core.audit.jobs.job import run_job
 from core.audit.jobs.publish import PublishJobs
-from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
+from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.store.database import Store
 from core.audit.store.files import cell_folder
 from core.findings.leaving import list_columns

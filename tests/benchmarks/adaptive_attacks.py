@@ -100,7 +100,7 @@ def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], sp
         keep(name, attack.score(release, link, context))
         if defense is not None:
             found = score_links_adaptive(attack, defense, release, link, threats, context)
-            keep(f"{name}@aware", found)
+            keep(f"{name}@adaptive", found)
             row["replay"] = (found.facts or {}).get("replay", "")
     row["all_seconds"] = time.process_time() - started
     for item in measure_utility(release, threats, Context(seed, shared=shared))[0]:
@@ -114,7 +114,7 @@ def find_worst(row: dict[str, Any], is_aware: bool) -> tuple[str, float, float]:
     found = [
         (name.partition("@")[0], *value)
         for name, value in row.items()
-        if isinstance(value, list) and name.endswith("@aware") == is_aware
+        if isinstance(value, list) and name.endswith("@adaptive") == is_aware
     ]
     return max(found, key=lambda item: item[1]) if found else ("-", float("nan"), float("nan"))
 
@@ -122,7 +122,7 @@ def find_worst(row: dict[str, Any], is_aware: bool) -> tuple[str, float, float]:
 def describe_row(row: dict[str, Any]) -> str:
     """One line with all that the table averages, so that a run that is cut still tells it."""
     said = []
-    for is_aware, word in ((False, "unaware"), (True, "aware")):
+    for is_aware, word in ((False, "standard"), (True, "aware")):
         attack, auc, tpr = find_worst(row, is_aware)
         said.append(f"{word} {auc:.3f} / {tpr:.2f} ({attack})")
     for metric, word in (("link_prediction_auc", "LP"), ("node_classification_f1", "F1")):

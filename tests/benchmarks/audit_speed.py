@@ -98,7 +98,7 @@ def run_audit(task: dict[str, Any], home: str) -> None:
                 if row.kind == "attack" and row.repeat == 0 and row.method in task["instant"]
             ]
             first = seconds if all(instant) else None
-        left = getattr(progress, "seconds_left", None)
+        left = None if progress.time_left is None else progress.time_left.high
         is_tenth = progress.cells_done * 10 >= progress.cells_total
         if left is not None and estimate is None and is_tenth:
             estimate, asked_at = seconds + left, seconds

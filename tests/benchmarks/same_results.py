@@ -46,7 +46,7 @@ def name_row(row: Row) -> Name:
     scenario = (
         row.get("threat", "") not in ("", "link", "attribute") and row["threat"],
         row.get("target", ""),
-        row.get("knowledge", "") not in ("", "unaware", "assumed") and row["knowledge"],
+        row.get("knowledge", "") not in ("", "standard", "unaware", "assumed") and row["knowledge"],
     )
     return (row["release"], method, metric, *(part for part in scenario if part))
 

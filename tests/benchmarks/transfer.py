@@ -30,7 +30,7 @@ GRAPHS = "social:seniority,social:affiliation,social:label,unlike:private,noise:
 
 
 def draw(text: str, split: int) -> tuple[Graph, Graph]:
-    """The attacker's graph and the one that is released."""
+    """The shadow graph and the one that is released."""
     name, _, column = text.partition(":")
     if name == "social":
         return generate_social(600, 2 * split), generate_social(600, 2 * split + 1)

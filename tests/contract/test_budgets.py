@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from core.audit.jobs.publish import publish_release
-from core.audit.publishing import PublishSpec
-from core.audit.spec import MethodChoice
+from core.audit.spec import MethodChoice, PublishSpec
 from core.context import Context
 from core.defenses import DEFENSES
 from core.graph import Graph

@@ -97,7 +97,7 @@ def test_the_report_has_it_without_a_private_column(results: pd.DataFrame) -> No
     view = dataclasses.replace(
         view,
         results=results,
-        spec=view.spec.model_copy(update={"private": None}),
+        spec=view.spec.update(private=None),
         profile=view.profile.iloc[:0],
     )
     content, _ = build_content(view, ReportOptions(sections=("homophily",)))

@@ -216,7 +216,7 @@ def test_homophily_that_is_not_measured_yet_is_no_missing_column(state, words):
     view = make_audit({}, ATTACKS, state=state)
     assert words in explain_missing_ratios(view)
     assert "no private column" not in explain_missing_ratios(view)
-    spec = view.spec.model_copy(update={"private": None})
+    spec = view.spec.update(private=None)
     assert "no private column" in explain_missing_ratios(replace(view, spec=spec))
 
 

@@ -51,9 +51,9 @@ def test_every_answer_makes_a_spec_of_what_was_asked(recipient, secrets):
     proposed = choose_defenses(answers, two_communities())
     fields = make_fields(answers, find_preset("quick"), [advice.defense for advice in proposed])
     spec = AuditSpec.check_spec({"graph_hash": "x", **fields})
-    assert spec.has_link_threat == ("links" in secrets)
-    assert (spec.private is not None) == ("attribute" in secrets)
-    assert (spec.identity is not None) == ("identity" in secrets)
+    assert spec.threats.has_links == ("links" in secrets)
+    assert (spec.threats.private is not None) == ("attribute" in secrets)
+    assert (spec.threats.identity is not None) == ("identity" in secrets)
     assert spec.policy["key"] == recipient
     assert spec.purpose["recipient"] == RECIPIENTS[recipient]
     kinds = {find_method(choice.key).kind for choice in spec.attacks}

@@ -38,9 +38,9 @@ from tests.oracles.graphs import two_communities
 
 DEFENSES = ("random_deletion", "edge_rand:epsilon=3.0", WITHOUT)
 RELEASES = (ORIGINAL, *DEFENSES)
-LINKS = ("adamic_adar", "jaccard", "adamic_adar@aware", "degree_product")
+LINKS = ("adamic_adar", "jaccard", "adamic_adar@adaptive", "degree_product")
 INSIDE = ("adamic_adar@included", "degree_product@included")
-VALUES = ("label_propagation", "com_infer", "label_propagation@aware", "class_prior")
+VALUES = ("label_propagation", "com_infer", "label_propagation@adaptive", "class_prior")
 PEOPLE = ("neighbor_degrees", "random_match")
 PLAIN = (
     "adamic_adar",

@@ -23,8 +23,8 @@ INSIDE = make_results(
     [
         (RELEASE, "mechanism_posterior@included", "released_precision", 0.3, 0.02),
         (RELEASE, "mechanism_posterior@included", "recovered_at_precision_0.9", 0.1, 0.01),
-        (RELEASE, "plausibility@included+held:3", "released_precision", 0.2, 0.02),
-        (RELEASE, "plausibility@included+held:3", "recovered_at_precision_0.9", 0.7, 0.05),
+        (RELEASE, "plausibility@included+composition:3", "released_precision", 0.2, 0.02),
+        (RELEASE, "plausibility@included+composition:3", "recovered_at_precision_0.9", 0.7, 0.05),
     ]
 )
 
@@ -44,7 +44,7 @@ def test_links_inside_are_told_by_the_best_attacker():
 def test_knowing_the_defense_is_compared_and_noise_is_called_noise():
     def answer(unaware, adaptive, half):
         rows = [(RELEASE, "adamic_adar", "auc", unaware, half)]
-        rows += [(RELEASE, "gae_cosine@aware", "auc", adaptive, half)]
+        rows += [(RELEASE, "gae_cosine@adaptive", "auc", adaptive, half)]
         return answer_adaptive(make_results(rows))
 
     (clear,) = answer(0.6, 0.9, 0.02)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.audit.prepared import PreparedAudit
 from core.audit.threat_sampling import draw_repeat
 from core.audit.view import NODE_COLUMNS
 from core.findings.link_prior import (
@@ -29,8 +30,10 @@ def test_the_prior_is_that_of_the_threat_as_it_is_drawn(fields):
         names = graph.node_ids
         pairs = [(names[a], names[b]) for a, b in graph.edges[: fields["given"]]]
         fields = {"sensitive_links": (*pairs, pairs[0][::-1]), "hide_links": None}
-    view = replace(view, spec=view.spec.model_copy(update=fields))
-    assert find_link_prior(view) == pytest.approx(draw_repeat(view.spec, graph, 0).link.prior)
+    view = replace(view, spec=view.spec.update(**fields))
+    assert find_link_prior(view) == pytest.approx(
+        draw_repeat(PreparedAudit.build(view.spec, graph), 0).link.prior
+    )
 
 
 def test_moving_the_prior_equals_counting_pairs():
@@ -58,6 +61,6 @@ def test_a_person_is_told_both_and_a_column_has_no_such_prior():
     only = replace(view, nodes=view.nodes[view.nodes.attack == "gcn"])
     assert describe_link_prior(only, node, ORIGINAL) == ""
     assert f"1 in {1 / prior:,.0f}" in describe_report_prior(view)
-    bare = view.spec.model_copy(update={"hide_links": None})
+    bare = view.spec.update(hide_links=None)
     assert describe_report_prior(replace(view, spec=bare)) == ""
     assert not np.isnan(prior)

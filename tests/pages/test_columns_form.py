@@ -63,8 +63,8 @@ def test_columns_are_published_coarser_and_withheld(app):
     add_rule(app, "born", "year")
     assert errors(app) == []
     choice = threats(app)
-    assert choice.publish_columns == ("age", "born")
-    assert choice.generalize == ("age:bin=10", "born:year")
+    assert choice.disclosure.publish_columns == ("age", "born")
+    assert choice.disclosure.generalize == ("age:bin=10", "born:year")
     text = "\n".join(item.value for item in app.markdown)
     assert "age \\(in steps of 10\\)" in text
     assert "**5-anonymous**" in text
@@ -75,9 +75,12 @@ def test_columns_are_published_coarser_and_withheld(app):
 
     fields = choice.spec_fields | {"graph_hash": "x", "attacks": [{"key": "class_prior"}]}
     spec = AuditSpec.check_spec(fields)
-    assert (spec.publish_columns, spec.generalize) == (("age", "born"), choice.generalize)
+    assert (spec.disclosure.publish_columns, spec.disclosure.generalize) == (
+        ("age", "born"),
+        choice.disclosure.generalize,
+    )
     find(app.button_group, "leaving-").set_value("none").run()
-    assert threats(app).publish_columns == ()
+    assert threats(app).disclosure.publish_columns == ()
     assert any("No column leaves" in item.value for item in app.markdown)
 
 
@@ -92,13 +95,13 @@ def test_a_rule_that_does_not_fit_is_one_line(app):
         assert len(errors(app)) == 1
         assert said in errors(app)[0]
         assert "\n" not in errors(app)[0].strip()
-        assert threats(app).generalize == ()
+        assert threats(app).disclosure.generalize == ()
 
 
 def test_people_who_objected_are_left_out(app):
     find(app.text_area, "left-out-").set_value("3\n17").run()
-    assert threats(app).leave_out == ("3", "17")
+    assert threats(app).disclosure.leave_out == ("3", "17")
     assert any("2 people are left out; 38 remain" in c.value for c in app.caption)
     find(app.text_area, "left-out-").set_value("3\nnobody").run()
     assert "must be in the graph" in errors(app)[0]
-    assert threats(app).leave_out == ("3", "17")
+    assert threats(app).disclosure.leave_out == ("3", "17")

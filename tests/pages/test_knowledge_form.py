@@ -18,10 +18,13 @@ def test_columns_groups_and_attackers_are_chosen_by_clicks(open_app: OpenApp, ex
     knows.set_value("column").run()
     assert not app.exception
     chosen = app.session_state["threats"][app.session_state["graph"]]
-    assert chosen.more_private == (private[0],)
+    assert chosen.threats.more_private == (private[0],)
     assert len(chosen.groups) == 1
-    assert chosen.groups != chosen.more_private
-    assert chosen.spec_fields["attacker_known"] == (0.1, 0.3)
+    assert chosen.groups != chosen.threats.more_private
+    assert [k.text for k in chosen.spec_fields["knowledge"].auxiliary] == [
+        "auxiliary:0.1",
+        "auxiliary:0.3",
+    ]
     assert chosen.spec_fields["publisher_knows"] == "column"
 
 

@@ -19,7 +19,7 @@ def test_another_graph_is_uploaded_on_the_data_page(open_app, example, monkeypat
         return next(w for w in widgets if w.key and w.key.startswith(start))
 
     def held():
-        return app.session_state["threats"][app.session_state["graph"]].shadow_graph
+        return app.session_state["threats"][app.session_state["graph"]].knowledge.shadow_graph
 
     def upload(*classes):
         files = [("links.csv", LINKS, "text/csv")]
@@ -40,7 +40,7 @@ def test_another_graph_is_uploaded_on_the_data_page(open_app, example, monkeypat
     app.run()
     assert len(held()) == 64
     choice = app.session_state["threats"][app.session_state["graph"]]
-    assert choice.spec_fields["shadow_graph"] == held()
+    assert choice.spec_fields["knowledge"].shadow_graph == held()
     for folder, _ in app.session_state["uploads"].values():
         folder.cleanup()  # as a session does that ends
 
@@ -52,7 +52,7 @@ def test_the_page_tells_which_private_columns_it_teaches(open_app, example):
         return next(w for w in widgets if w.key and w.key.startswith(start))
 
     def held():
-        return app.session_state["threats"][app.session_state["graph"]].shadow_graph
+        return app.session_state["threats"][app.session_state["graph"]].knowledge.shadow_graph
 
     def upload(people):
         files = [("links.csv", LINKS, "text/csv"), ("people.csv", people.encode(), "text/csv")]

@@ -16,6 +16,7 @@ from core.audit.export import describe_audit
 from core.audit.jobs import coordinate
 from core.audit.jobs.engine import Engine, UnreachableError
 from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
 from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
@@ -88,7 +89,9 @@ DAMAGES = {
 @pytest.mark.parametrize("name", sorted(DAMAGES))
 def test_a_damaged_cell_is_set_aside_and_computed_again(store, spec, graph, name):
     view = run_inline(spec, graph, store.home, store=store)
-    release = next(cell for cell in plan_audit(spec, graph) if cell.kind == "publish")
+    release = next(
+        cell for cell in plan_audit(PreparedAudit.build(spec, graph)) if cell.kind == "publish"
+    )
     path = files.cell_folder(store.home, release.key) / ARRAYS
     before = path.read_bytes()
     DAMAGES[name](path)
@@ -107,7 +110,9 @@ def test_a_view_of_a_damaged_audit_says_what_to_do(tmp_path, spec, graph):
     view = run_inline(spec, graph, tmp_path)
     service = AuditService(tmp_path)
     try:
-        attack = next(cell for cell in plan_audit(spec, graph) if cell.kind == "attack")
+        attack = next(
+            cell for cell in plan_audit(PreparedAudit.build(spec, graph)) if cell.kind == "attack"
+        )
         truncate(files.cell_folder(tmp_path, attack.key) / ARRAYS)
         broken = service.get_view(view.summary.id)
         assert broken.summary.state == "interrupted"

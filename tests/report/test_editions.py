@@ -172,7 +172,7 @@ def test_the_glossary_has_the_words_of_this_audit(view):
     assert terms == sorted(terms, key=str.casefold)
     assert {"Baseline attacker", "Advantage", "Withheld link", "Homophily"} <= set(terms)
     assert "ε (epsilon)" not in terms
-    no_links = view.spec.model_copy(update={"hide_links": None})
+    no_links = view.spec.update(hide_links=None)
     assert "Withheld link" not in list_terms(replace(view, spec=no_links))
 
 

@@ -60,8 +60,9 @@ def _say(*names: str) -> Callable[[Arguments], str]:
 
 def _list_graphs(spec: Any) -> list[str]:
     """Hashes of the graphs that a spec names: its own, and those that its attackers hold."""
-    identity = getattr(spec, "identity", None)
-    held = [identity.auxiliary_graph if identity else None, getattr(spec, "shadow_graph", None)]
+    identity, knowledge = spec.threats.identity, getattr(spec, "knowledge", None)
+    held = [identity.auxiliary_graph if identity else None]
+    held += [knowledge.shadow_graph if knowledge else None]
     return [spec.graph_hash, *filter(None, held)]
 
 
@@ -181,7 +182,7 @@ RULES: dict[str, dict[str, Rule]] = {
         ),
         "get_progress": Rule(_read("audit_id")),
         "get_view": Rule(_read("audit_id")),
-        "estimate_seconds": Rule(_read_graphs),
+        "estimate_time": Rule(_read_graphs),
         "load_time_model": ANYONE,
         "start_publish": Rule(
             _prepare,

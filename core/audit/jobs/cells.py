@@ -18,7 +18,7 @@ from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared
 from core.audit.cell_result import CellResult
 from core.audit.describe import count_changes, pack_release, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
-from core.audit.knowledge import limit_publisher_knowledge, select_attacker
+from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
@@ -26,10 +26,8 @@ from core.audit.store.database import Store, open_store
 from core.audit.store.retry import keep_trying
 from core.audit.threat_sampling import (
     draw_repeat,
-    list_seen,
-    load_auxiliary_graph,
-    load_shadow_graph,
-    prepare_graph,
+    limit_publisher_knowledge,
+    select_attacker,
 )
 from core.context import Context, Peer, SharedWork
 from core.data.release_columns import show_columns
@@ -85,10 +83,20 @@ def execute_cell(job: Job, upstream: str = "", members: Sequence[str] = ()) -> S
                 state = State.FAILED
             store.update_job(cell.key, state=state, message="", reason=f"no release: {reason}")
             return state
+    if cell.same_as:
+        same = store.find_job(cell.same_as)
+        if same is None or same.state is not State.DONE:
+            state = State.FAILED if same is None else same.state
+            reason = "its standard form is no longer stored" if same is None else same.reason
+            store.update_job(cell.key, state=state, message="", reason=reason)
+            return state
     progress = StoredProgress(store, cell.key, job.audit_id)
 
     def compute() -> dict[str, Any]:
-        outcome, device, note = _compute_with_retries(job, store, progress)
+        if cell.same_as:
+            outcome, device, note = _share_result(store, cell)
+        else:
+            outcome, device, note = _compute_with_retries(job, store, progress)
         save = partial(files.save_cell, store.home, cell.key, outcome.arrays)
         keep_trying(save, store.tell, progress.check)
         curves = outcome.curves or progress.curves
@@ -115,7 +123,7 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
     release = _load_release(store, cell, threats)
     if cell.kind == "attack":
         if cell.scenario.threat != "identity":  # who looks for people is told which columns leave
-            shown = show_columns(release.graph, list_seen(spec, release.graph))
+            shown = show_columns(release.graph, list_seen(spec.disclosure, release.graph))
             release = replace(release, graph=shown)
         measurements, facts, arrays = attack_release(
             cell.make_method(),
@@ -139,6 +147,15 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     facts = {**count_changes(threats.visible, release.graph), **release.facts}
     record, arrays = pack_release(replace(release, facts=facts), threats.visible)
     return Outcome(CellResult(release=record), arrays, release.curves or None)
+
+
+def _share_result(store: Store, cell: Cell) -> tuple[Outcome, Device, str]:
+    """What the cell left whose result this one shares."""
+    row = store.find_job(cell.same_as)
+    assert row is not None
+    arrays = files.load_cell(store.home, cell.same_as)
+    note = "the same as without knowing more: there is nothing to rehearse"
+    return Outcome(CellResult.restore(row.result), arrays), cpu_device(), note
 
 
 def _compute_with_retries(
@@ -199,10 +216,8 @@ def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:
 @lru_cache(maxsize=4)
 def _draw(home: str, spec: str, repeat: int) -> Threats:
     checked = AuditSpec.model_validate_json(spec)
-    graph = prepare_graph(checked, _load_graph(home, checked.graph_hash))
-    known = load_auxiliary_graph(checked, lambda name: _load_graph(home, name))
-    shadow_graph = load_shadow_graph(checked, lambda name: _load_graph(home, name))
-    return draw_repeat(checked, graph, repeat, known, shadow_graph)
+    audit = PreparedAudit.load(checked, lambda name: _load_graph(home, name))
+    return draw_repeat(audit, repeat)
 
 
 @lru_cache(maxsize=3)

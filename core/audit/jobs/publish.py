@@ -17,16 +17,15 @@ from sqlalchemy.engine import Row
 from core.audit.access.accounts import LOCAL
 from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
 from core.audit.jobs.job import JobContext, Jobs
-from core.audit.knowledge import limit_publisher_knowledge
 from core.audit.ledger import describe_totals, enter_release, new_run_id
+from core.audit.prepared import list_published, prepare_graph
 from core.audit.provenance import describe_packages
-from core.audit.publishing import PublishSpec
-from core.audit.spec import AuditSpec
+from core.audit.spec import PublishSpec
 from core.audit.states import ACTIVE, State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.schema import JobRow, LedgerRow
-from core.audit.threat_sampling import draw_secrets, list_published, prepare_graph
+from core.audit.threat_sampling import draw_secrets, limit_publisher_knowledge
 from core.audit.view import PublishProgress
 from core.context import Context
 from core.data.release_columns import leave_out_people
@@ -146,12 +145,12 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
         is_publishing=True,
     )
     release = defense.publish(threats.visible, threats, context)
-    shown = list_published(_as_audit(spec), threats.visible)
+    shown = list_published(spec.disclosure, threats.visible)
     if shown is not None:
         release = replace(release, graph=release.graph.with_columns(shown))
     if release.guarantee.is_private:
         return release.strip()
-    before = leave_out_people(graph, spec.leave_out)
+    before = leave_out_people(graph, spec.disclosure.leave_out)
     return replace(release, facts={**count_changes(before, release.graph), **release.facts})
 
 
@@ -202,12 +201,7 @@ def describe_publishing(
     }
 
 
-def _as_audit(spec: PublishSpec) -> AuditSpec:
-    return AuditSpec.model_validate(spec.model_dump(exclude={"defense", "budget", "lineage"}))
-
-
 def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
     """What the defense is told: the whole graph, and the threats that the owner named."""
-    audit = _as_audit(spec)
-    threats = draw_secrets(audit, prepare_graph(audit, graph), seed, test_links=0.0)
+    threats = draw_secrets(spec, prepare_graph(spec, graph), seed, test_links=0.0)
     return limit_publisher_knowledge(threats, spec.publisher_knows)

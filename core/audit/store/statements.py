@@ -62,15 +62,15 @@ def select_running(besides: str) -> Any:
 
 def uses_graph(graph_hash: str) -> sa.ColumnElement[bool]:
     """Audits of a graph, and those whose attacker holds it: of the same people, or to learn."""
-    second = AuditRow.spec[("identity", "auxiliary_graph")].as_string()
-    other = AuditRow.spec["shadow_graph"].as_string()
+    second = AuditRow.spec[("threats", "identity", "auxiliary_graph")].as_string()
+    other = AuditRow.spec[("knowledge", "shadow_graph")].as_string()
     return sa.or_(AuditRow.graph_hash == graph_hash, second == graph_hash, other == graph_hash)
 
 
 def list_graphs(graph_hash: str, spec: dict[str, Any]) -> list[str]:
     """Hashes of the graphs that an audit needs: its own, and those that its attackers hold."""
-    second = (spec.get("identity") or {}).get("auxiliary_graph")
-    held = filter(None, [second, spec.get("shadow_graph")])
+    second = (spec["threats"]["identity"] or {}).get("auxiliary_graph")
+    held = filter(None, [second, spec["knowledge"]["shadow_graph"]])
     return list(dict.fromkeys([graph_hash, *held]))
 
 

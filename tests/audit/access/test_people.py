@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from core.audit.access import tokens
 from core.audit.access.accounts import LOCAL, Person, RoleBook, load_roles, read_claims
 from core.audit.access.team import Team
+from core.audit.prepared import PreparedAudit
 from core.audit.store.database import Store
 from core.errors import InputError
 
@@ -128,7 +129,9 @@ def test_a_graph_stays_while_somebody_holds_it(store, graph, make_spec):
         store.save_graph(graph, person)
     for audit_id, person in (("a", "i ada"), ("b", "i bob")):
         spec = make_spec()
-        store.add_audit(audit_id, audit_id, spec, plan_audit(spec, graph), {}, person)
+        store.add_audit(
+            audit_id, audit_id, spec, plan_audit(PreparedAudit.build(spec, graph)), {}, person
+        )
     assert store.find_same_audit(make_spec(), "i ada") == "a"
     assert store.find_same_audit(make_spec()) is None
     assert store.delete_audit("a") == []

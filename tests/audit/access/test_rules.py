@@ -14,10 +14,9 @@ from core.audit.access.authorised import AuthorisedService, enter
 from core.audit.access.permissions import Permissions
 from core.audit.access.rules import RULES
 from core.audit.decisions import Decision
-from core.audit.publishing import PublishSpec
 from core.audit.run import run_inline
 from core.audit.service import AuditService
-from core.audit.spec import MethodChoice
+from core.audit.spec import MethodChoice, PublishSpec
 from core.errors import AccessError, AuditError, InputError
 
 PEOPLE = {
@@ -38,7 +37,7 @@ part        verbs                                        own       shared    wit
 service     close tell_trouble warm_up                   -         -         -         -
 service     find_device_title rest load_time_model       analyst   analyst   analyst   analyst
 service     save_graph find_same_audit list_audits       analyst   analyst   analyst   analyst
-service     load_graph find_relative estimate_seconds    analyst   analyst   approver  approver
+service     load_graph find_relative estimate_time       analyst   analyst   approver  approver
 service     wait get_progress get_view get_publish       analyst   analyst   approver  approver
 service     start_audit start_publish                    analyst   admin     admin     admin
 service     resume_audit cancel_audit delete_audit       analyst   admin     admin     admin

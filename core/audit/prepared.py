@@ -1,0 +1,173 @@
+"""An audit made ready: its spec, the graph as it would leave, and what graphs attackers hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from core.audit.spec import AuditSpec, DisclosureSpec, PublishSpec
+from core.data.release_columns import Rule, choose_columns, leave_out_people
+from core.data.shared_numbers import cut_alike
+from core.errors import InputError
+from core.graph import Attribute, Graph
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedAudit:
+    """What is planned, computed and estimated.
+
+    spec       normalized, with the columns named that the shadow graph teaches
+    source     the graph as it was loaded
+    auxiliary  second graph of the same people, if one is named
+    shadow     other graph that an attacker learned on, if one is named
+    """
+
+    spec: AuditSpec
+    source: Graph
+    auxiliary: Graph | None = None
+    shadow: Graph | None = None
+
+    @staticmethod
+    def load(spec: AuditSpec, load: Callable[[str], Graph]) -> PreparedAudit:
+        """Read the spec's graphs by their hashes. InputError where the shadow graph teaches no
+        column."""
+        identity, shadow_hash = spec.threats.identity, spec.knowledge.shadow_graph
+        second = None if identity is None else identity.auxiliary_graph
+        shadow = None if shadow_hash is None else load(shadow_hash)
+        auxiliary = None if second is None else load(second)
+        return PreparedAudit.build(spec, load(spec.graph_hash), auxiliary, shadow)
+
+    @staticmethod
+    def build(
+        spec: AuditSpec,
+        source: Graph,
+        auxiliary: Graph | None = None,
+        shadow: Graph | None = None,
+    ) -> PreparedAudit:
+        """The audit of these graphs."""
+        spec = _fill_taught(spec.normalized(), source, shadow)
+        return PreparedAudit(spec, source, auxiliary, shadow)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph as it would leave."""
+        return prepare_graph(self.spec, self.source)
+
+    @cached_property
+    def taught_graph(self) -> Graph | None:
+        """The shadow graph with the columns that it teaches as the audited graph has them."""
+        shadow = self.shadow
+        if shadow is not None:
+            for column in self.spec.taught:
+                shadow = prepare_shadow_graph(
+                    shadow, self.graph.with_private(column).attribute(column)
+                )
+        return shadow
+
+    @property
+    def held_graphs(self) -> list[Graph]:
+        """The graphs that attackers hold."""
+        return [graph for graph in (self.auxiliary, self.shadow) if graph is not None]
+
+
+def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
+    """The graph as it would leave: without those left out, columns published or made coarser.
+
+    The private and utility columns are attributes, not features; they stay for the evaluation.
+    """
+    disclosure, threats = spec.disclosure, spec.threats
+    graph = leave_out_people(graph, disclosure.leave_out)
+    named = (threats.private, *threats.more_private, disclosure.utility)
+    kept = [column for column in named if column is not None]
+    for column in kept:
+        graph = graph.with_private(column)
+    if not disclosure.names_columns:
+        return graph
+    for column in threats.more_private:
+        if column in (disclosure.publish_columns or ()):
+            raise InputError(
+                "published column", "must not be a private one", column, "leave it out"
+            )
+    return choose_columns(
+        graph, disclosure.publish_columns, disclosure.generalize, kept, threats.private
+    )
+
+
+def list_published(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...] | None:
+    """The columns that leave with a prepared graph; None where nothing is said of them."""
+    if disclosure.publish_columns is not None:
+        return disclosure.publish_columns
+    if not disclosure.generalize:
+        return None
+    coarse = [Rule.parse(text).column for text in disclosure.generalize]
+    utility = [disclosure.utility] if disclosure.utility else []
+    return tuple(dict.fromkeys([*graph.feature_names, *coarse, *utility]))
+
+
+def list_seen(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...]:
+    """The attributes that are published: attackers on links and columns read them too."""
+    return tuple(name for name in disclosure.publish_columns or () if name in graph.attributes)
+
+
+def _fill_taught(spec: AuditSpec, source: Graph, shadow: Graph | None) -> AuditSpec:
+    """The spec naming the private columns that the shadow graph teaches, unless it does itself or
+    the first one is all."""
+    columns = spec.threats.columns
+    if shadow is None or len(columns) < 2 or spec.knowledge.shadow_columns is not None:
+        return spec
+    gaps = find_gaps(columns, prepare_graph(spec, source), shadow)
+    taught = tuple(column for column in columns if not gaps[column])
+    return spec if taught == columns[:1] else spec.update(shadow_columns=taught)
+
+
+def find_gaps(columns: Sequence[str], graph: Graph, shadow: Graph) -> dict[str, str]:
+    """Private column of `graph` → why the shadow graph does not teach it; "" where it does.
+
+    InputError, that of the first column, where it teaches none of them.
+    """
+    gaps, errors = {}, []
+    for column in columns:
+        try:
+            prepare_shadow_graph(shadow, graph.with_private(column).attribute(column))
+        except InputError as error:
+            is_there = column in (*shadow.attributes, *shadow.feature_names)
+            what = "fewer than two of its classes" if is_there else "no such column"
+            gaps[column] = f"{what} there"
+            errors.append(error)
+        else:
+            gaps[column] = ""
+    if errors and len(errors) == len(gaps):
+        raise errors[0]
+    return gaps
+
+
+def describe_taught(gaps: Mapping[str, str]) -> str:
+    """ "teaches age and site, not income (no such column there)", of what `find_gaps` found."""
+    taught = " and ".join(column for column, gap in gaps.items() if not gap)
+    missing = ", ".join(f"{column} ({gap})" for column, gap in gaps.items() if gap)
+    return f"teaches {taught}" + (f", not {missing}" if missing else "")
+
+
+def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
+    """The shadow graph with a private column as an attribute, numbers cut at the borders of the
+    audited graph's; InputError where it has no such column, or nobody of at least two of its
+    classes."""
+    if private.name not in (*graph.attributes, *graph.feature_names):
+        columns = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
+        raise InputError(
+            "shadow graph", "must have the private column", private.name, f"it has: {columns}"
+        )
+    graph = graph.with_private(private.name)
+    column = cut_alike(graph.attribute(private.name), private)
+    held = {column.classes[code] for code in np.unique(column.codes[column.known])}
+    if len(held & set(private.classes)) < 2:
+        raise InputError(
+            "shadow graph",
+            f"must have people of at least two classes of '{private.name}'",
+            ", ".join(sorted(held)[:10]) or "nobody's value",
+            "classes are: " + ", ".join(private.classes[:10]),
+        )
+    return replace(graph, attributes={**graph.attributes, private.name: column})

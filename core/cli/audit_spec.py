@@ -1,0 +1,393 @@
+"""Options of `audit` → its spec: what is secret, who attacks, what is tried against it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.cli.arguments import DEFAULT_SHARE, load_input, split_values
+from core.cli.options import add_options, read_options
+from core.cli.terminal import say
+from core.errors import InputError
+from core.methods import ATTACK_KINDS, LinkAttack, Method
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
+    from core.audit.spec import AuditSpec, MethodChoice
+
+EVERY = "all"
+"""Stands for all methods of a kind."""
+
+ROUGH = 0.1
+"""By how much those attackers are wrong who know a person's neighbourhood roughly."""
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """The options of the spec's fields, and those that name files and methods."""
+    from core.audit.spec import PARTS, AuditSpec, IdentityChoice
+
+    parser.add_argument(
+        "--spec",
+        type=Path,
+        metavar="FILE",
+        help="settings from a spec or an earlier audit.json; options go first",
+    )
+    add_options(parser, *PARTS.values(), AuditSpec)
+    parser.add_argument(
+        "--attack",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="an attack, those of a preset (quick, standard, thorough), or 'all'; may be repeated",
+    )
+    parser.add_argument(
+        "--defense",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="a defense, or 'all'; may be repeated",
+    )
+    parser.add_argument(
+        "--no-data-independent",
+        action="store_true",
+        help="leave out the data-independent baselines of syntheses",
+    )
+    parser.add_argument(
+        "--without-columns",
+        action="store_true",
+        help="every release a second time, without any column",
+    )
+    add_leave_out(parser)
+    parser.add_argument(
+        "--identity",
+        action="store_true",
+        help="audit re-identification: can people be found in it by their links?",
+    )
+    parser.add_argument(
+        "--auxiliary-graph",
+        type=Path,
+        metavar="FILE",
+        help="a second graph of the same people; else one is simulated by sampling",
+    )
+    add_options(parser, IdentityChoice)
+    parser.add_argument(
+        "--shadow-graph",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="another graph of such people, on which an attacker learns the private columns that "
+        "it has: its links and, if they are not in that file, its node table; a name of the "
+        "catalogue will do",
+    )
+
+
+def add_leave_out(parser: argparse.ArgumentParser) -> None:
+    """The option that names people who are left out."""
+    parser.add_argument(
+        "--leave-out", type=Path, metavar="FILE", help="ids of people to leave out, one a line"
+    )
+
+
+def read_leave_out(options: argparse.Namespace) -> dict[str, Any]:
+    """The field that --leave-out gives."""
+    from core.data.text_input import load_text
+
+    if options.leave_out is None:
+        return {}
+    lines = (line.strip() for line in load_text(options.leave_out).splitlines())
+    return {"leave_out": list(dict.fromkeys(line for line in lines if line))}
+
+
+def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
+    """The spec of a file and the options; the graphs are stored under their hashes."""
+    from core.audit.prepared import PreparedAudit, describe_taught, find_gaps
+    from core.audit.spec import PARTS, AuditSpec
+
+    fields = _load_spec(options.spec) if options.spec else {}
+    names = ("private", "more_private", "utility", "hide_links")
+    fields |= {n: getattr(options, n) for n in names if getattr(options, n, None) not in (None, [])}
+    fields |= read_options(options, *PARTS.values(), AuditSpec)
+    fields |= read_leave_out(options)
+    _read_identity(options, fields, service)
+    if options.shadow_graph:
+        graph = _load_shadow_graph(options.shadow_graph, options, fields)
+        say(f"shadow graph: {graph.num_nodes} nodes, {graph.num_edges} links")
+        fields |= {"shadow_graph": service.save_graph(graph), "shadow_columns": None}
+    if _needs_links(options.attack or [], fields):
+        fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
+    fields["attacks"] = _choose_attacks(options.attack or [], fields)
+    fields["defenses"] = _choose_defenses(options, fields.get("defenses", []))
+    if options.graph:
+        options.private, options.utility = fields.get("private"), fields.get("utility")
+        loaded = load_input(options)
+        if fields.get("graph_hash") not in (None, loaded.graph.content_hash):
+            raise InputError(
+                "graph",
+                "must be the one that the spec names",
+                options.graph,
+                "leave graph_hash out of the spec to use another one",
+            )
+        fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
+    elif "graph_hash" not in fields:
+        raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
+    fields["policy"] = _choose_policy(options.policy, fields.get("policy"))
+    spec = AuditSpec.check_spec(fields)
+    if not spec.attacks:
+        raise InputError(
+            "audit",
+            "must have an attack",
+            remedy="use --attack KEY, --attack quick or --attack all",
+        )
+    if spec.knowledge.shadow_graph is None:
+        return spec
+    audit = PreparedAudit.load(spec, service.load_graph)
+    if options.shadow_graph and spec.threats.more_private and audit.shadow is not None:
+        gaps = find_gaps(spec.threats.columns, audit.graph, audit.shadow)
+        say(f"shadow graph: {describe_taught(gaps)}")
+    return audit.spec
+
+
+def _load_spec(path: Path) -> dict[str, Any]:
+    """Fields of an AuditSpec, bare or inside an audit.json, flat."""
+    from core.audit.spec import PARTS
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError("spec", "must be a readable JSON file", str(path), str(error)) from None
+    fields = content.get("spec", content) if isinstance(content, dict) else None
+    if not isinstance(fields, dict):
+        raise InputError("spec", "must be a JSON object", str(path))
+    flat = {name: value for name, value in fields.items() if name not in PARTS}
+    for part in PARTS:
+        inside = fields.get(part, {})
+        if not isinstance(inside, dict):
+            raise InputError(f"spec field '{part}'", "must be a JSON object", str(inside)[:40])
+        flat |= inside
+    return flat
+
+
+def _read_identity(
+    options: argparse.Namespace, fields: dict[str, Any], service: AuditService
+) -> None:
+    """Fill in the field `identity`; a given second graph is stored under its hash."""
+    from core.audit.spec import IdentityChoice
+    from core.data.sandbox import load_in_sandbox
+
+    given = read_options(options, IdentityChoice)
+    if options.auxiliary_graph is not None:
+        second = load_in_sandbox(options.auxiliary_graph).graph
+        say(f"second graph: {second.num_nodes} nodes, {second.num_edges} links")
+        given["auxiliary_graph"] = service.save_graph(second)
+    if options.identity or given:
+        default = IdentityChoice.model_validate({}).model_dump()
+        fields["identity"] = default | (fields.get("identity") or {}) | given
+
+
+def _load_shadow_graph(
+    files: list[Path], options: argparse.Namespace, fields: Mapping[str, Any]
+) -> Any:
+    """The graph on which an attacker learns, by its files or its name in the catalogue."""
+    from core.data.catalogue import list_datasets, load_dataset
+    from core.data.sandbox import load_in_sandbox, preview_in_sandbox
+
+    path, *tables = files
+    if len(tables) > 1:
+        rule = "must be a file of links and, at most, a node table"
+        raise InputError("--shadow-graph", rule, len(files))
+    if not path.exists() and not tables and str(path) in {d.name for d in list_datasets()}:
+        return load_dataset(str(path)).graph
+    nodes, column = (tables[0] if tables else None), None
+    if nodes is not None:
+        # The first private column is read as it is of the audited graph, unless the table has
+        # others of them alone.
+        column, more = fields.get("private"), fields.get("more_private", ())
+        shown = preview_in_sandbox(nodes, 1, is_nodes=True).columns
+        if column not in shown and set(more) & set(shown):
+            column = None
+    return load_in_sandbox(
+        path,
+        nodes_path=nodes,
+        id_column=options.id,
+        private=column,
+        unknown=split_values(options.unknown),
+    ).graph
+
+
+def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
+    """The policy of the option, else that of the spec, written out."""
+    from core.findings.policy import check_policy, load_policy
+
+    if text is None and given is None:
+        return None
+    policy = load_policy(text) if text is not None else check_policy(given)
+    fields: dict[str, Any] = policy.model_dump(mode="json")
+    return fields
+
+
+# -- methods --------------------------------------------------------------------------------
+
+
+def _has_links(fields: Mapping[str, Any]) -> bool:
+    return bool(fields.get("hide_links") or fields.get("sensitive_links"))
+
+
+def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
+    """Whether links are withheld although nothing says so: where no other threat is named, or an
+    attack on links."""
+    from core.registry import find_method
+
+    if fields.get("private") or fields.get("sensitive_links"):
+        return False
+    if not fields.get("identity"):
+        return True
+    for text in named:
+        try:
+            if find_method(text.partition(":")[0]).kind == "link_attack":
+                return True
+        except InputError:
+            continue  # "all", or a mistake that is told of when attacks are read
+    return False
+
+
+def _choose_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The attacks of the options, else of the spec's file, and those that join them: baselines,
+    attacks on people, on released links and from another graph, where these are audited."""
+    from core.audit.presets import list_attacks, list_released_attacks
+    from core.registry import list_methods
+
+    attacks = _make_choices(fields.get("attacks", []))
+    several = [fields.get(name) for name in ("released_links", "composition", "hold_every_defense")]
+    if named:
+        named = _expand_presets(named, fields)
+        attacks = _parse_attacks(named, fields, any(several))
+        methods = list_attacks(_has_links(fields), bool(fields.get("private")))
+        attacks = _join(attacks, (m for m in methods if m.info.is_baseline))
+    keys = {choice.key for choice in attacks}
+    if fields.get("identity"):
+        attacks = _add_identity_attacks(attacks)
+    if fields.get("shadow_graph"):
+        able = [m for m in list_methods("attribute_attack") if getattr(m, "transfers", False)]
+        if not keys & {method.info.key for method in able}:
+            attacks = _join(attacks, able)
+    if any(several):
+        attacks = _join(attacks, list_released_attacks())
+    return [choice.model_dump() for choice in attacks]
+
+
+def _make_choices(given: Any) -> list[MethodChoice]:
+    """The methods that a spec's file names; InputError where they are none."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from core.audit.spec import MethodChoice
+
+    try:
+        return TypeAdapter(list[MethodChoice]).validate_python(list(given))
+    except (ValidationError, TypeError):
+        raise InputError("spec field 'attacks' or 'defenses'", "must list methods") from None
+
+
+def _join(choices: list[MethodChoice], methods: Iterable[type[Method]]) -> list[MethodChoice]:
+    """The choices, and those of the methods that are not among them."""
+    from core.audit.spec import MethodChoice
+
+    keys = {choice.key for choice in choices}
+    return choices + [MethodChoice.of(m()) for m in methods if m.info.key not in keys]
+
+
+def _expand_presets(texts: list[str], fields: Mapping[str, Any]) -> list[str]:
+    """Keys in the place of a preset's name: those of its attacks that fit the threats."""
+    from core.audit.presets import PRESETS
+
+    presets = {preset.key: preset for preset in PRESETS}
+    threats = _has_links(fields), bool(fields.get("private")), bool(fields.get("identity"))
+    found: list[str] = []
+    for text in texts:
+        found += presets[text].choose_attacks(*threats) if text in presets else [text]
+    return list(dict.fromkeys(found))
+
+
+def _parse_attacks(
+    texts: list[str], fields: Mapping[str, Any], is_released: bool
+) -> list[MethodChoice]:
+    """'all' lists attacks without a threat as skipped; one that was named is an error."""
+    from core.registry import find_method
+
+    choices = _parse_choices(texts, *ATTACK_KINDS)
+    kinds = {c.key: find_method(c.key, *ATTACK_KINDS) for c in choices}
+    if EVERY in texts:
+        has_identity = bool(fields.get("identity"))
+        return [c for c in choices if has_identity or kinds[c.key].kind != "identity_attack"]
+    for choice in choices:
+        method = kinds[choice.key]
+        aims = method.threats if issubclass(method, LinkAttack) else ()
+        if method.kind == "attribute_attack" and not fields.get("private"):
+            raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
+        if "link" in aims and not _has_links(fields):
+            raise InputError(choice.key, "needs withheld links", remedy="use --hide-links")
+        if aims == ("included",) and not is_released:
+            raise InputError(choice.key, "needs released links", remedy="use --released-links")
+        if method.kind == "identity_attack" and not fields.get("identity"):
+            raise InputError(choice.key, "needs re-identification", remedy="use --identity")
+    return choices
+
+
+def _add_identity_attacks(attacks: list[MethodChoice]) -> list[MethodChoice]:
+    """All attacks on identities, unless some are named; baseline attackers in any case.
+
+    The attackers who count are there twice: knowing exactly, and being a little wrong.
+    """
+    from core.audit.spec import MethodChoice
+    from core.registry import find_method, list_methods
+
+    methods = list_methods("identity_attack")
+    kinds = [find_method(choice.key, *ATTACK_KINDS).kind for choice in attacks]
+    if "identity_attack" in kinds:
+        return _join(attacks, (m for m in methods if m.info.is_baseline))
+    rough = [m.model_validate({"error": ROUGH}) for m in methods if "error" in m.model_fields]
+    return [*attacks, *(MethodChoice.of(m) for m in (*(m() for m in methods), *rough))]
+
+
+def _choose_defenses(options: argparse.Namespace, given: Any) -> list[dict[str, Any]]:
+    """The defenses of the options, else of the spec's file, with what is set beside them."""
+    from core.audit.data_independent import add_data_independent
+
+    defenses = _make_choices(given)
+    if options.defense:
+        defenses = _parse_choices(options.defense, "defense")
+        if not options.no_data_independent:
+            defenses = add_data_independent(defenses)
+    if options.without_columns:
+        defenses = _add_without_columns(defenses)
+    return [choice.model_dump() for choice in defenses]
+
+
+def _add_without_columns(defenses: list[MethodChoice]) -> list[MethodChoice]:
+    """Each defense of the links is followed by the same without columns; first, columns alone."""
+    from core.audit.spec import MethodChoice
+    from core.defenses.without_columns import WithoutColumns
+    from core.methods import Defense
+
+    listed = [MethodChoice.of(WithoutColumns.model_validate({}))]
+    for choice in defenses:
+        listed.append(choice)
+        defense = choice.make("defense")
+        assert isinstance(defense, Defense)
+        if not isinstance(defense, WithoutColumns) and defense.info.key != "pseudonyms":
+            listed.append(MethodChoice.of(WithoutColumns.combine(defense)))
+    return listed
+
+
+def _parse_choices(texts: list[str], *kinds: Any) -> list[MethodChoice]:
+    from core.audit.spec import MethodChoice
+    from core.registry import list_methods
+
+    choices = []
+    for text in texts:
+        if text == EVERY:
+            methods = [m for kind in kinds for m in list_methods(kind)]
+            choices += [MethodChoice.of(method()) for method in methods]
+        else:
+            choices.append(MethodChoice.parse(text, *kinds))
+    return choices
