@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,12 +11,15 @@ from hypothesis import strategies as st
 from core.audit.estimate import (
     DEFAULT_S,
     REFERENCE_SIZE,
+    START_S,
     Past,
     Task,
     TimeModel,
-    estimate_seconds,
+    TimeRange,
+    estimate_time,
     load_past,
     make_task,
+    shares_result,
 )
 from core.audit.parts import PARTS
 from core.audit.run import run_inline
@@ -23,6 +28,11 @@ from core.audit.typical_seconds import TYPICAL_S
 GAE = Task("attack", "gae_cosine", "seconds")
 NEW = Task("attack", "of a version to come", "seconds")
 NONE = TimeModel([])
+
+
+def middle(time: TimeRange) -> float:
+    """What the range is around, on a machine whose workers run."""
+    return math.sqrt(time.low * time.high)
 
 
 def test_what_never_ran_goes_by_its_cost() -> None:
@@ -34,7 +44,7 @@ def test_what_never_ran_here_goes_by_what_it_took_elsewhere() -> None:
     for (kind, name), seconds in TYPICAL_S.items():
         task = make_task(kind, name)  # a method that is no more would raise
         assert NONE.predict(task, REFERENCE_SIZE) == seconds
-        knows_more = make_task(kind, f"{name}@aware") if kind == "attack" else task
+        knows_more = make_task(kind, f"{name}@adaptive") if kind == "attack" else task
         assert NONE.predict(knows_more, REFERENCE_SIZE) == seconds
 
 
@@ -58,32 +68,59 @@ def test_the_rest_of_an_audit_takes_what_its_own_cells_took(seconds, workers) ->
     done = [(GAE, 3.0)] * 3
     left = [GAE] * len(seconds)
     expected = max(3.0 * len(left) / workers, 3.0)
-    assert estimate_seconds(NONE, left, done, 10, workers) == pytest.approx(expected)
+    assert middle(estimate_time(NONE, left, done, 10, workers)) == pytest.approx(expected)
 
 
 def test_a_slow_machine_is_noticed() -> None:
     model = TimeModel([Past("attack", "katz", 100, 1.0), Past("attack", "seal", 100, 10.0)])
     katz, seal = make_task("attack", "katz"), make_task("attack", "seal")
-    assert estimate_seconds(model, [seal], [], 100, 1) == pytest.approx(10.0)
-    assert estimate_seconds(model, [seal], [(katz, 2.0)], 100, 1) == pytest.approx(20.0)
+    before, now = (estimate_time(model, [seal], done, 100, 1) for done in ([], [(katz, 2.0)]))
+    assert before.low < 10.0 < before.high
+    assert middle(now) == pytest.approx(20.0)
+    assert now.high / now.low < before.high / before.low
 
 
 def test_long_cells_say_more_of_the_machine_than_short_ones() -> None:
     past = [Past("attack", name, 100, s) for name, s in (("katz", 0.1), ("gcn", 4.0), ("seal", 9))]
     katz, gcn, seal = (make_task("attack", key) for key in ("katz", "gcn", "seal"))
     done = [(katz, 1.0), (katz, 1.0), (gcn, 6.0)]  # ten times, ten times, and half as much again
-    assert estimate_seconds(TimeModel(past), [seal], done, 100, 1) == pytest.approx(13.5)
+    assert middle(estimate_time(TimeModel(past), [seal], done, 100, 1)) == pytest.approx(13.5)
 
 
 def test_a_running_cell_counts_by_what_is_left_of_it() -> None:
     half = make_task("attack", "gae_cosine", progress=0.5)
-    assert estimate_seconds(NONE, [half], [(GAE, 4.0)], 10, 2) == pytest.approx(2.0)
-    assert estimate_seconds(NONE, [], [(GAE, 4.0)], 10, 2) == 0.0
+    assert middle(estimate_time(NONE, [half], [(GAE, 4.0)], 10, 2)) == pytest.approx(2.0)
+    assert estimate_time(NONE, [], [(GAE, 4.0)], 10, 2) == TimeRange(0.0, 0.0)
+
+
+def test_the_range_is_as_wide_as_little_is_known() -> None:
+    past = TimeModel([Past("attack", "gae_cosine", 100, 2.0)])
+    katz = make_task("attack", "katz")
+    widths = [
+        estimate_time(model, [task] * 9, done, 100, 1)
+        for model, task, done in (
+            (NONE, GAE, [(GAE, 2.0)]),
+            (past, GAE, [(katz, 1.0)]),
+            (past, GAE, []),
+            (NONE, katz, []),
+            (NONE, NEW, []),
+        )
+    ]
+    found = [(width.high - START_S * (i > 1)) / width.low for i, width in enumerate(widths)]
+    assert found == sorted(found)
+    assert found[0] < found[1] < found[-1]
+
+
+def test_what_a_cell_shares_took_no_time() -> None:
+    assert shares_result("original", "gcn@adaptive")
+    assert shares_result("original", "plausibility@included+composition:3")
+    assert not shares_result("edge_rand", "gcn@adaptive")
+    assert not shares_result("original", "gcn@auxiliary:0.1")
 
 
 def test_settings_do_not_part_methods_but_knowledge_does() -> None:
     assert make_task("attack", "katz:beta=0.1").name == "katz"
-    assert make_task("attack", "katz@aware").name == "katz@aware"
+    assert make_task("attack", "katz@adaptive").name == "katz@adaptive"
     assert make_task("measure", "structure").cost == "seconds"
 
 
@@ -96,3 +133,11 @@ def test_the_store_remembers_what_cells_took(make_spec, graph, tmp_path) -> None
     size = graph.num_nodes + graph.num_edges
     assert {item.size for item in past} == {size}
     assert {"common_neighbors", "structure"} <= {item.name for item in past}
+
+
+def test_the_script_that_measures_ranges_counts_what_lies_within() -> None:
+    from tests.benchmarks.estimates import holds
+
+    assert holds(TimeRange(2.0, 5.0), 3.0)
+    assert not holds(TimeRange(2.0, 5.0), 6.0)
+    assert holds(None, 3.0) is None

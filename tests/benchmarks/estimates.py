@@ -1,0 +1,115 @@
+"""How often an audit takes as long as was said: the range before it starts and at its tenth part.
+
+    python -m tests.benchmarks.estimates [--graphs karate,social,…] [--limit 600] [--out rows.jsonl]
+
+Ten audits of three graphs by default, all in one fresh AUDIT_HOME, one after the other, so that
+later ones know what earlier ones took, as on an analyst's machine. A row says what was shown
+(seconds, low and high), what it took, and whether the range held; the last line counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from typing import Any
+
+from core.audit.estimate import TimeRange
+from core.audit.presets import PRESETS
+from core.audit.service import AuditService
+from core.audit.spec import AuditSpec
+from core.data.catalogue import load_dataset
+
+AUDITS = (
+    ("karate", "quick", ("random_deletion",)),
+    ("karate", "standard", ("edge_rand:epsilon=3",)),
+    ("social", "quick", ("random_deletion", "edge_rand:epsilon=3")),
+    ("social", "standard", ("random_deletion",)),
+    ("cora", "quick", ("random_deletion",)),
+    ("cora", "quick", ("edge_rand:epsilon=3", "degree_deletion")),
+    ("social", "quick", ("ppgsl",)),
+    ("karate", "quick", ("dice", "degree_deletion")),
+    ("cora", "standard", ()),
+    ("social", "standard", ("degree_deletion", "lap_graph")),
+)
+"""(graph, preset, defenses), in the order in which they run."""
+
+
+def make_spec(service: AuditService, name: str, preset_key: str, defenses: tuple[str, ...]) -> Any:
+    """The audit that a page would start, with two repeats."""
+    from core.audit.spec import MethodChoice
+
+    graph = load_dataset(name).graph
+    preset = next(preset for preset in PRESETS if preset.key == preset_key)
+    private = next(iter(graph.attributes), None)
+    keys = preset.choose_attacks(True, private is not None)
+    return AuditSpec.check_spec(
+        {
+            "graph_name": name,
+            "graph_hash": service.save_graph(graph),
+            "private": private,
+            "hide_links": 0.1,
+            "num_repeats": 2,
+            "attacks": [MethodChoice(key=key) for key in keys],
+            "defenses": [MethodChoice.parse(text, "defense") for text in defenses],
+        }
+    )
+
+
+def holds(shown: TimeRange | None, seconds: float) -> bool | None:
+    """Whether what it took lies in the range; None where nothing was shown."""
+    return None if shown is None else shown.low <= seconds <= shown.high
+
+
+def measure(service: AuditService, spec: AuditSpec, limit: float) -> dict[str, Any]:
+    """One row: the range before the start and at the tenth part, and what it took."""
+    before = service.estimate_time(spec)
+    began, tenth = time.monotonic(), None
+    audit_id = service.start_audit(spec)
+    while not service.wait(audit_id, 0.25):
+        progress, passed = service.get_progress(audit_id), time.monotonic() - began
+        if tenth is None and progress.cells_done * 10 >= progress.cells_total:
+            left = progress.time_left
+            tenth = None if left is None else TimeRange(passed + left.low, passed + left.high)
+        if passed > limit:
+            service.cancel_audit(audit_id)
+    seconds = time.monotonic() - began
+    is_cut = str(service.get_progress(audit_id).state) != "done"
+    return {
+        "graph": spec.graph_name,
+        "cells": service.get_progress(audit_id).cells_total,
+        "seconds": seconds,
+        "before": [before.low, before.high],
+        "tenth": None if tenth is None else [tenth.low, tenth.high],
+        "before_holds": None if is_cut else holds(before, seconds),
+        "tenth_holds": None if is_cut else holds(tenth, seconds),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--graphs", help="only the audits of these, by commas")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds; longer ones are cut")
+    parser.add_argument("--out", help="rows as JSON lines")
+    options = parser.parse_args()
+    chosen = [a for a in AUDITS if not options.graphs or a[0] in options.graphs.split(",")]
+    rows = []
+    with tempfile.TemporaryDirectory() as home:
+        service = AuditService(home)
+        try:
+            for audit in chosen:
+                rows.append(measure(service, make_spec(service, *audit), options.limit))
+                print(json.dumps(rows[-1]), flush=True)
+                if options.out:
+                    with open(options.out, "a", encoding="utf-8") as file:
+                        file.write(json.dumps(rows[-1]) + "\n")
+        finally:
+            service.close()
+    for when in ("before", "tenth"):
+        known = [row[f"{when}_holds"] for row in rows if row[f"{when}_holds"] is not None]
+        print(f"{when}: the range held in {sum(known)} of {len(known)} audits")
+
+
+if __name__ == "__main__":
+    main()
