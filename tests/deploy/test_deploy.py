@@ -72,8 +72,7 @@ def test_what_compose_names_is_there():
         assert set(service["networks"]) <= set(compose["networks"])
         assert "ports" not in service or service is services["proxy"]
     assert compose["networks"]["inside"]["internal"] is True
-    known = set(re.findall(r"AUDIT_\w+", (ROOT / "README.md").read_text()))
-    known |= {"AUDIT_ROLES", "AUDIT_TOKEN", "AUDIT_UNPROTECTED"}
+    known = set(re.findall(r"AUDIT_\w+", (ROOT / "assets/help/command_line.md").read_text()))
     assert {n for n in services["app-1"]["environment"] if n.startswith("AUDIT_")} <= known
     served = services["proxy"]["environment"]["AUDIT_SERVERS"].split()
     assert [name.partition(":")[0] for name in served] == ["app-1", "app-2"]

@@ -1,4 +1,4 @@
-"""The README's commands for several machines, on one: and then they fail, one by one."""
+"""The help page's commands for several machines, on one: and then they fail, one by one."""
 
 from __future__ import annotations
 
@@ -21,18 +21,13 @@ import core.cli.main as command
 from core.audit.states import State
 from core.audit.store.database import Store
 from tests.postgres import create_database
+from tests.test_readme import read_block
 
 ROOT = Path(__file__).parents[2]
-BLOCK = (Path(__file__).with_suffix("").parent / "more_than_one_machine.sh").read_text()
+BLOCK = read_block("More than one machine")
 RETRY_S = 540.0
 AUDIT = """audit --graph karate --attack gae_cosine:epochs=400 --repeats 2 --hide-links 0.1
     --test-links 0 --out"""
-
-
-def test_the_block_is_that_of_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text()
-    if "python -m core scheduler --host" in readme:
-        assert BLOCK in readme
 
 
 class Machines:

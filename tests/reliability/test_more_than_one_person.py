@@ -1,4 +1,4 @@
-"""The README's commands for several people: each is run, in a copy of the project's folder."""
+"""The help page's commands for several people: each is run, in a copy of the project's folder."""
 
 from __future__ import annotations
 
@@ -19,17 +19,12 @@ from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from tests.browser.conftest import find_free_port, wait_for_server
 from tests.oracles.graphs import two_communities
+from tests.test_readme import read_block
 
 ROOT = Path(__file__).parents[2]
-BLOCK = (Path(__file__).parent / "more_than_one_person.sh").read_text()
+BLOCK = read_block("More than one person")
 LINES = [line for line in BLOCK.splitlines() if not line.startswith("#")]
 COMMAND = ".venv/bin/python -m core "
-
-
-def test_the_block_is_that_of_the_readme():
-    readme = (ROOT / "README.md").read_text()
-    if "python -m core people" in readme:
-        assert BLOCK in readme
 
 
 @pytest.fixture

@@ -1,0 +1,127 @@
+"""The project speaks the field's words: none of the retired ones is an identifier, option or term.
+
+The table of words stands in the contribution guide. A word is retired where a newcomer had to learn
+it; the pattern says in which form.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+RETIRED_NAMES = (
+    "aware",
+    "desk",
+    "elsewhere",
+    "foreign_reader",
+    "guesses",
+    "known_graph",
+    "patience",
+    "peers",
+    "rail",
+    "replay",
+    "safely",
+    "spreading",
+    "stakes",
+    "surroundings",
+    "twin",
+    "twins",
+    "turned",
+    "verifying",
+    "workplace",
+)
+"""Whole words of an identifier, such as `twins` in `pair_twins`."""
+
+RETIRED_VERBS = ("tell", "say", "name")
+"""First word of a function's name."""
+
+RETIRED_PHRASES = (
+    "hidden links?",
+    "links inside",
+    "included links?",
+    "null attackers?",
+    "false alarms?",
+    "releases held",
+    "knowing the defense",
+    "may it leave",
+    "data-free twins?",
+    "turned round",
+    "inference of identit(?:y|ies)",
+)
+"""What pages, report, help and options no longer print."""
+
+SOURCES = [*ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *ROOT.glob("assets/help/*.md"),
+    *ROOT.glob("assets/deploy/*.md"),
+    *ROOT.glob(".github/*.md"),
+]
+
+
+def list_names(text: str) -> set[str]:
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return {token.string for token in tokens if token.type == tokenize.NAME}
+
+
+def list_strings(text: str) -> str:
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return "\n".join(token.string for token in tokens if token.type == tokenize.STRING)
+
+
+def find_retired_names(names: set[str]) -> set[str]:
+    """The identifiers that hold a retired word, snake case and camel case alike."""
+    found = set()
+    for name in names:
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_").split("_")
+        if set(words) & set(RETIRED_NAMES):
+            found.add(name)
+    return found
+
+
+def find_retired_phrases(text: str) -> list[str]:
+    return re.findall(rf"\b(?:{'|'.join(RETIRED_PHRASES)})\b", text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_identifier_holds_a_retired_word(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert find_retired_names(list_names(text) | {path.stem}) == set()
+    assert find_retired_phrases(list_strings(text)) == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_functions_have_the_fields_verbs(path: Path) -> None:
+    defined = re.findall(r"^\s*def _?([a-z]+)_", path.read_text(encoding="utf-8"), re.M)
+    assert not set(defined) & set(RETIRED_VERBS)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_document_holds_a_retired_phrase(path: Path) -> None:
+    assert find_retired_phrases(path.read_text(encoding="utf-8")) == []
+
+
+def test_no_option_holds_a_retired_word() -> None:
+    from core.cli.main import build_parser
+
+    help_text = [build_parser().format_help()]
+    for action in build_parser()._actions:
+        help_text += [parser.format_help() for parser in (action.choices or {}).values()]
+    text = "\n".join(help_text)
+    assert find_retired_phrases(text) == []
+    options = re.findall(r"--[a-z-]+", text)
+    assert find_retired_names({option.strip("-").replace("-", "_") for option in options}) == set()
+
+
+def test_a_retired_word_is_found() -> None:
+    assert find_retired_names({"pair_twins", "SafelyRead", "intertwined"}) == {
+        "pair_twins",
+        "SafelyRead",
+    }
+    assert find_retired_phrases("TPR at 1 % False alarms on hidden\nlinks") == ["False alarms"]
