@@ -18,6 +18,7 @@ TOPICS = {
     "formats": "Formats",
     "policies": "Policies",
     "methods": "Methods",
+    "command_line": "Command line",
     "deployment": "Deployment",
 }
 KINDS = {
