@@ -10,7 +10,6 @@ commit computes.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -19,14 +18,15 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from core.audit.store.database import Store
 from tests.browser.conftest import find_free_port, wait_for_server
 from tests.browser.driver import settle
 from tests.conftest import BROWSER
 
 ROOT = Path(__file__).parents[2]
 AUDIT = """audit --graph social --private affiliation --hide-links 0.1 --attack quick --attack gps
-    --defense random_deletion:strength=0.3 --defense edge_rand:epsilon=6 --defense gps_sampling
-    --policy partner --repeats 3"""
+    --defense random_deletion:strength=0.3 --defense edge_rand:epsilon=6
+    --defense random_rewiring --policy partner --repeats 3"""
 SETTLE_MS = 3000
 
 
@@ -45,7 +45,7 @@ def main() -> None:
         command = [sys.executable, "-m", "core", *AUDIT.split(), "--out", f"{folder}/audit"]
         done = subprocess.run(command, cwd=ROOT, env=environment)
         assert done.returncode in (0, 3), done.returncode
-        audit_id = json.loads(Path(folder, "audit/audit.json").read_text())["id"]
+        audit_id = Store(f"{folder}/home").list_audits()[0].id
         port = find_free_port()
         serve = ["-m", "streamlit", "run", "app.py", "--server.port", str(port)]
         server = subprocess.Popen([sys.executable, *serve], cwd=ROOT, env=environment)
