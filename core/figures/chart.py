@@ -27,4 +27,4 @@ class Chart:
     @property
     def title(self) -> str:
         """The finding, on one line; "" where the figure states none."""
-        return (self.figure.layout.title.text or "").replace("<br>", " ")
+        return (self.figure.layout.title.text or "").replace("<br>", " ").replace("\u00a0", " ")

@@ -209,3 +209,13 @@ def test_what_ran_is_counted_once(view):
     tried = {row[0]: row[2] for row in table["rows"]}
     assert tried["Inference: links"] == "one attack"
     assert tried["Singling out"] == tried["Linkability"] == "not tried"
+
+
+def test_the_banner_and_its_sentence_are_of_one_decision():
+    """One release refused, one to be reviewed: the page speaks of the latter throughout."""
+    view = make_view()
+    options = ReportOptions(edition="summary", policy=find_policy("public"))
+    banner, limits = build_content(view, options)[0]["summary"][:2]
+    assert banner["title"] == "Review"
+    assert "".join(span["text"] for span in banner["spans"]).startswith("Review Random deletion")
+    assert limits["caption"].startswith("Random deletion (strength = 0.9)")
