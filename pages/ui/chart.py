@@ -30,7 +30,7 @@ button:focus-visible {outline: 2px solid var(--st-primary-color);}
 _IMAGES_JS = """
 export default function ({ data, parentElement }) {
   for (const button of parentElement.querySelectorAll("button")) {
-    button.setAttribute("aria-label", `${button.dataset.format.toUpperCase()} of ${data.alt}`);
+    button.setAttribute("aria-label", `${button.dataset.format} of ${data.name}`);
     button.onclick = () => {
       const plot = document.querySelector(`.st-key-${data.key} .js-plotly-plot`);
       const tool = plot && plot.querySelector('.modebar-btn[data-title^="Download"]');
@@ -67,7 +67,7 @@ def show_chart(
     with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="center"):
         st.caption(escape(chart.note, 400), width="stretch")
         download_table(chart.table, key)
-        _offer_images(f"chart-{slug}", slug, title or chart.title or "the chart")
+        _offer_images(f"chart-{slug}", slug)
     return event
 
 
@@ -78,9 +78,9 @@ def _register_images() -> Callable[..., object]:
     )
 
 
-def _offer_images(key: str, name: str, alt: str) -> None:
+def _offer_images(key: str, name: str) -> None:
     """PNG and SVG, drawn by the browser from the figure that it shows."""
-    data = {"key": key, "name": name, "alt": alt}
+    data = {"key": key, "name": name}
     _register_images()(key=f"images-{key}", data=data, width="content")
 
 

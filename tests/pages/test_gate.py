@@ -106,7 +106,7 @@ def test_a_stranger_finds_no_trace_of_an_audit(open_as, audit_id):
 
 def test_an_administrator_sees_the_trail_and_makes_a_token(open_as, audited, monkeypatch):
     monkeypatch.setattr(type(audited[0].team), "find_person", lambda _team, _text: MAX)
-    app = open_as(MAX, "people")
+    app = open_as(MAX, "users")
     assert any("Max, administrator" in block.value for block in app.markdown)
     assert "What was done" in [heading.value for heading in app.header]
     app.text_input(key="token-label").set_value("ci")
@@ -121,6 +121,6 @@ def test_an_administrator_sees_the_trail_and_makes_a_token(open_as, audited, mon
 
 
 def test_an_analyst_sees_no_trail(open_as):
-    app = open_as(EVE, "people")
+    app = open_as(EVE, "users")
     assert "What was done" not in [heading.value for heading in app.header]
     assert LOCAL.name not in " ".join(str(block.value) for block in app.markdown)
