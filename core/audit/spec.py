@@ -269,6 +269,12 @@ class AuditSpec(_PartedSpec):
         json_schema_extra=NO_OPTION,
     )
 
+    note: str = Field(
+        "",
+        max_length=500,
+        description="A note that is kept in audit.json and printed in the report.",
+    )
+
     @staticmethod
     def check_spec(fields: Mapping[str, Any]) -> AuditSpec:
         """An AuditSpec of a JSON object, all methods checked, or InputError."""

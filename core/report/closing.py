@@ -152,6 +152,7 @@ def build_provenance(material: Material) -> list[Block]:
             f"{spec.root_seed}",
         ),
     ]
+    rows += [("Note", spec.note)] if spec.note else []
     told = {"graph_hash", "root_seed", "num_repeats", "created"}
     rows += [
         (_in_words(name), _flatten(value))
