@@ -69,7 +69,7 @@ def count_bytes(value: object, depth: int = 5) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Peer:
+class BasePrediction:
     """Another attack's cell of the same release, repeat and knowledge.
 
     seed    the stream that it runs with
@@ -87,7 +87,7 @@ class Context:
     shared_seed   the stream of work that several cells share (one per release and repeat)
     memory_budget bytes that tiles and batches may take at once
     is_publishing a publishing run: entropy from the operating system, nothing recorded
-    peers         by key: the attacks that this one is made of, as they run alone
+    base_predictions         by key: the attacks that this one is made of, as they run alone
     """
 
     seed: Seed
@@ -97,7 +97,7 @@ class Context:
     memory_budget: int = 1 << 30
     shared: SharedWork = field(default_factory=SharedWork)
     is_publishing: bool = False
-    peers: Mapping[str, Peer] = field(default_factory=dict)
+    base_predictions: Mapping[str, BasePrediction] = field(default_factory=dict)
 
     def rng(self, *names: object) -> np.random.Generator:
         """A NumPy generator of this purpose."""

@@ -18,7 +18,7 @@ class LinkThreat:
     prior    share of links among the pairs that an adversary could name: the withheld links over
              all pairs that the visible graph does not link
     judged   (h,) bool: the withheld links on which attacks are judged; None: all of them
-    more_absent  (b, 2) further non-links, drawn alike, by which false alarms too rare for
+    more_absent  (b, 2) further non-links, drawn alike, by which false positives too rare for
              `absent` are told
     """
 

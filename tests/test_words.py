@@ -20,10 +20,7 @@ RETIRED_NAMES = (
     "desk",
     "elsewhere",
     "foreign_reader",
-    "guesses",
     "known_graph",
-    "patience",
-    "peers",
     "rail",
     "replay",
     "safely",
@@ -37,6 +34,9 @@ RETIRED_NAMES = (
     "workplace",
 )
 """Whole words of an identifier, such as `twins` in `pair_twins`."""
+
+PUBLISHED = {"uniqueness_aware", "UniquenessAware"}
+"""Names of methods as their authors have them."""
 
 RETIRED_VERBS = ("tell", "say", "name")
 """First word of a function's name."""
@@ -78,7 +78,7 @@ def list_strings(text: str) -> str:
 def find_retired_names(names: set[str]) -> set[str]:
     """The identifiers that hold a retired word, snake case and camel case alike."""
     found = set()
-    for name in names:
+    for name in names - PUBLISHED:
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_").split("_")
         if set(words) & set(RETIRED_NAMES):
             found.add(name)
@@ -104,7 +104,9 @@ def test_functions_have_the_fields_verbs(path: Path) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_document_holds_a_retired_phrase(path: Path) -> None:
-    assert find_retired_phrases(path.read_text(encoding="utf-8")) == []
+    text = path.read_text(encoding="utf-8")
+    table = re.search(r"## Words\n.*?(?=\n## )", text, re.DOTALL)
+    assert find_retired_phrases(text.replace(table[0], "") if table else text) == []
 
 
 def test_no_option_holds_a_retired_word() -> None:
@@ -124,4 +126,4 @@ def test_a_retired_word_is_found() -> None:
         "pair_twins",
         "SafelyRead",
     }
-    assert find_retired_phrases("TPR at 1 % False alarms on hidden\nlinks") == ["False alarms"]
+    assert find_retired_phrases("TPR at 1 % FPR, False alarms, hidden\nlinks") == ["False alarms"]

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from core.attacks.base_predictions import keep_arrays, recall_peer
+from core.attacks.base_predictions import keep_arrays, recall_base_prediction
 from core.attacks.link.pair_judge import Judge, fit_judge
 from core.attacks.shadow_release import ShadowRelease, share_shadow_release
-from core.context import Context, Peer
+from core.context import BasePrediction, Context
 from core.data.released_threat import draw_released_threat
 from core.errors import UnsupportedError
 from core.measures.ranking import compute_auc
@@ -141,7 +141,9 @@ def infer_adaptive(
     guessed = _share_guess(attack, played.release, own, context).probabilities
     nodes = np.flatnonzero(own.hidden)
     correct = fit_correction(guessed[nodes], own.attribute.codes[nodes])
-    found = recall_peer(attack, threat, context) or attack.infer(release, threat, context)
+    found = recall_base_prediction(attack, threat, context) or attack.infer(
+        release, threat, context
+    )
     facts = {**(found.facts or {}), **_describe_shadow_release(played)}
     return ClassProbabilities(correct(found.probabilities), facts)
 
@@ -152,12 +154,14 @@ def _share_guess(
     """An attack's predictions on a shadow release, computed once also for attacks made of it."""
 
     def run(shared: Context) -> ClassProbabilities:
-        peers = {}
+        base_predictions = {}
         for member in attack.list_members():
             if member.supports(release, threat) is None:
                 found = _share_guess(member, release, threat, context)
-                peers[member.info.key] = Peer(shared.seed, keep_arrays(found, threat))
-        return attack.infer(release, threat, replace(shared, peers=peers))
+                base_predictions[member.info.key] = BasePrediction(
+                    shared.seed, keep_arrays(found, threat)
+                )
+        return attack.infer(release, threat, replace(shared, base_predictions=base_predictions))
 
     config = json.dumps(attack.config, sort_keys=True)
     given = (release.graph.content_hash, threat.attribute.name, threat.observed.tobytes())

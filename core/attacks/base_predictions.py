@@ -19,13 +19,13 @@ def keep_arrays(found: ClassProbabilities, threat: AttributeThreat) -> dict[str,
     return arrays
 
 
-def recall_peer(
+def recall_base_prediction(
     attack: AttributeAttack, threat: AttributeThreat, context: Context
 ) -> ClassProbabilities | None:
     """What the attack's own cell left; None where it is not computed, or by a version that did
     not keep what was predicted of nodes held out."""
-    peer = context.peers.get(attack.info.key)
-    arrays = None if peer is None else peer.arrays
+    base = context.base_predictions.get(attack.info.key)
+    arrays = None if base is None else base.arrays
     if arrays is None or (attack.holds_out and "held_out" not in arrays):
         return None
     held_out = None

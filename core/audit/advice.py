@@ -20,7 +20,7 @@ from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared
 from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.threat_sampling import draw_repeat
-from core.context import Context, Peer
+from core.context import BasePrediction, Context
 from core.data.release_columns import show_columns
 from core.data.splits import draw_attribute_threat
 from core.errors import InputError, UnsupportedError
@@ -263,7 +263,9 @@ def _enter(
         context,
         seed=make_cell_seed(spec, cell),
         shared_seed=make_shared_seed(spec, cell),
-        peers={key: Peer(seed) for key, seed in make_member_seeds(spec, cell).items()},
+        base_predictions={
+            key: BasePrediction(seed) for key, seed in make_member_seeds(spec, cell).items()
+        },
         progress=PartProgress(context.progress, step, total),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy.engine import Row
 
-from core.audit.cell_groups import Groups, list_done, list_releases, name_part
+from core.audit.cell_groups import Groups, format_part, list_done, list_releases
 from core.audit.cell_result import CellResult
 from core.audit.describe import ReleaseRecord
 from core.audit.jobs.cells import load_threats
@@ -96,7 +96,7 @@ def assemble_view(
     graph = leave_out_people(load(row.graph_hash), spec.disclosure.leave_out)
     groups: Groups = {}
     for cell in sorted(cells, key=lambda c: c.repeat):
-        key = {"publish": "", "measure": name_part(cell.method)}.get(cell.kind, cell.method)
+        key = {"publish": "", "measure": format_part(cell.method)}.get(cell.kind, cell.method)
         groups.setdefault((cell.release, key), []).append(cell)
     keys = {(c.release, c.repeat): c.key for c in cells if c.kind == "publish"}
 
@@ -211,7 +211,7 @@ def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter) -> pd.DataF
             tails = _combine_cells(cells, "auc", overlap, meter)
             rows += [(*head, method, *tail) for tail in tails]
         for part in list_parts(spec):
-            cells = groups.get((release, name_part(part)), [])
+            cells = groups.get((release, format_part(part)), [])
             rows += [(*head, RELEASE, *tail) for tail in _combine_cells(cells, part, 1.0)]
     return pd.DataFrame(rows, columns=[*RESULT_COLUMNS, REPEATS])
 

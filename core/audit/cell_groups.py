@@ -15,7 +15,7 @@ Groups = dict[tuple[str, str], list[Row[Any]]]
 """(release, method) → its cells, repeat by repeat."""
 
 
-def name_part(part: str) -> str:
+def format_part(part: str) -> str:
     """The key in `Groups` of a part of the measures of a release."""
     return f"{RELEASE}:{part}"
 

@@ -1,4 +1,4 @@
-"""Data-free twins: the same synthesis run without the links, but for their number.
+"""Data-independent baselines: the same synthesis run without the links, but for their number.
 
 A synthesis can look useful although it carries nothing of the data. What it does better than
 its twin came from the links; the rest is the method's own doing.

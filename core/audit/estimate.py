@@ -85,12 +85,12 @@ class TimeRange:
 
 def make_task(kind: str, method: str, progress: float = 0.0) -> Task:
     """The task of a stored cell; methods are told apart by key and knowledge, not by settings."""
-    name, cost = _name_method(kind, method)
+    name, cost = _format_method(kind, method)
     return Task(kind, name, cost, progress)
 
 
 @lru_cache(maxsize=4096)
-def _name_method(kind: str, method: str) -> tuple[str, Cost]:
+def _format_method(kind: str, method: str) -> tuple[str, Cost]:
     if kind == "measure":
         part = PARTS.get(method)
         return method, part.cost if part else "seconds"

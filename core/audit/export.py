@@ -71,12 +71,12 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
         **row,
         "method": scenario.method,
         "threat": scenario.threat,
-        "target": name_target(scenario, spec),
+        "target": format_target(scenario, spec),
         "knowledge": scenario.knowledge.text,
     }
 
 
-def name_target(scenario: Scenario, spec: AuditSpec) -> str:
+def format_target(scenario: Scenario, spec: AuditSpec) -> str:
     """The private column that a case is after, where an audit has several; else ""."""
     several = len(spec.threats.columns) > 1
     is_main = scenario.threat == "attribute" and not scenario.target and several
@@ -95,7 +95,7 @@ def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
         attack=spread(scenario.method for scenario in scenarios),
         base=nodes.risk - nodes.advantage,
         threat=spread(scenario.threat for scenario in scenarios),
-        target=spread(name_target(scenario, spec) for scenario in scenarios),
+        target=spread(format_target(scenario, spec) for scenario in scenarios),
         knowledge=spread(scenario.knowledge.text for scenario in scenarios),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.audit.cell_groups import Groups, list_done, name_part
+from core.audit.cell_groups import Groups, format_part, list_done
 from core.audit.store import files
 from core.audit.store.database import Store
 
@@ -20,7 +20,7 @@ def make_margin_loader(store: Store, groups: Groups) -> LoadMargins:
 
     def load(release: str, attack: str | None) -> np.ndarray:
         parts = [np.zeros(0)]
-        for cell in list_done(groups, release, attack or name_part("utility")):
+        for cell in list_done(groups, release, attack or format_part("utility")):
             arrays = files.load_cell(store.home, cell.key)
             margins = arrays.get("label_margin" if attack is None else "margin", parts[0])
             parts.append(margins[np.isfinite(margins)])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from core.audit.cell_groups import Groups, list_done, list_releases, name_part
+from core.audit.cell_groups import Groups, format_part, list_done, list_releases
 from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.store import files
@@ -87,7 +87,7 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
     ids = pd.array(list(graph.node_ids), dtype="str")
     tables = []
     for release in list_releases(spec):
-        done = list_done(groups, release, name_part("homophily"))
+        done = list_done(groups, release, format_part("homophily"))
         if not done:
             continue
         arrays = files.load_cell(store.home, done[0].key)

@@ -39,7 +39,7 @@ PRESETS = (
     Preset(
         "thorough",
         "Thorough",
-        "every attack, knowing the defense too, 10 repeats",
+        "every attack, adaptive ones too, 10 repeats",
         ("instant", "seconds", "minutes"),
         10,
         adaptive=True,

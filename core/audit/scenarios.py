@@ -4,7 +4,7 @@ A standard scenario is written as the method's id alone. Others add tokens, so t
 attacks by their id keeps them apart, and the worst case takes them all:
 
     adamic_adar                  withheld links; the attacker does not know the defense
-    gae_cosine@adaptive          the same, knowing the defense
+    gae_cosine@adaptive          the same by an adaptive attacker
     adamic_adar@included         which links of the release are real
     gps@column:income+auxiliary:0.1  a second private column, known for another tenth of the people
     neighbourhood_classifier@column:income+transfer  the same, by who holds another graph

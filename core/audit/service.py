@@ -399,7 +399,7 @@ class AuditService:
         """Stop a publishing run; nothing happens where it is unknown."""
         self.publishing.cancel(publish_id)
 
-    def tell_trouble(self, tell: Callable[[str], object]) -> None:
+    def format_trouble(self, tell: Callable[[str], object]) -> None:
         """Be told in one line when the database or the disk is waited for."""
         self._store.tell = tell
 

@@ -253,7 +253,7 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
 def list_withheld(spec: AuditSpec, graph: Graph) -> list[str]:
     """What is withheld at each point after the first, at which nothing is; the last is all."""
     names, features = _list_columns(spec, graph)
-    groups = [*names, *([_name_features(features)] if features else [])]
+    groups = [*names, *([_format_features(features)] if features else [])]
     return [*groups, EVERYTHING] if len(groups) > 1 else groups
 
 
@@ -265,7 +265,7 @@ def choose_withheld(spec: AuditSpec, graph: Graph, number: int) -> dict[str, Any
     kept = [name for name in every if name != wanted]
     if wanted == EVERYTHING:
         kept = []
-    elif features and wanted == _name_features(features):
+    elif features and wanted == _format_features(features):
         kept = list(names)
     rules = [text for text in spec.disclosure.generalize if text.rpartition(":")[0] in kept]
     return {"publish_columns": tuple(kept), "generalize": tuple(rules)}
@@ -282,7 +282,7 @@ def _list_columns(spec: AuditSpec, graph: Graph) -> tuple[list[str], list[str]]:
     return [name for name in leaving if name in graph.attributes], features
 
 
-def _name_features(features: list[str]) -> str:
+def _format_features(features: list[str]) -> str:
     return f"all {len(features):,} features"
 
 

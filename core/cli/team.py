@@ -44,7 +44,7 @@ def open_service() -> Iterator[AuditService]:
 
     service = AuditService()
     try:
-        service.tell_trouble(say)
+        service.format_trouble(say)
         yield enter(service, open_person(service.team))
     finally:
         service.close()

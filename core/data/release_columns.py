@@ -160,7 +160,7 @@ def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
 
 def _generalize(graph: Graph, rule: Rule) -> Graph:
     if rule.column in graph.attributes:
-        coarse = _merge_classes(graph.attributes[rule.column], _name_classes(graph, rule))
+        coarse = _merge_classes(graph.attributes[rule.column], _format_classes(graph, rule))
         graph = replace(graph, attributes={**graph.attributes, rule.column: coarse})
     if rule.column in graph.feature_names:
         graph = _generalize_feature(graph, rule)
@@ -184,7 +184,7 @@ def _generalize_feature(graph: Graph, rule: Rule) -> Graph:
     return replace(graph, features=matrix.tocsr() if is_sparse else matrix)
 
 
-def _name_classes(graph: Graph, rule: Rule) -> list[str]:
+def _format_classes(graph: Graph, rule: Rule) -> list[str]:
     """The new text of each class."""
     attribute = graph.attributes[rule.column]
     classes = attribute.classes

@@ -23,7 +23,7 @@ Spread = Literal["stratified", "degree", "community"]
 some communities, one after the other."""
 
 NUM_NON_LINKS = 20_000
-"""Non-links in all on which rare false alarms are told, where the graph has so many."""
+"""Non-links in all on which rare false positives are told, where the graph has so many."""
 
 MAX_STEPS = 20_000_000
 """Paths of two links that are followed to find pairs at distance two."""

@@ -63,9 +63,9 @@ class TellingColumn:
         return f"leave '{self.column}' out of the release or publish it in coarser classes"
 
     def __str__(self) -> str:
-        turned = " in reverse" if self.is_inverted else ""
+        inverted = " in reverse" if self.is_inverted else ""
         return (
-            f"Column '{self.column}' alone gives away '{self.secret}'{turned}: guessing by it is "
+            f"Column '{self.column}' alone gives away '{self.secret}'{inverted}: guessing by it is "
             f"right for {format_share(self.share_right)} of the people (AUC {self.auc:.2f} for "
             f"'{self.value}'). No change of links protects '{self.secret}' while the column is "
             f"released: {self.remedy}."

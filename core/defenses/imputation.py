@@ -39,12 +39,12 @@ def impute_values(graph: Graph, threat: AttributeThreat, context: Context) -> np
     if threat.known.sum() < FEWEST:
         beliefs = _propagate_values(graph, threat, context)
     else:
-        beliefs = _pool_guesses(graph, threat, context)
+        beliefs = _pool_imputations(graph, threat, context)
     beliefs[threat.known] = certain[observed[threat.known]]
     return beliefs
 
 
-def _pool_guesses(graph: Graph, threat: AttributeThreat, context: Context) -> np.ndarray:
+def _pool_imputations(graph: Graph, threat: AttributeThreat, context: Context) -> np.ndarray:
     observed = threat.observed
     fits = CrossFit(observed, draw_folds(observed, LEARNED_FOLDS, context.rng("parts")))
     runs = []

@@ -14,8 +14,8 @@ from core.figures.chart import Chart
 from core.figures.theme import (
     INKS,
     fit_rows,
+    format_releases,
     make_empty_figure,
-    name_releases,
     style_figure,
     wrap_text,
 )
@@ -47,7 +47,7 @@ def compare_releases(
     colors, place = release_color(releases), {r: i for i, r in enumerate(shown)}
     columns = min(PANELS, len(names))
     rows = math.ceil(len(names) / columns)
-    titles = name_releases(releases)
+    titles = format_releases(releases)
     row_pixels = fit_rows([titles[release] for release in shown], _ROW_PIXELS)
     plots = rows * row_pixels * len(shown) + (rows - 1) * _HEAD_PIXELS
     height = plots + _TOP_PIXELS + _BOTTOM_PIXELS

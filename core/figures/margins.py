@@ -8,7 +8,7 @@ from plotly.subplots import make_subplots
 
 from core.audit.view import AuditView
 from core.figures.chart import Chart
-from core.figures.theme import INKS, fit_rows, make_empty_figure, name_releases, style_figure
+from core.figures.theme import INKS, fit_rows, format_releases, make_empty_figure, style_figure
 from core.findings.labels import method_title, release_title
 from core.findings.margins import WHATS, compute_margin_table
 from core.findings.palette import Theme, escape_text, release_color
@@ -29,7 +29,7 @@ def margin_boxes(
         note = "No margins are stored for this attack: run the audit again to see them."
         return Chart(make_empty_figure(note, theme), table, note)
     colors, ink = release_color(list_releases(view.results)), INKS[theme]
-    names = name_releases(colors)
+    names = format_releases(colors)
     titles = {"private": f"Private value, {method_title(attack)}", "label": "Label"}
     figure = make_subplots(
         1,

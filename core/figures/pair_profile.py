@@ -13,8 +13,8 @@ from core.figures.theme import (
     INKS,
     error_bars,
     fit_rows,
+    format_releases,
     make_empty_figure,
-    name_releases,
     style_figure,
 )
 from core.findings.numbers import format_interval
@@ -36,7 +36,7 @@ def pair_profile(
     metrics = [metric for metric in METRICS if metric in set(table.metric)]
     order = [r for r in list_releases(results) if r in set(table.release)]
     colors, ink = release_color(list_releases(results)), INKS[theme]
-    names = name_releases(list_releases(results))
+    names = format_releases(list_releases(results))
     figure = make_subplots(1, len(metrics), shared_yaxes=True, horizontal_spacing=0.04)
     looks = {
         "hidden": {"symbol": "circle", "size": 11},

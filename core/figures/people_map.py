@@ -87,7 +87,7 @@ def people_map(
         if focus is not None:
             figure.add_trace(_ring(positions[focus], theme), **at)
         if by == "community":
-            _name_communities(figure, side.people, positions, names, theme, column)
+            _format_communities(figure, side.people, positions, names, theme, column)
     _set_range(figure, None if focus is None else positions[focus])
     table = pd.concat([side.people.assign(release=side.title) for side in sides])
     return Chart(figure, table.drop(columns="number"), _describe(sides))
@@ -206,7 +206,7 @@ def _add_links(
         )
 
 
-def _name_communities(
+def _format_communities(
     figure: go.Figure,
     people: pd.DataFrame,
     positions: np.ndarray,

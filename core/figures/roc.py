@@ -34,7 +34,7 @@ def roc_by_attack(
 ) -> Chart:
     """All attacks on one release. `highlight` is drawn strong; baseline attackers are dashed.
 
-    max_curves  only so many of the strongest at few false alarms, and the strongest null
+    max_curves  only so many of the strongest at a low FPR, and the strongest null
                 attacker; the table has all
     """
     chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]

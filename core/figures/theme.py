@@ -153,7 +153,7 @@ def wrap_text(text: str, width: int, max_lines: int) -> str:
     return "<br>".join(map(escape_text, lines))
 
 
-def name_releases(releases: Iterable[str], width: int = 20) -> dict[str, str]:
+def format_releases(releases: Iterable[str], width: int = 20) -> dict[str, str]:
     """Release → its short name on at most three lines, for the axis of a figure."""
     return {r: wrap_text(title, width, 3) for r, title in short_titles(releases).items()}
 

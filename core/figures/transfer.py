@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from core.audit.scenarios import Threat
 from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, name_releases, style_figure
+from core.figures.theme import INKS, format_releases, make_empty_figure, style_figure
 from core.findings.inverted_scores import MARK
 from core.findings.labels import chance_level, metric_title, short_titles
 from core.findings.numbers import format_interval
@@ -53,7 +53,7 @@ def transfer_matrix(
         for row in zip(values, marks, colors, strict=True)
     ]
     is_long = len(releases) > MAX_UPRIGHT
-    names = name_releases(releases, _NARROW if len(releases) > 3 else _WIDTH)
+    names = format_releases(releases, _NARROW if len(releases) > 3 else _WIDTH)
     names = {r: escape_text(t) for r, t in short_titles(releases).items()} if is_long else names
     hover = _transfer_hover(results, metric, table, releases)
     figure = go.Figure(

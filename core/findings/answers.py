@@ -18,9 +18,9 @@ from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import (
     TURNABLE,
     describe_inverted,
+    describe_strength,
+    format_strength,
     invert_scores,
-    name_strength,
-    say_strength,
 )
 from core.findings.labels import is_data_independent, method_title, metric_title, release_title
 from core.findings.numbers import format_estimate, format_interval, format_number, format_percent
@@ -53,7 +53,7 @@ AIMS: dict[Threat, str] = {
 
 
 def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
-    """Does the best attack beat the best baseline attacker, at few false alarms and over all."""
+    """Does the best attack beat the best baseline attacker, at a low FPR and over all."""
     found = compare_with_baseline(results, threat, release)
     if not found:
         return f"No attack that could {AIMS[threat]} has finished yet."
@@ -73,14 +73,14 @@ def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
 
 
 def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
-    """Which release lowers the worst case most, from what to what: at few false alarms first,
+    """Which release lowers the worst case most, from what to what: at a low FPR first,
     by the headline last. They need not be the same release."""
     told: list[str] = []
     for metric in dict.fromkeys((FEW_ALARMS, main_metric(results, threat))):
         if metric is None:
             continue
         worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
-        text = _tell_lowest(worst.set_index("release"))
+        text = _describe_lowest(worst.set_index("release"))
         first = f"The strongest attempt to {AIMS[threat]}"
         if text:
             told += [f"{'By the whole ranking, the strongest' if told else first} {text}"]
@@ -100,8 +100,8 @@ def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     return worst[worst.release.isin(tried)]
 
 
-def _tell_lowest(worst: pd.DataFrame) -> str:
-    """ "finds 0.43 at 1 % false alarms on the original; **X** brings it to 0.05 (by Y)."; "" where
+def _describe_lowest(worst: pd.DataFrame) -> str:
+    """ "finds 0.43 at 1 % FPR on the original; **X** brings it to 0.05 (by Y)."; "" where
     there is nothing to compare. worst: of `compute_worst_attacks`, by release."""
     defended = worst[[r != ORIGINAL and not is_data_independent(str(r)) for r in worst.index]]
     if defended.empty or ORIGINAL not in worst.index:
@@ -118,7 +118,7 @@ def _tell_lowest(worst: pd.DataFrame) -> str:
             )
         if not is_clear(best, before):
             change += ", which is within the noise" + (" of both" if paired is None else "")
-    said = say_strength(before.metric, _strength(before))
+    said = describe_strength(before.metric, _strength(before))
     return f"{said} on the original; **{release_title(str(best_id))}** {change}."
 
 
@@ -134,7 +134,7 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
     for row in table[table.release == first].itertuples():
         text = (
             f"On the {release_title(first).lower()}, **{row.exposed:,} of {row.n:,}** people "
-            f"({format_percent(row.share)}) are exposed to attacks on {_name_secret(row)}: "
+            f"({format_percent(row.share)}) are exposed to attacks on {_format_secret(row)}: "
             f"{row.attacks} ({row.how}) gains more than {limit:g} over the base rate on "
             f"{'them' if row.exposed else 'nobody'}, and {_gain(row)} on average"
         )
@@ -164,7 +164,7 @@ def answer_bound(
     guessing attackers reach."""
     rows = nodes[nodes.release == release]
     return " ".join(
-        f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on {_name_secret(row)}: so "
+        f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on {_format_secret(row)}: so "
         f"many by whichever attack happens to be right on each person, which is known only "
         f"afterwards. If every attack only guessed, it would be {format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
@@ -177,7 +177,7 @@ def list_bounds(nodes: pd.DataFrame) -> list[str]:
     return told or [answer_bound(nodes)]
 
 
-def _name_secret(row: Any) -> str:
+def _format_secret(row: Any) -> str:
     name = dict(THREAT_TITLES).get(row.threat, "a secret")
     return f"the {name}" if row.threat in ("attribute", "identity") else name
 
@@ -340,7 +340,7 @@ def _interval(row: pd.Series) -> str:
 
 
 def _strength(row: pd.Series) -> str:
-    return name_strength(row.value, row.low, row.high, row.is_inverted)
+    return format_strength(row.value, row.low, row.high, row.is_inverted)
 
 
 def _risk(row: pd.Series) -> str:

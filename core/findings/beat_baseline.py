@@ -1,4 +1,4 @@
-"""Does an attack beat the baseline attackers? Low false alarms first, the whole ranking last.
+"""Does an attack beat the baseline attackers? Low FPR first, the whole ranking last.
 
 Two attacks of equal AUC can differ tenfold in what they find while hardly ever accusing wrongly
 (Carlini et al., IEEE S&P 2022), so that no sentence rests on AUC alone.
@@ -15,10 +15,10 @@ from core.audit.knowledge import Joint
 from core.audit.scenarios import Scenario, Threat
 from core.findings.differences import estimate_difference, is_clear
 from core.findings.inverted_scores import (
+    describe_strength,
     explain_inverted,
+    format_strength,
     invert_scores,
-    name_strength,
-    say_strength,
 )
 from core.findings.labels import attack_threat, method_title, metric_title
 from core.findings.numbers import format_estimate, format_interval
@@ -58,7 +58,7 @@ class Comparison:
 def compare_with_baseline(
     results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
 ) -> list[Comparison]:
-    """One comparison a metric that was computed: low false alarms first, the headline last.
+    """One comparison a metric that was computed: low FPR first, the headline last.
 
     Of several secrets, or of attackers who have more of the other columns, each is compared with
     the baseline attackers of its own kind, and the one furthest ahead of them is taken.
@@ -107,7 +107,7 @@ def _find_stake(method: str) -> tuple[str, str]:
 
 
 def describe_comparisons(found: list[Comparison], aim: str) -> str:
-    """The clearest leak first: at the fewest false alarms where the baseline is beaten, then the
+    """The clearest leak first: at the lowest FPR where the baseline is beaten, then the
     headline metric; "did not beat" only where no metric says otherwise."""
     headline = found[-1]
     clear = next((c for c in found if c.beats), None)
@@ -137,14 +137,14 @@ def _value(found: Comparison) -> str:
     row = found.best
     if row.is_inverted:
         return f"reaches {explain_inverted(row)}"
-    return say_strength(found.metric, format_interval(row.value, row.low, row.high))
+    return describe_strength(found.metric, format_interval(row.value, row.low, row.high))
 
 
 def _explain_gap(found: Comparison) -> str:
     baseline = found.baseline
     if baseline is None:
         return "."
-    strength = name_strength(baseline.value, baseline.low, baseline.high, baseline.is_inverted)
+    strength = format_strength(baseline.value, baseline.low, baseline.high, baseline.is_inverted)
     other = f"the best baseline attacker, {method_title(baseline.method)} ({strength})"
     if found.gap <= 0:
         return f". By that it **did not beat** {other}."

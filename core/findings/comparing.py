@@ -59,7 +59,7 @@ def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.D
                     None if before is None else before.value,
                     None if before is None else before.low,
                     None if before is None else before.high,
-                    "" if old is None else name_change(check, old),
+                    "" if old is None else format_change(check, old),
                 )
             )
     table = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -67,7 +67,7 @@ def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.D
     return table.astype(dict.fromkeys(numbers, float))
 
 
-def name_change(now: Check, before: Check) -> str:
+def format_change(now: Check, before: Check) -> str:
     """ "higher" or "lower" where the intervals are apart; "" where they meet or one is unknown."""
     a, b = now.evidence, before.evidence
     if a.low is None or a.high is None or b.low is None or b.high is None:

@@ -26,12 +26,12 @@ def load_groups(view: AuditView) -> dict[str, pd.Series]:
     for column in view.spec.groups:
         attribute = graph.with_private(column).attribute(column)
         names = pd.Series(attribute.codes, index=list(graph.node_ids))
-        shown = dict(enumerate(_name_groups(attribute.classes)))
+        shown = dict(enumerate(_format_groups(attribute.classes)))
         found[column] = names[names >= 0].map(shown)
     return found
 
 
-def _name_groups(classes: Sequence[str]) -> Sequence[str]:
+def _format_groups(classes: Sequence[str]) -> Sequence[str]:
     """Numbers in as few digits as tell them apart: 210.82000732421875 is a 32-bit 210.82."""
     for digits in (6, 9, 12):
         names = [_shorten(name, digits) for name in classes]

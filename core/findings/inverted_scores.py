@@ -17,8 +17,8 @@ TURNABLE = ("auc",)
 PHRASES = {
     "auc": "is right in %s of the comparisons (a guess: in half)",
     "released_auc": "is right in %s of the comparisons (a guess: in half)",
-    "tpr_at_fpr_0.01": "finds %s at 1 %% false alarms",
-    "tpr_at_fpr_0.001": "finds %s at 0.1 %% false alarms",
+    "tpr_at_fpr_0.01": "finds %s at 1 %% FPR",
+    "tpr_at_fpr_0.001": "finds %s at 0.1 %% FPR",
     "accuracy": "is right about %s of the people",
     "expected_found": "finds %s of the people",
     "hits_at_1": "finds %s of the people at the first guess",
@@ -53,13 +53,13 @@ def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def name_strength(value: float, low: float, high: float, is_inverted: bool) -> str:
+def format_strength(value: float, low: float, high: float, is_inverted: bool) -> str:
     """ "0.70 [0.65, 0.75]", and "inverted" where the attack itself is the other way."""
     text = format_interval(value, low, high)
     return f"{text}{INVERTED}" if is_inverted else text
 
 
-def say_strength(metric: str, strength: str) -> str:
+def describe_strength(metric: str, strength: str) -> str:
     """What an attacker does, in words for an answer: "is right in 0.83 of the comparisons".
 
     strength: the number, as a text. A metric without words of its own is named by its title.

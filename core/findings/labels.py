@@ -137,7 +137,7 @@ def describe_scenario(method_id: str) -> list[str]:
         words.append(f"on {scenario.target}")
     match scenario.knowledge:
         case Adaptive():
-            words.append("knowing the defense")
+            words.append("adaptive")
         case Auxiliary() as known:
             words.append(f"others who know {known.share:.0%}{_SPREADS[known.spread]}")
         case Joint(how=how):

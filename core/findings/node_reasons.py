@@ -182,12 +182,12 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
         profile = view.profile[view.profile.release == release].set_index("node")
         rows["role"] = profile.ghratio_role.reindex(people.node).to_numpy(float)
     return [
-        _name_mechanism(attack, row)
+        _format_mechanism(attack, row)
         for attack, row in zip(people.attack, rows.itertuples(index=False), strict=True)
     ]
 
 
-def _name_mechanism(attack: str, row: Any) -> str:
+def _format_mechanism(attack: str, row: Any) -> str:
     """row: same, known (neighbours), share (of all people), role (share of role peers)."""
     title = method_title(attack)
     if split_id(attack)[0].partition(":")[0] in COLUMNS_ALONE:

@@ -215,7 +215,7 @@ def summarize_attacks(
                 detail=describe_figure(best),
             )
         )
-        sentences.append(_say_attack(headline, best, baseline))
+        sentences.append(_describe_attack(headline, best, baseline))
         exact.append(describe_figure(best))
         if baseline is not None:
             exact.append(describe_figure(baseline.first))
@@ -258,7 +258,7 @@ def summarize_release(
         if missing:
             exact.append(f"On one of the two only: {', '.join(map(method_title, missing))}.")
         if not sentence and shared is not None:
-            sentence = _say_release(headline, release, shared)
+            sentence = _describe_release(headline, release, shared)
     useful = _find_usefulness(view.results, release)
     if useful is not None:
         cards = cards[: _MAX_CARDS - 1]
@@ -288,7 +288,7 @@ def summarize_risk(
         if shown is None:
             continue
         before = counts.get(first or "")
-        title = f"People exposed: {_name_secret(str(threat), str(target))}"
+        title = f"People exposed: {_format_secret(str(threat), str(target))}"
         count = Count(int(shown.exposed), int(shown.n))
         check = limits.get((threat, "advantage_share"))
         compared = f"{format_percent(shown.share)} of those at stake"
@@ -381,7 +381,7 @@ def summarize_tradeoff(
     if useful is not None:
         cards.append(_build_usefulness_card(useful))
         exact = [describe_figure(useful.second), describe_figure(useful.first)]
-        sentence += _say_usefulness(useful)
+        sentence += _format_usefulness(useful)
     rivals = [r for r in passing if r != best]
     if rivals:
         exact.append(f"Meet every limit as well: {', '.join(map(release_title, rivals))}.")
@@ -535,7 +535,7 @@ def describe_decision(verdict: Verdict) -> str:
         more = "no defense was tried" if not defended else "no defended release does"
         return f"Review: the original meets every limit, but {more}."
     if any(r.decision != "do_not_publish" for r in verdict.releases):
-        return _say_review(verdict)
+        return _describe_review(verdict)
     near = "no release comes clearly nearest to meeting them"
     if len(nearest) == 1:
         name = "the original" if nearest[0] == ORIGINAL else method_name(nearest[0])
@@ -545,7 +545,7 @@ def describe_decision(verdict: Verdict) -> str:
     return f"Do not publish: each of the {len(verdict.releases)} releases exceeds a limit; {near}."
 
 
-def _say_review(verdict: Verdict) -> str:
+def _describe_review(verdict: Verdict) -> str:
     """No release may be published, and some release exceeds nothing."""
     open_ones = [r for r in verdict.releases if r.decision == "review"]
     tested = [r for r in open_ones if any(c.evidence.value is not None for c in r.checks)]
@@ -575,7 +575,7 @@ def _compare_baseline(found: Comparison | None) -> str:
     return text if found.outcome == "higher" else f"{text}, {words.get(found.outcome, 'not told')}"
 
 
-def _say_attack(headline: _Headline, best: Figure, baseline: Comparison | None) -> str:
+def _describe_attack(headline: _Headline, best: Figure, baseline: Comparison | None) -> str:
     says = headline.says.format(found=best.format())
     if baseline is None:
         return f"An attacker {says}."
@@ -591,7 +591,7 @@ def _say_attack(headline: _Headline, best: Figure, baseline: Comparison | None) 
     return f"An attacker {says}, not clearly more than a baseline attacker."
 
 
-def _say_release(headline: _Headline, release: str, found: Comparison) -> str:
+def _describe_release(headline: _Headline, release: str, found: Comparison) -> str:
     name = method_name(release)
     if found.outcome in ("lower", "higher"):
         texts = found.second.format(), found.first.format()
@@ -618,7 +618,7 @@ def _build_usefulness_card(found: Comparison) -> Card:
     )
 
 
-def _say_usefulness(found: Comparison) -> str:
+def _format_usefulness(found: Comparison) -> str:
     metric = metric_title(found.second.metric)
     what = f"its {metric[0].lower()}{metric[1:]}"
     worse = "lower" if is_higher_useful(found.second.metric) else "higher"
@@ -629,6 +629,6 @@ def _say_usefulness(found: Comparison) -> str:
     return f"; {what} is {found.second.format()}"
 
 
-def _name_secret(threat: str, target: str) -> str:
+def _format_secret(threat: str, target: str) -> str:
     noun = THREAT_NOUNS.get(threat, threat)
     return f"{noun} of {target}" if target else noun

@@ -72,7 +72,7 @@ def compute_people(
             "node": list(graph.node_ids),
             "links": graph.degrees,
             "community": communities + 1,
-            "class": _name_classes(attribute, n),
+            "class": _format_classes(attribute, n),
         }
     )
     found = compute_headline(nodes) if nodes is not None and len(nodes) else None
@@ -175,7 +175,7 @@ def answer_map(people: pd.DataFrame) -> str:
     told = (
         f"Of {at_stake:,} people with something at stake, **{exposed:,}** "
         f"({format_percent(exposed / at_stake)}) are exposed: an attacker gains more than "
-        f"{ADVANTAGE_LIMIT:g} over the base rate{_name_threats(people)}"
+        f"{ADVANTAGE_LIMIT:g} over the base rate{_format_threats(people)}"
     )
     if not exposed:
         return told + "."
@@ -199,7 +199,7 @@ _ON: dict[Threat, str] = {
 }
 
 
-def _name_threats(people: pd.DataFrame) -> str:
+def _format_threats(people: pd.DataFrame) -> str:
     """By what the exposed are exposed most, so that one threat does not pass for another."""
     exposed = people.attack[people.advantage > ADVANTAGE_LIMIT]
     threats = exposed.map(lambda attack: find_secret(attack)[0]).value_counts()
@@ -231,7 +231,7 @@ def list_colors(people: pd.DataFrame) -> list[Color]:
     return found
 
 
-def _name_classes(attribute: Attribute | None, num_nodes: int) -> list[str]:
+def _format_classes(attribute: Attribute | None, num_nodes: int) -> list[str]:
     if attribute is None:
         return [""] * num_nodes
     names = [*attribute.classes, ""]  # MISSING is the last one

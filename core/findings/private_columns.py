@@ -12,7 +12,7 @@ import pandas as pd
 from core.audit.scenarios import Scenario
 from core.audit.view import AuditView
 from core.findings.differences import compare_rows, is_clear
-from core.findings.inverted_scores import invert_scores, name_strength
+from core.findings.inverted_scores import format_strength, invert_scores
 from core.findings.labels import is_baseline, method_title, release_title
 from core.findings.numbers import format_estimate, format_interval, format_number
 from core.findings.tables import attack_rows
@@ -84,7 +84,7 @@ def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
 
 
 def _name(row: pd.Series) -> str:
-    return name_strength(row.value, row.low, row.high, row.is_inverted)
+    return format_strength(row.value, row.low, row.high, row.is_inverted)
 
 
 def _select(view: AuditView, metric: str, column: str, release: str) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from core.audit.scenarios import Threat
 from core.audit.view import ReleaseSummary
-from core.findings.inverted_scores import name_strength
+from core.findings.inverted_scores import format_strength
 from core.findings.labels import MAIN_UTILITY_METRICS, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import (
@@ -45,7 +45,7 @@ def compute_release_table(
             worst = compute_worst_attacks(results, metric, threat)
             title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
             texts = [
-                name_strength(row.value, row.low, row.high, row.is_inverted)
+                format_strength(row.value, row.low, row.high, row.is_inverted)
                 for row in worst.itertuples()
             ]
             columns[title] = dict(zip(worst.release, texts, strict=True))

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-LOW_FALSE_ALARMS = (
-    "set by this tool; judged at low false alarms: Carlini et al., IEEE S&P 2022, §III"
-)
+LOW_FALSE_ALARMS = "set by this tool; judged at a low FPR: Carlini et al., IEEE S&P 2022, §III"
 ADVANTAGE = "set by this tool; advantage over the base rate: Yeom et al., IEEE CSF 2018, Def. 4"
 RANKING = "set by this tool; 0.5 is guessing"
 PRECISION = "set by this tool; links that can be named with at most one error in ten"
@@ -19,12 +17,12 @@ BUDGET = "set by this tool; read with NIST SP 800-226 §2.3: above it a promise 
 GROUPS = "set by this tool; no group may carry much more of the risk than another"
 
 TITLES = {
-    "links_1": "Withheld links found at 1 % false alarms",
-    "links_01": "Withheld links found at 0.1 % false alarms",
+    "links_1": "Withheld links: TPR at 1 % FPR",
+    "links_01": "Withheld links: TPR at 0.1 % FPR",
     "links_auc": "Ranking of withheld links (AUC)",
     "included": "Links of the release named with 90 % precision",
     "attribute_share": "People of a class whose value is inferred beyond chance",
-    "attribute_1": "Rarer value found at 1 % false alarms",
+    "attribute_1": "Rarer value: TPR at 1 % FPR",
     "attribute_auc": "Ranking of the private value (AUC)",
     "found": "People who can be singled out by their links",
     "groups": "Largest gap between groups",

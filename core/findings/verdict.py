@@ -1,4 +1,4 @@
-"""May it leave? A pure function of a policy and of what an audit found, all threats together.
+"""The release decision: a pure function of a policy and of an audit's findings.
 
 A release is published only when the whole interval of every limit is inside and enough was
 tested; it is refused as soon as one value that stops it is above its limit; everything between is

@@ -83,14 +83,14 @@ ATTACK_METRICS = (
     ),
     _attack(
         "tpr_at_fpr_0.01",
-        "Found at 1 % false alarms",
+        "TPR at 1 % FPR",
         "Share of the secrets that the attacker names while accusing wrongly in 1 % of the cases: "
         "what a careful attacker finds.",
         chance=0.01,
     ),
     _attack(
         "tpr_at_fpr_0.001",
-        "Found at 0.1 % false alarms",
+        "TPR at 0.1 % FPR",
         "Share of the secrets that the attacker names while accusing wrongly in 1 of 1,000 cases. "
         "Needs at least 1,000 negative cases.",
         chance=0.001,
@@ -227,7 +227,7 @@ ATTACK_METRICS = (
     ),
     _attack(
         "released_tpr_at_fpr_0.001",
-        "Released links found at 0.1 % false alarms",
+        "Released links: TPR at 0.1 % FPR",
         "Share of the graph's links that the attacker names while naming 1 in 1,000 of the other "
         "pairs.",
         chance=0.001,

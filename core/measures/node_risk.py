@@ -228,11 +228,11 @@ def estimate_guessing_share(
     scaled = np.maximum(counts * min(1.0, most / counts.sum()), 2).round().astype(int)
     if len(scaled) == 1:  # links: withheld ones against as many that are not there
         scaled = np.repeat(scaled, 2)
-    return _share_of_guesses(tuple(scaled.tolist()), num_attacks, max(repeats, 1), limit)
+    return _simulate_guessing(tuple(scaled.tolist()), num_attacks, max(repeats, 1), limit)
 
 
 @lru_cache(maxsize=64)
-def _share_of_guesses(
+def _simulate_guessing(
     counts: tuple[int, ...], num_attacks: int, repeats: int, limit: float
 ) -> float:
     found = compute_guessing_advantage(counts, num_attacks, repeats)

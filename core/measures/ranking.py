@@ -85,7 +85,7 @@ def measure_link_scores(
 ) -> list[Measurement]:
     """auc, tpr_at_fpr_0.01 and tpr_at_fpr_0.001 of a link attack.
 
-    more: (b,) scores of `threat.more_absent`, which join the non-links at 0.1 % false alarms.
+    more: (b,) scores of `threat.more_absent`, which join the non-links at 0.1 % FPR.
     """
     *usual, rare = _measure_ranking(scores.scores, threat.truth)
     if more is not None and len(more):

@@ -94,7 +94,7 @@ class Naming:
     evidence: float
 
 
-def name_blocks(
+def label_blocks(
     chances: np.ndarray, observed: np.ndarray, shares: np.ndarray, spread: float = 0.0
 ) -> Naming:
     """Bayesian model average over what blocks may stand for, by their known nodes and sizes.
@@ -120,7 +120,7 @@ def name_blocks(
     namings = _list_namings(*counts.shape) if few else None
     for purity in PURITIES:
         for certainty in CERTAINTIES:
-            table, weight = _name_each(counts, sizes, shares, purity, certainty, spread, namings)
+            table, weight = _format_each(counts, sizes, shares, purity, certainty, spread, namings)
             tables.append(table)
             weights.append(weight - np.log(2 * len(PURITIES) * len(CERTAINTIES)))
     total = logsumexp(weights)
@@ -128,7 +128,7 @@ def name_blocks(
     return Naming(mixed / mixed.sum(axis=1, keepdims=True), float(total))
 
 
-def _name_each(
+def _format_each(
     counts: np.ndarray,
     sizes: np.ndarray,
     shares: np.ndarray,

@@ -91,7 +91,7 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
     ]
     content = {
         "title": clean_text(options.title, 120) or "Privacy audit",
-        "subtitle": _name_audit(view.summary),
+        "subtitle": _format_audit(view.summary),
         "organisation": clean_text(options.organisation, 120),
         "reviewer": clean_text(options.reviewer, 120),
         "date": f"{material.created:%d %B %Y}".lstrip("0"),
@@ -109,7 +109,7 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
     return content, material.images
 
 
-def _name_audit(summary: AuditSummary) -> str:
+def _format_audit(summary: AuditSummary) -> str:
     """What the analyst called the audit, and which graph it is of."""
     graph, name = clean_text(summary.graph_name, 120), clean_text(summary.name, 120)
     return graph if name in ("", graph) else f"{name} ({graph})"

@@ -131,8 +131,8 @@ def _build_roc(material: Material, threat: Threat) -> list[Block]:
         blocks.figure(
             image,
             f"ROC curves of {len(curves)} attacks on the original, log axes: share of the "
-            "secrets found against the share of false alarms.",
-            f"{THREAT_TITLES[threat]}: what attackers find at few false alarms, mean over repeats.",
+            "secrets found against the false-positive rate.",
+            f"{THREAT_TITLES[threat]}: what attackers find at a low FPR, mean over repeats.",
             0.62,
         )
     ]
@@ -170,7 +170,7 @@ def build_releases(material: Material) -> list[Block]:
     return result
 
 
-def _tell_risks(material: Material) -> list[Block]:
+def _describe_risks(material: Material) -> list[Block]:
     """What each secret's attacks find, and below it the bound of just that secret."""
     told = zip(answers.list_risks(material.nodes), answers.list_bounds(material.nodes), strict=True)
     return [
@@ -198,7 +198,7 @@ def build_risk(material: Material) -> list[Block]:
     if scale == "risk":
         what = "puts at least such a probability on the truth, the base rate included"
     return [
-        *_tell_risks(material),
+        *_describe_risks(material),
         blocks.figure(
             image,
             alt,
@@ -272,7 +272,7 @@ def _build_exposed(material: Material) -> list[Block]:
     worst = material.headline
     first = releases[0]
     top = worst[worst.release == first].head(NUM_EXPOSED)
-    names = material.name_nodes(top.node.tolist())
+    names = material.format_nodes(top.node.tolist())
     everything = compute_headlines(material.nodes[material.nodes.node.isin(top.node)])
     others = {
         (row.release, row.node, row.threat, row.target): row.advantage

@@ -17,8 +17,8 @@ ALWAYS = {
     "Base rate": "How often somebody who knows nothing of a person is right about them.",
     "Advantage": "What an attacker gains over the base rate for one person; 0 is nothing.",
     "Exposed": "A person on whom the attacker's advantage is above 0.2.",
-    "False alarms": "Of the cases that are not so, the share that an attacker takes for being so. "
-    "At 1 % false alarms the attacker names only what it is surest of.",
+    "False positives": "Of the negative cases, the share that an attacker takes for positive. "
+    "At 1 % FPR the attacker names only what it is surest of.",
     "AUC": "How often an attacker ranks a true case above a false one; 0.5 is guessing. It says "
     "little about the few whom an attacker is sure of.",
     "Interval": "Written as 0.84 [0.80, 0.88]: repeated on other draws, 95 of 100 such intervals "

@@ -157,7 +157,7 @@ class Material:
         moment = datetime.fromisoformat(self.view.summary.created)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
-    def name_nodes(self, nodes: list[str]) -> list[str]:
+    def format_nodes(self, nodes: list[str]) -> list[str]:
         """The ids, cut to 40 characters, or pseudonyms N-001, N-002, … in the order given.
 
         A pseudonym is a mere rank: nothing in the report leads back from it to the id.

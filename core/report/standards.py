@@ -155,7 +155,7 @@ def _find_worst(material: Material, release: str, threats: tuple[Threat, ...]) -
     return "; ".join(parts) or "–"
 
 
-def _say_knowledge(scenario: Scenario) -> str:
+def _describe_knowledge(scenario: Scenario) -> str:
     """What an attacker knows beside the release."""
     words = [text for text in describe_scenario(scenario.id) if not text.startswith("on ")]
     return ", ".join(words) or "the release and what the threat grants, not how it was made"
@@ -164,7 +164,7 @@ def _say_knowledge(scenario: Scenario) -> str:
 def _build_intruder(material: Material) -> Block:
     spec = material.view.spec
     real = _list_ran(material)
-    known = sorted({_say_knowledge(scenario) for scenario in real}) or ["nothing"]
+    known = sorted({_describe_knowledge(scenario) for scenario in real}) or ["nothing"]
     who = _count_tried(len({scenario.method for scenario in real}))
     return blocks.facts(
         [

@@ -185,7 +185,7 @@ def _show_knowledge() -> dict[str, Any]:
     """Attackers who know more than a release, as fields of the spec."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         adaptive = st.checkbox(
-            "Knowing the defense too",
+            "Adaptive attackers",
             key="adaptive",
             persist_state="session",
             help="Each attack is run a second time by somebody who replays the defense on the "
@@ -198,7 +198,7 @@ def _show_knowledge() -> dict[str, Any]:
             help="Which links of a release are real, and which real ones went in?",
         )
         held = st.number_input(
-            "Releases held",
+            "Composition",
             1,
             100,
             1,

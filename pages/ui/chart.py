@@ -61,7 +61,7 @@ def show_chart(
             key=key,
             theme=None,
             config=config or CONFIG,
-            alt=name_chart(chart, title),
+            alt=format_chart(chart, title),
             **options,
         )
     with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="center"):
@@ -84,7 +84,7 @@ def _offer_images(key: str, name: str) -> None:
     _register_images()(key=f"images-{key}", data=data, width="content")
 
 
-def name_chart(chart: Chart, title: str = "") -> str:
+def format_chart(chart: Chart, title: str = "") -> str:
     """What a chart shows, for those who do not see it: its title, axes and how it was computed."""
     layout = chart.figure.layout
     axes = [axis.title.text for axis in (layout.xaxis, layout.yaxis) if axis.title.text]

@@ -152,16 +152,16 @@ def _make_spec(fields: dict[str, Any]) -> AuditSpec:
     }
     graph_hash = st.session_state["graph"]
     spec = AuditSpec.model_validate({"graph_hash": graph_hash, **named, **fields})
-    cache.preview_leaving(spec, _name_state(spec))
+    cache.preview_leaving(spec, _format_state(spec))
     return spec
 
 
-def _name_state(spec: AuditSpec) -> str:
+def _format_state(spec: AuditSpec) -> str:
     return spec.model_dump_json()
 
 
 def _show_preview(spec: AuditSpec) -> None:
-    state = _name_state(spec)
+    state = _format_state(spec)
     before, after = cache.preview_leaving(spec, state)
     published = leaving.list_columns(after)
     if spec.disclosure.publish_columns is None and not spec.disclosure.generalize:

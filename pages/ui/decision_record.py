@@ -41,10 +41,10 @@ def show_record(view: AuditView, release: str | None) -> None:
         left, middle, right = st.columns([2, 4, 2], vertical_alignment="bottom")
         person = left.text_input(
             "Decided by",
-            _name_signed_in(),
+            _format_signed_in(),
             key="decision-person",
             max_chars=MAX_PERSON,
-            disabled=bool(_name_signed_in()),
+            disabled=bool(_format_signed_in()),
             persist_state="session",
         )
         reason = middle.text_input("Why", key="decision-reason", max_chars=MAX_REASON)
@@ -72,7 +72,7 @@ def record_handout(view: AuditView, release: str, make: Callable[[], bytes]) -> 
     """
     current = find_current(view.decisions, view.summary.id)
     authorised = service.open_service()  # here: the download has no session to find the person in
-    named = _name_signed_in() or st.session_state.get("decision-person", "").strip()
+    named = _format_signed_in() or st.session_state.get("decision-person", "").strip()
     person = named or (current.person if current is not None else NOBODY)
     evidence = make_evidence(judge_view(view), release)
 
@@ -105,7 +105,7 @@ def _record(view: AuditView, kind: DecisionKind, release: str, person: str, reas
     st.rerun()
 
 
-def _name_signed_in() -> str:
+def _format_signed_in() -> str:
     """Whoever signed in decides in their own name; "" for the local user, who gives one."""
     person = find_person(service.open_service())
     return "" if person.is_local else person.name

@@ -38,7 +38,7 @@ def show_person() -> None:
         st.button("Sign out", key="sign-out", icon=":material/logout:", on_click=st.logout)
 
 
-def name_person(subject: str) -> str:
+def format_person(subject: str) -> str:
     """Somebody's name as Markdown, "you" for who uses the page."""
     authorised = service.open_service()
     if subject == find_person(authorised).subject:
@@ -81,7 +81,7 @@ def check_change(audit_id: str, owner: str, what: str) -> bool:
     """Whether who uses the page may change an audit; says in a line who may where not."""
     if may_change(service.open_service(), audit_id):
         return True
-    st.caption(f":material/lock: This audit was started by {name_person(owner)}: {what}.")
+    st.caption(f":material/lock: This audit was started by {format_person(owner)}: {what}.")
     return False
 
 

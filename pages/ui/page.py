@@ -173,7 +173,7 @@ def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
     shown = pd.DataFrame(
         {
             "Release": missing.release.map(release_title),
-            "By": missing.method.map(_name_method),
+            "By": missing.method.map(_format_method),
             "State": missing.status,
             "Why": missing.reason,
             "Measures": [
@@ -185,7 +185,7 @@ def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
         st.dataframe(shown, hide_index=True, alt="What was not computed, and why")
 
 
-def _name_method(method: str) -> str:
+def _format_method(method: str) -> str:
     return "the release itself" if method == RELEASE else method_title(method)
 
 

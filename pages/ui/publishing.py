@@ -152,7 +152,7 @@ def _show_run(view: AuditView, run: PublishProgress) -> None:
 def _show_unsigned(run: PublishProgress) -> None:
     """What waits for a second person; the core says who may sign."""
     authorised = service.open_service()
-    title, who = release_title(run.spec.defense.id), login.name_person(run.prepared_by)
+    title, who = release_title(run.spec.defense.id), login.format_person(run.prepared_by)
     with st.container(border=True):
         st.markdown(
             f"**{title}** was prepared by {who} and waits for the signature of an approver. "
@@ -175,7 +175,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
     release, title = progress.release, release_title(choice.id)
     if release is None:
         st.caption(
-            f":material/lock: {title} was published by {login.name_person(view.summary.person)}."
+            f":material/lock: {title} was published by {login.format_person(view.summary.person)}."
         )
         return
     authorised = service.open_service()  # here: the download has no session to find the person in
@@ -199,7 +199,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             f"It is kept for {RETENTION_DAYS} days, or until this audit is deleted."
         )
         if not find_person(authorised).is_local:
-            prepared, signed = map(login.name_person, (progress.prepared_by, progress.signed_by))
+            prepared, signed = map(login.format_person, (progress.prepared_by, progress.signed_by))
             st.caption(f":material/verified: Prepared by {prepared}, signed by {signed}.")
         show_card(release.guarantee, view)
         if release.guarantee.is_private:

@@ -78,7 +78,7 @@ def show_shadow_graph(graph: Graph) -> None:
     private = (choice.threats.private, *choice.threats.more_private)
     with st.expander("Who learns from another graph"):
         st.caption(
-            f"Someone may hold another graph of such people in which {_name_columns(private)} is "
+            f"Someone may hold another graph of such people in which {_format_columns(private)} is "
             "known, learn there what tells it, and use that here; the neighbourhood classifier "
             "does so."
         )
@@ -107,10 +107,10 @@ def show_shadow_graph(graph: Graph) -> None:
                 return
         session.set_threats(shadow_graph=given)
         if given is not None and choice.threats.more_private:
-            _tell_taught(private, given)
+            _describe_taught(private, given)
 
 
-def _tell_taught(private: tuple[str, ...], other: str) -> None:
+def _describe_taught(private: tuple[str, ...], other: str) -> None:
     """Which private columns a stored graph teaches, and which it lacks."""
     try:
         gaps = cache.find_gaps(st.session_state["graph"], other, private)
@@ -120,7 +120,7 @@ def _tell_taught(private: tuple[str, ...], other: str) -> None:
     st.caption(f"It {escape(describe_taught(gaps), 400)}.")
 
 
-def _name_columns(names: Sequence[str]) -> str:
+def _format_columns(names: Sequence[str]) -> str:
     return " or ".join(f"'{escape(name)}'" for name in names)
 
 

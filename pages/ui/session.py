@@ -203,7 +203,7 @@ def write_threat() -> None:
 
 
 def choose_attacks(keys: list[str], num_repeats: int, adaptive: bool = False) -> None:
-    """Tick exactly these attacks on the Attack page; `aware`: knowing the defense too."""
+    """Tick exactly these attacks on the Attack page; `adaptive`: the adaptive ones too."""
     for kind in ATTACK_KINDS:
         for method in list_methods(kind):
             st.session_state[f"attack.{method.info.key}"] = method.info.key in keys

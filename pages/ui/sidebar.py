@@ -118,11 +118,11 @@ def _cancel(audit_id: str) -> None:
 
 def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
     """What is being computed now, a line each."""
-    lines = [f"{name_running(cell)}: {cell.fraction:.0%}" for cell in progress.running[:limit]]
+    lines = [f"{format_running(cell)}: {cell.fraction:.0%}" for cell in progress.running[:limit]]
     return lines or ([escape(progress.note, 80)] if progress.note else [])
 
 
-def name_running(cell: RunningCell) -> str:
+def format_running(cell: RunningCell) -> str:
     """ "GPS on original"."""
     what = {
         "publish": f"Making {release_title(cell.release)}",
@@ -140,7 +140,7 @@ def _show_live_curves(audit_id: str) -> None:
     progress = service.open_service().get_progress(audit_id)
     training = [cell for cell in progress.running if cell.curves]
     for number, cell in enumerate(training[:2]):
-        st.caption(f"Training now: {name_running(cell)}, repeat {cell.seed + 1}")
+        st.caption(f"Training now: {format_running(cell)}, repeat {cell.seed + 1}")
         chart = releases.training_curves(cell.curves, current_theme())
         st.plotly_chart(
             chart.figure, key=f"live-{number}", theme=None, config={"displayModeBar": False}

@@ -92,7 +92,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
     choice = session.current_threats()
     known = choice.knowledge.auxiliary
     shares = [k.share for k in known if k.spread == "stratified"]
-    elsewhere = [k.place for k in known if k.spread != "stratified"]
+    other_places = [k.place for k in known if k.spread != "stratified"]
     with st.expander("More columns, and who knows what"):
         more = st.multiselect(
             "Further private columns",
@@ -128,9 +128,9 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
         )
         places = st.multiselect(
             "… or people of some places",
-            sorted({*PLACES, *elsewhere}),
-            elsewhere,
-            format_func=_name_place,
+            sorted({*PLACES, *other_places}),
+            other_places,
+            format_func=_format_place,
             key=f"places-{key}",
             help="Who knows the most linked people, or everybody of a circle, may find more, or "
             "less, than one who knows as many at random.",
@@ -154,7 +154,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
     )
 
 
-def _name_place(text: str) -> str:
+def _format_place(text: str) -> str:
     spread, _, share = text.partition(":")
     who = "people with many links rather" if spread == "degree" else "some communities"
     return f"{float(share):.0%}, {who}"

@@ -37,7 +37,7 @@ def store(tmp_path, database):
     store.close()
 
 
-def name_nodes(graph: Graph) -> Graph:
+def format_nodes(graph: Graph) -> Graph:
     """The same graph of people with names."""
     return replace(graph, node_ids=tuple(f"person {node}" for node in graph.node_ids))
 
@@ -180,7 +180,7 @@ VARIANTS = {
 
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_the_same_data_in_another_guise_is_the_same_lineage(store, graph, name):
-    graph = name_nodes(graph)
+    graph = format_nodes(graph)
     variant = VARIANTS[name](graph)
     assert variant.content_hash != graph.content_hash
     enter_release(store, graph, "first", "2026", RELEASE, 4.0)
@@ -204,7 +204,7 @@ def test_other_data_with_the_same_numbers_for_people_is_counted_apart(store, gra
 
 
 def test_a_graph_that_two_lineages_share_makes_them_one(store, graph):
-    graph = name_nodes(graph)
+    graph = format_nodes(graph)
     halves = [graph.subgraph(np.arange(20)), graph.subgraph(np.arange(20, 40))]
     for number, half in enumerate(halves):
         enter_release(store, half, f"half {number}", "2026", RELEASE, 4.0)
@@ -225,7 +225,7 @@ def test_only_a_named_lineage_joins_what_no_likeness_does_and_naming_splits_noth
 
 
 def test_an_approver_sets_a_graph_apart_on_the_record(store, graph):
-    graph = name_nodes(graph)
+    graph = format_nodes(graph)
     edited = VARIANTS["a link more"](graph)
     enter_release(store, graph, "a", "2026", RELEASE, None)
     with pytest.raises(InputError, match="say why"):

@@ -5,7 +5,7 @@
 
 10 % of the links are sensitive and hidden, another 10 % are held back for testing; each split
 draws both anew. Per release: the strongest of the attackers who do not know the defense, and of
-the same attackers who replay it on the release, each by AUC with the TPR at 1 % false alarms of
+the same attackers who replay it on the release, each by AUC with the TPR at 1 % FPR of
 that attacker; link prediction, F1 and CPU seconds. Means over the splits, with the standard
 deviation of the AUC. Rows are printed as they come and kept in --out (JSON lines).
 """

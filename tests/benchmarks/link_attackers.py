@@ -8,7 +8,7 @@ others rather than their own, degrees uneven; `indefinite`, a latent space in wh
 directions repel; `households`, cliques of two to five, workplaces and hubs; `customers`, people
 and shops, whose links close no triangle; `features`, links by an arbitrary symmetric form of eight
 features; or a graph of the catalogue. 10 % of the links are hidden. Cells are AUC / TPR at 1 %
-false alarms / CPU seconds, means over the splits. The attacker from outside hides 12 % of what is
+FPR / CPU seconds, means over the splits. The attacker from outside hides 12 % of what is
 left in four rounds, six non-links for each, and grows trees on counts of paths up to three steps,
 PageRank, products and distances of spectral embeddings of two matrices at six ranks, densities
 between clusters at five sizes, steps apart, and products and differences of features.

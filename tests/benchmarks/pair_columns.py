@@ -5,7 +5,7 @@
 
 10 % of the links are withheld. The attacker learns on one shadow release from all columns, from all
 but those whose names contain none of the groups' words (`before`), and from these and one group
-each. AUC / TPR at 1 % false alarms on the withheld links, and the AUC on its own secrets, by which
+each. AUC / TPR at 1 % FPR on the withheld links, and the AUC on its own secrets, by which
 an attacker can choose.
 """
 

@@ -68,7 +68,7 @@ def test_defense_names_who_finds_least_at_few_false_alarms_before_the_headline()
         results.loc[few, column] = column_values[few]
     text = answers.answer_defense(results, "link")
     first, _, second = text.partition("By the whole ranking")
-    assert "finds 0.40 [0.40, 0.40] at 1 % false alarms on the original" in first
+    assert "finds 0.40 [0.40, 0.40] at 1 % FPR on the original" in first
     assert "strength = 0.5" in first
     assert "strength = 0.9" not in first
     assert "strength = 0.9" in second

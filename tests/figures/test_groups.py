@@ -8,7 +8,7 @@ import pytest
 
 from core.audit.view import NODE_COLUMNS
 from core.findings.groups import (
-    _name_groups,
+    _format_groups,
     answer_groups,
     compute_group_advantage,
     compute_largest_gap,
@@ -76,4 +76,4 @@ def test_a_gap_by_chance_is_called_one():
     ],
 )
 def test_numbers_are_named_in_as_few_digits_as_tell_them_apart(classes, names):
-    assert list(_name_groups(classes)) == (names or classes)
+    assert list(_format_groups(classes)) == (names or classes)

@@ -13,7 +13,7 @@ from core.figures.ranking import attack_ranking
 from core.figures.tradeoff import tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings import answers
-from core.findings.inverted_scores import MARK, invert_scores, say_strength
+from core.findings.inverted_scores import MARK, describe_strength, invert_scores
 from core.findings.release_table import compute_release_table
 from core.findings.tables import compute_worst_attacks, select_results
 from core.findings.tradeoff import compute_tradeoff, find_best_release
@@ -81,7 +81,7 @@ def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
     assert "did not beat" not in text
     only = results[results.release != RELEASES[1]]
     assert "brings it to 0.70 [0.67, 0.73] inverted (by" in answers.answer_defense(only, "link")
-    assert say_strength("auc", "0.70 inverted") == (
+    assert describe_strength("auc", "0.70 inverted") == (
         "(inverted) is right in 0.70 of the comparisons (a guess: in half)"
     )
     defense = answers.answer_defense(results, "link")

@@ -45,7 +45,7 @@ def test_equal_auc_and_thrice_the_rate_at_few_false_alarms_beats_the_null():
     )
     text = answers.answer_attack(make_audit(scores, LINKS).results, "link")
     first, _, rest = text.partition(". ")
-    assert "it finds 0.37 [0.36, 0.38] at 0.1 % false alarms" in first
+    assert "it finds 0.37 [0.36, 0.38] at 0.1 % FPR" in first
     assert "0.32 [0.30, 0.33] above the best baseline attacker, Degree product (0.053" in first
     assert "did not beat" not in first
     assert "By the whole ranking" in rest
@@ -66,7 +66,7 @@ def test_beaten_by_nothing_is_said_of_every_metric():
     scores = make_scores(auc_best=0.6, auc_null=0.75, tpr_best=0.1, tpr_null=0.2)
     text = answers.answer_attack(make_audit(scores, LINKS).results, "link")
     assert "**did not beat**" in text
-    assert "Nor is it clearly above by “Found at 1 % false alarms”" in text
+    assert "Nor is it clearly above by “TPR at 1 % FPR”" in text
     assert not any(
         c.beats for c in compare_with_baseline(make_audit(scores, LINKS).results, "link")
     )
@@ -85,7 +85,7 @@ def test_tradeoff_of_the_harmless_threat_does_not_recommend_what_the_other_refus
     table = compute_tradeoff(view.results, "auc", "node_classification_auc", threat="attribute")
     text = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc", refused)
     assert "**Random deletion (strength = 0.9)**" in text
-    assert "Original (Withheld links found at 1 % false alarms: 0.43" in text
+    assert "Original (Withheld links: TPR at 1 % FPR: 0.43" in text
     alone = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
     assert "**Original**" not in alone
 

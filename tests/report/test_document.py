@@ -28,7 +28,7 @@ from tests.oracles.graphs import two_communities
 needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
 
 
-def name_nodes(graph: Graph, names: tuple[str, ...]) -> Graph:
+def format_nodes(graph: Graph, names: tuple[str, ...]) -> Graph:
     return Graph.from_pairs(
         graph.edges,
         graph.num_nodes,
@@ -43,7 +43,7 @@ def name_nodes(graph: Graph, names: tuple[str, ...]) -> Graph:
 def view() -> AuditView:
     """Ids that cannot be mistaken for any other word of the report."""
     graph = two_communities()
-    return make_view(name_nodes(graph, tuple(f"person{i:02d}x" for i in range(40))))
+    return make_view(format_nodes(graph, tuple(f"person{i:02d}x" for i in range(40))))
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +269,7 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
     )
     graph = two_communities()
     names = (*hostile, *(f"v{i}" for i in range(30)))
-    view = make_view(replace(name_nodes(graph, names), name="#set page(fill: red) 漢"))
+    view = make_view(replace(format_nodes(graph, names), name="#set page(fill: red) 漢"))
     is_other = ~view.nodes.node.isin(hostile)
     worst_first = view.nodes.assign(
         risk=view.nodes.risk.where(is_other, 0.999),

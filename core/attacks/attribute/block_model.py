@@ -68,7 +68,9 @@ class BlockModelAttack(AttributeAttack):
         given = parse_shares(self.class_shares) if self.class_shares else None
 
         def infer(codes: np.ndarray) -> np.ndarray:
-            return name_all([blocks.chances for blocks in found], codes, threat.num_classes, given)
+            return format_all(
+                [blocks.chances for blocks in found], codes, threat.num_classes, given
+            )
 
         held_out = np.full((len(observed), threat.num_classes), np.nan)
         for rest, fold in hold_out(observed, draw_folds(observed, 5, context.rng("folds"))):
@@ -78,7 +80,7 @@ class BlockModelAttack(AttributeAttack):
         return ClassProbabilities(infer(observed), {"blocks": count}, held_out)
 
 
-def name_all(
+def format_all(
     models: list[np.ndarray], observed: np.ndarray, num_classes: int, given: np.ndarray | None
 ) -> np.ndarray:
     """(n, C) by several models' (n, B) blocks, each as far as it predicts the known people.
@@ -86,7 +88,7 @@ def name_all(
     given  (C,) class shares from elsewhere; None: those of the known people, with one
            pseudo-count a class and the error of so small a sample
     """
-    from core.models.blocks import name_blocks
+    from core.models.blocks import label_blocks
 
     known = observed != MISSING
     counts = np.bincount(observed[known], minlength=num_classes) + 1.0
@@ -94,7 +96,7 @@ def name_all(
     spread = 0.0 if given is not None else float(np.sqrt(0.25 / counts.sum()))
     if not models:
         return np.tile(shares, (len(observed), 1))
-    namings = [name_blocks(chances, observed, shares, spread) for chances in models]
+    namings = [label_blocks(chances, observed, shares, spread) for chances in models]
     evidence = np.array([naming.evidence for naming in namings])
     parts = zip(softmax(evidence), models, namings, strict=True)
     mixed = sum(weight * chances @ naming.table for weight, chances, naming in parts)

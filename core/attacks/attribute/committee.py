@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from core.attacks.attribute.singles import BASELINE_ATTACKS, SINGLE_ATTACKS
-from core.attacks.base_predictions import recall_peer
+from core.attacks.base_predictions import recall_base_prediction
 from core.context import Context
 from core.graph import MISSING
 from core.methods import AttributeAttack
@@ -92,16 +92,18 @@ class Committee(AttributeAttack):
         Members that choose settings on known nodes held out have the latter from that search;
         others are run on parts of the known nodes.
         """
-        peer = context.peers.get(member.info.key)
+        base = context.base_predictions.get(member.info.key)
         whole = PartProgress(context.progress, step, self._num_members)
         count = 1 if member.holds_out else self.folds + 1
         inner = replace(
             context,
-            seed=context.child(member.info.key).seed if peer is None else peer.seed,
-            peers={},
+            seed=context.child(member.info.key).seed if base is None else base.seed,
+            base_predictions={},
             progress=PartProgress(whole, 0, count),
         )
-        found = recall_peer(member, threat, context) or member.infer(release, threat, inner)
+        found = recall_base_prediction(member, threat, context) or member.infer(
+            release, threat, inner
+        )
         held_out = found.held_out
         if held_out is None:
             outer = replace(inner, progress=whole)

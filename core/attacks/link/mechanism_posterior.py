@@ -56,7 +56,7 @@ class MechanismPosterior(LinkAttack):
 def compute_evidence(release: Release, pairs: np.ndarray) -> np.ndarray:
     """(k,) log likelihood ratio of each pair's weight in the release.
 
-    Several releases held at once come as one with weights: the share of them that has the link.
+    Several releases come as one with weights: the share of them that has the link.
     Weights of a single one are read as probabilities, and are evidence of at most ε either.
     """
     if not len(pairs):

@@ -58,7 +58,7 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
         return make_key(self.name, audit_id, node)
 
     @classmethod
-    def name_parts(cls, request: AdviceRequest) -> tuple[Any, ...]:
+    def format_parts(cls, request: AdviceRequest) -> tuple[Any, ...]:
         return (request.node,)
 
     @classmethod

@@ -29,7 +29,7 @@ from core.audit.threat_sampling import (
     limit_publisher_knowledge,
     select_attacker,
 )
-from core.context import Context, Peer, SharedWork
+from core.context import BasePrediction, Context, SharedWork
 from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.graph import Graph
@@ -179,7 +179,7 @@ def _compute_with_retries(
             progress=progress,
             memory_budget=size,
             shared=_shared,
-            peers=_meet_members(store, spec, cell),
+            base_predictions=_meet_members(store, spec, cell),
         )
         try:
             return compute_cell(store, spec, cell, context), chosen, note
@@ -192,14 +192,16 @@ def _compute_with_retries(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _meet_members(store: Store, spec: AuditSpec, cell: Cell) -> dict[str, Peer]:
+def _meet_members(store: Store, spec: AuditSpec, cell: Cell) -> dict[str, BasePrediction]:
     """What an attack is made of, with what their own cells left, where they are done."""
     seeds = make_member_seeds(spec, cell)
     met = {}
     for name, key in zip(seeds, cell.members, strict=True):
         row = store.find_job(key)
         is_there = row is not None and row.state is State.DONE and files.is_whole(store.home, key)
-        met[name] = Peer(seeds[name], files.load_cell(store.home, key) if is_there else None)
+        met[name] = BasePrediction(
+            seeds[name], files.load_cell(store.home, key) if is_there else None
+        )
     return met
 
 

@@ -73,7 +73,7 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
         return self.submit(request, audit_id, release=release)
 
     @classmethod
-    def name_parts(cls, request: ClaimRequest) -> tuple[Any, ...]:
+    def format_parts(cls, request: ClaimRequest) -> tuple[Any, ...]:
         return request.release, request.trials
 
     @classmethod

@@ -109,7 +109,7 @@ class Jobs(ABC, Generic[Request, Run]):
         """A row as pages read it; `state` is the row's, or INTERRUPTED where its owner died."""
 
     @classmethod
-    def name_parts(cls, request: Request) -> tuple[Any, ...] | None:
+    def format_parts(cls, request: Request) -> tuple[Any, ...] | None:
         """What tells requests of one audit apart; None: each is a job of its own."""
         return None
 
@@ -155,7 +155,7 @@ class Jobs(ABC, Generic[Request, Run]):
 
     def find_key(self, request: Request, audit_id: str | None) -> str:
         """Under which key such a job is stored."""
-        parts = self.name_parts(request)
+        parts = self.format_parts(request)
         if parts is None:
             return f"{Seed.from_entropy().root:032x}"[:20]
         return make_key(self.name, audit_id, *parts)

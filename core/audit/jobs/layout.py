@@ -62,7 +62,7 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
         return Layout(arrays["positions"], arrays["communities"])
 
     @classmethod
-    def name_parts(cls, request: LayoutRequest) -> tuple[Any, ...]:
+    def format_parts(cls, request: LayoutRequest) -> tuple[Any, ...]:
         return request.graph_hash, request.version
 
     @classmethod

@@ -29,7 +29,7 @@ def describe_version() -> str:
     return f"{minor}, {dask}, {content.hexdigest()[:12]}"
 
 
-def tell_version() -> str:
+def format_version() -> str:
     """What the process says that is asked; by its name, whatever stands for it here."""
     return describe_version()
 
@@ -37,7 +37,7 @@ def tell_version() -> str:
 async def check_scheduler(client: Client, address: str) -> None:
     """InputError where the scheduler does not run this version; for asynchronous clients."""
     try:
-        theirs = await client.run_on_scheduler(tell_version)
+        theirs = await client.run_on_scheduler(format_version)
     except Exception as error:  # whatever its unpickling raises
         theirs = f"{type(error).__name__}: {error}"
     compare_versions(theirs, address)

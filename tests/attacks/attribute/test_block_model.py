@@ -9,13 +9,13 @@ import pytest
 from pydantic import ValidationError
 from scipy.special import beta
 
-from core.attacks.attribute.block_model import BlockModelAttack, name_all, parse_shares
+from core.attacks.attribute.block_model import BlockModelAttack, format_all, parse_shares
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Attribute, Graph
 from core.measures.ranking import measure_class_probabilities
-from core.models.blocks import _learn, name_blocks
+from core.models.blocks import _learn, label_blocks
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
@@ -99,7 +99,7 @@ def test_what_is_learned_of_a_block_is_the_beta_binomial():
 
 def test_nobody_known_and_equal_blocks_leave_the_shares():
     chances = np.repeat(np.eye(2), 50, axis=0)
-    found = name_blocks(chances, np.full(100, -1), np.array([0.5, 0.5]))
+    found = label_blocks(chances, np.full(100, -1), np.array([0.5, 0.5]))
     np.testing.assert_allclose(found.table, 0.5)
     assert found.evidence == pytest.approx(0.0)
 
@@ -108,7 +108,7 @@ def test_a_block_that_nobody_is_known_of_is_named_by_what_is_left():
     chances = np.repeat(np.eye(3), 30, axis=0)
     observed = np.full(90, -1)
     observed[[0, 1, 2]], observed[[30, 31, 32]] = 0, 1
-    table = name_blocks(chances, observed, np.full(3, 1 / 3)).table
+    table = label_blocks(chances, observed, np.full(3, 1 / 3)).table
     assert table.argmax(axis=1).tolist() == [0, 1, 2]
     assert 0.4 < table[2, 2] < table[0, 0]
 
@@ -119,7 +119,7 @@ def test_more_known_people_make_surer():
     for count in (1, 3, 10, 30):
         observed = np.full(100, -1)
         observed[:count], observed[50 : 50 + count] = 0, 1
-        sure.append(name_blocks(chances, observed, np.array([0.5, 0.5])).table[0, 0])
+        sure.append(label_blocks(chances, observed, np.array([0.5, 0.5])).table[0, 0])
     assert sure == sorted(sure)
     assert sure[0] < 0.9 < sure[-1]
 
@@ -127,7 +127,7 @@ def test_more_known_people_make_surer():
 def test_many_blocks_of_many_classes_are_named_one_by_one():
     chances = np.repeat(np.eye(8), 10, axis=0)
     observed = np.repeat(np.arange(8) % 6, 10)
-    table = name_blocks(chances, observed, np.full(6, 1 / 6)).table
+    table = label_blocks(chances, observed, np.full(6, 1 / 6)).table
     assert table.argmax(axis=1).tolist() == [0, 1, 2, 3, 4, 5, 0, 1]
 
 
@@ -136,9 +136,9 @@ def test_the_model_that_predicts_the_known_people_is_trusted():
     codes = np.arange(200) % 2
     telling, noise = np.eye(2)[codes], rng.dirichlet(np.ones(5), 200)
     observed = np.where(np.arange(200) < 20, codes, -1)
-    found = name_all([noise, telling], observed, 2, None)
+    found = format_all([noise, telling], observed, 2, None)
     assert (found.argmax(axis=1) == codes).all()
-    only = name_all([noise], observed, 2, None)
+    only = format_all([noise], observed, 2, None)
     assert np.abs(only - 0.5).max() < 0.2
 
 

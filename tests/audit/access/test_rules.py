@@ -34,7 +34,7 @@ RELATIONS = {"own": "i ada", "shared": "i gil", "withdrawn": "i wil", "other": "
 
 TABLE = """
 part        verbs                                        own       shared    withdrawn other
-service     close tell_trouble warm_up                   -         -         -         -
+service     close format_trouble warm_up                   -         -         -         -
 service     find_device_title rest load_time_model       analyst   analyst   analyst   analyst
 service     save_graph find_same_audit list_audits       analyst   analyst   analyst   analyst
 service     load_graph find_relative estimate_time       analyst   analyst   approver  approver
@@ -53,7 +53,7 @@ layouts     start find load stop                         analyst   analyst   app
 *           get list wait                                analyst   analyst   approver  approver
 *           cancel cancel_all                            analyst   admin     admin     admin
 *           submit find_key close compute read           -         -         -         -
-*           name_parts uses_gpu forget_graph             -         -         -         -
+*           format_parts uses_gpu forget_graph             -         -         -         -
 team        welcome open_token record is_shared          -         -         -         -
 team        list_people find_person find_names           analyst   analyst   analyst   analyst
 team        share_audit unshare_audit                    analyst   admin     admin     admin
