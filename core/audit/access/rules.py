@@ -149,7 +149,7 @@ def _list_jobs(kind: str) -> dict[str, Rule]:
         "cancel_all": _change("audit_id", f"cancel all {kind}"),
         "wait": _read_job(kind),
         **dict.fromkeys(("submit", "find_key", "close", "compute", "read"), MACHINE),
-        **dict.fromkeys(("name_parts", "uses_gpu", "forget_graph"), MACHINE),
+        **dict.fromkeys(("format_parts", "uses_gpu", "forget_graph"), MACHINE),
     }
 
 
@@ -163,7 +163,7 @@ READ_GRAPH = Rule(lambda permissions, arguments: permissions.read_graph(argument
 RULES: dict[str, dict[str, Rule]] = {
     "": {
         "close": MACHINE,
-        "tell_trouble": MACHINE,
+        "format_trouble": MACHINE,
         "warm_up": MACHINE,
         "rest": ANYONE,
         "find_device_title": ANYONE,
