@@ -143,9 +143,7 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
         title = method_title(attack)
         if not row.withheld > 0:
             lines.append(f"By {title}; its links were withheld in other splits than the first")
-        elif row.ends > row.others and getattr(
-            parse_method(split_id(attack)[0]), "is_local", False
-        ):
+        elif row.ends > row.others and _scores_contacts(attack):
             lines.append(
                 f"{row.withheld:.0f} of {row.links:.0f} links withheld in the first split; their "
                 f"other ends share {format_number(row.ends)} contacts with it, strangers "

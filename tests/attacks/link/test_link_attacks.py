@@ -11,10 +11,11 @@ import pytest
 
 from core.attacks.link import LINK_ATTACKS
 from core.context import Context
+from core.defenses.edge_rand import EdgeRand
 from core.graph import Graph
 from core.release import Release
 from core.seeding import Seed
-from core.threats import LinkThreat
+from core.threats import LinkThreat, Threats
 from tests.oracles.graphs import GRAPHS, make_threats
 
 QUICK = json.loads((Path(__file__).parents[2] / "contract" / "quick.json").read_text())
@@ -24,11 +25,21 @@ def make_quick(method):
     return method(**QUICK.get(method.info.key, {}))
 
 
+def make_release(method, graph, threat):
+    """The graph itself, or links flipped with a known probability for an attack that asks it."""
+    release = Release(graph)
+    if make_quick(method).supports(release, threat):
+        release = EdgeRand(epsilon=4.0).publish(graph, Threats(graph), Context(Seed(1)))
+    assert make_quick(method).supports(release, threat) is None
+    return release
+
+
 @pytest.mark.parametrize("method", LINK_ATTACKS, ids=lambda m: m.info.key)
 @pytest.mark.parametrize("name", ["weighted", "two_communities"])
 def test_scores_follow_their_pairs_in_any_order_and_direction(method, name):
     threats = make_threats(GRAPHS[name]())
-    release, threat = Release(threats.visible), threats.link
+    threat = threats.link
+    release = make_release(method, threats.visible, threat)
     scores = make_quick(method).score(release, threat, Context(Seed(2))).scores
     # Pairs shuffled, every other one inverted, and hidden and absent ones exchanged.
     order = np.random.default_rng(0).permutation(len(threat.pairs))
@@ -58,5 +69,6 @@ def test_no_pairs_give_no_scores(method):
     threats = make_threats(GRAPHS["two_communities"]())
     none = np.empty((0, 2), np.int64)
     threat = replace(threats.link, hidden=none, absent=none)
-    scores = make_quick(method).score(Release(threats.visible), threat, Context(Seed(0))).scores
+    release = make_release(method, threats.visible, threat)
+    scores = make_quick(method).score(release, threat, Context(Seed(0))).scores
     assert scores.shape == (0,)
