@@ -129,20 +129,29 @@ def list_scenarios(spec: AuditSpec) -> list[ListedScenario]:
 
 
 def _list_own_scenarios(spec: AuditSpec, method: str, attack: Method) -> Iterator[Scenario]:
-    """The scenarios of one attack: the standard one first, then those of who knows more."""
-    knowledge, plain = spec.knowledge, Scenario(method, _DEFAULT_THREATS[attack.kind])
-    if isinstance(attack, LinkAttack) and "included" in attack.threats:
-        plain = Scenario(method, "included")
-        if not spec.attacks_released_links:
-            return
-    yield plain
-    if knowledge.adaptive and plain.threat != "identity" and not attack.info.is_baseline:
-        yield replace(plain, knowledge=ADAPTIVE)
-    if isinstance(attack, AttributeAttack):
-        yield from _list_attribute_scenarios(spec, plain, attack)
-    if isinstance(attack, LinkAttack) and attack.reads_several:
-        for several in knowledge.list_compositions(tuple(c.id for c in spec.defenses)):
-            yield replace(plain, knowledge=several)
+    """The scenarios of one attack, a threat after the other: the standard one first, then those
+    of who knows more."""
+    knowledge = spec.knowledge
+    for plain in _list_standard_scenarios(spec, method, attack):
+        yield plain
+        if knowledge.adaptive and plain.threat != "identity" and not attack.info.is_baseline:
+            yield replace(plain, knowledge=ADAPTIVE)
+        if isinstance(attack, AttributeAttack):
+            yield from _list_attribute_scenarios(spec, plain, attack)
+        if isinstance(attack, LinkAttack) and attack.reads_several:
+            for several in knowledge.list_compositions(tuple(c.id for c in spec.defenses)):
+                yield replace(plain, knowledge=several)
+
+
+def _list_standard_scenarios(spec: AuditSpec, method: str, attack: Method) -> list[Scenario]:
+    """One for each threat of the attack that the audit asks about."""
+    if not isinstance(attack, LinkAttack):
+        return [Scenario(method, _DEFAULT_THREATS[attack.kind])]
+    is_released = "included" in attack.threats and spec.attacks_released_links
+    found = [Scenario(method, "included")] if is_released else []
+    if "link" in attack.threats and (spec.threats.has_links or not found):
+        found.insert(0, Scenario(method, "link"))
+    return found
 
 
 def _list_attribute_scenarios(

@@ -172,12 +172,13 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
         st.header(title, anchor=False)
         st.caption(promise if usable[kind] else missing)
         for method in list_methods(kind):  # type: ignore[arg-type]
-            if method not in inside:
+            if method not in inside or "link" in getattr(method, "threats", ()):
                 choices += _show_attack(method, usable[kind])
     knowledge = _show_knowledge()
     asked = ("released_links", "composition", "hold_every_defense")
     if choices and any(knowledge[name] for name in asked):
-        choices += [MethodChoice(key=m.info.key) for m in inside]
+        chosen = {choice.key for choice in choices}
+        choices += [MethodChoice(key=m.info.key) for m in inside if m.info.key not in chosen]
     return choices, knowledge
 
 

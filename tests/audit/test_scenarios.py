@@ -51,6 +51,24 @@ def test_random_streams_keep_the_names_that_results_came_from(text: str, stream:
     assert Scenario.parse(text).stream == stream
 
 
+@pytest.mark.parametrize(
+    ("threats", "expected"),
+    [
+        ({"hide_links": 0.1}, ["denoising"]),
+        ({"hide_links": 0.1, "released_links": True}, ["denoising", "denoising@included"]),
+        ({"released_links": True}, ["denoising@included"]),
+    ],
+)
+def test_an_attack_on_both_kinds_of_links_runs_on_what_is_asked(threats, expected) -> None:
+    spec = AuditSpec(
+        graph_name="people",
+        graph_hash="0" * 64,
+        attacks=(MethodChoice(key="denoising"),),
+        **threats,
+    )
+    assert [scenario.id for _, _, scenario in list_scenarios(spec)] == expected
+
+
 def test_threats_of_links_are_told_apart() -> None:
     assert Scenario.parse("adamic_adar").threat == "link"
     included = Scenario.parse("adamic_adar@included+adaptive")

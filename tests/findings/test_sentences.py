@@ -381,12 +381,13 @@ def plant(sentence: str) -> list[str]:
     return found
 
 
-def test_fifty_random_audits_have_no_false_sentence() -> None:
-    for seed in range(50):
+def test_random_audits_have_no_false_sentence() -> None:
+    for seed in range(25):
         check_world(seed)
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_two_thousand_random_audits_have_no_false_sentence() -> None:
     for seed in range(2_000):
         check_world(seed)

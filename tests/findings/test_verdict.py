@@ -15,9 +15,9 @@ from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies
 from core.findings.verdict import SEVERITY, find_least_severe, judge
 from core.release import ORIGINAL, Guarantee
-from core.report.closing import _list_choices
 from core.report.material import Material
 from core.report.options import ReportOptions
+from core.report.verdict import _list_choices
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 ATTACKS = list_attack_keys()
