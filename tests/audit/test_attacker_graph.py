@@ -11,7 +11,7 @@ import pytest
 import core.cli.main as command
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
 from core.audit.export import describe_audit
-from core.audit.knowledge import Shadow
+from core.audit.knowledge import STANDARD, Shadow
 from core.audit.plan import plan_audit
 from core.audit.prepared import (
     PreparedAudit,
@@ -58,7 +58,7 @@ def test_one_case_more_and_the_others_stay_as_they_were():
     assert len(new) == 1
     (name,) = new.values()
     scenario = Scenario.parse(name)
-    assert (scenario.knowledge, scenario.threat) == ("transfer", "attribute")
+    assert (scenario.knowledge, scenario.threat) == (Shadow(), "attribute")
     assert scenario.id == name
     assert [c.id for _, _, c in list_scenarios(spec)].count(name) == 1
     again = plan_audit(PreparedAudit.build(make_spec(shadow_graph="0" * 64), GRAPH, None, OTHER))
@@ -78,7 +78,8 @@ def test_what_is_learned_there_is_renewed_apart(monkeypatch):
 
 
 def test_the_other_graph_is_needed_and_deleted_with_the_audit(tmp_path):
-    assert list_graphs("a", {"shadow_graph": "b"}) == ["a", "b"]
+    fields = make_spec(shadow_graph="b").model_dump(mode="json")
+    assert list_graphs("a", fields) == ["a", "b"]
     store = Store(tmp_path)
     store.save_graph(GRAPH)
     held = store.save_graph(OTHER)
@@ -196,7 +197,7 @@ def test_a_node_table_may_hold_another_private_column_alone(tmp_path, capsys, au
 
 def test_the_command_line_says_what_is_wrong_in_one_line(files, tmp_path, capsys, audit_home):
     strangers = tmp_path / "s.csv"
-    strangers.write_text("a,b\nanna,ben\nben,cleo\n")
+    strangers.write_text("source,target\nanna,ben\nben,cleo\n")
     arguments = ["audit", "--graph", files / "own.graphml", "--private", "seniority"]
     arguments += ["--repeats", "1", "--out", tmp_path / "o", "--shadow-graph"]
     for given in ([strangers], [tmp_path / "missing.csv"], [strangers, strangers, strangers]):
@@ -250,9 +251,7 @@ def test_a_column_that_the_other_graph_lacks_is_left_out():
 def test_a_spec_that_names_no_columns_teaches_the_first():
     old = make_spec(**MORE)
     assert old.knowledge.shadow_columns is None
-    assert list(list_taught(plan_audit(PreparedAudit.build(old, GRAPH, None, OTHER)))) == [
-        "transfer"
-    ]
+    assert list(list_taught(plan_audit(PreparedAudit(old, GRAPH, None, OTHER)))) == ["transfer"]
     single = make_spec(shadow_graph=OTHER.content_hash)
     assert PreparedAudit.build(single, GRAPH, None, OTHER).spec == single
     first_alone = without("affiliation", "label")
@@ -289,7 +288,7 @@ def test_who_is_taught_knows_the_same_people_here():
     assert {"seniority", "affiliation", "label"} <= threats.shadow_graph.attributes.keys()
     plain, taught = (
         select_attacker(spec, Scenario("gcn", "attribute", "affiliation", knows), 0, threats)
-        for knows in ("", "transfer")
+        for knows in (STANDARD, Shadow())
     )
     assert taught.attribute.attribute.name == "affiliation"
     np.testing.assert_array_equal(plain.attribute.known, taught.attribute.known)

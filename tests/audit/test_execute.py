@@ -232,7 +232,6 @@ def test_progress_and_curves_reach_the_store_and_a_flag_stops(tmp_path, graph, m
     assert (row.progress, row.message) == (0.25, "training")
     assert len(row.curves["loss"]) <= MAX_CURVE_POINTS + 1
     assert row.curves["loss"][-1] == [999, 0.001]
-    flag.parent.mkdir(parents=True)
     flag.touch()
     time.sleep(2 * StoredProgress.CHECK_EVERY_S)
     with pytest.raises(RunCancelled):

@@ -79,7 +79,7 @@ def test_only_named_attacks_and_the_null_attackers_run(tmp_path, capsys, audit_h
 
 
 def write_links(path, names):
-    path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in pairwise(names)))
+    path.write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in pairwise(names)))
     return path
 
 
