@@ -46,7 +46,7 @@ def list_attacks(costs: list[str]) -> list[str]:
     try:
         from core.registry import list_methods
     except ImportError:  # where it was before
-        from core.registry import list_methods  # type: ignore[attr-defined, no-redef]
+        from core.methods import list_methods  # type: ignore[attr-defined, no-redef]
 
     kinds = ("link_attack", "attribute_attack")
     methods = [method for kind in kinds for method in list_methods(kind)]  # type: ignore[arg-type]
