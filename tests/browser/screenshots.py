@@ -24,10 +24,11 @@ from tests.browser.driver import settle
 from tests.conftest import BROWSER
 
 ROOT = Path(__file__).parents[2]
-AUDIT = """audit --graph social --private affiliation --hide-links 0.1 --attack quick --attack gps
+AUDIT = """audit --graph social --private affiliation --hide-links 0.1 --attack quick
     --defense random_deletion:strength=0.3 --defense edge_rand:epsilon=6
-    --defense random_rewiring --policy partner --repeats 3"""
-SETTLE_MS = 3000
+    --defense random_rewiring --policy partner --repeats 2"""
+SETTLE_MS = 15_000
+"""For charts, which are drawn after the page."""
 
 
 def main() -> None:
