@@ -29,7 +29,7 @@ def load_example(page: Page) -> None:
     """Open the generated network."""
     open_page(page, "", "Overview")
     pick(page, "Try an example")
-    choose(page, "Graph", "Social network: 1,000 nodes")
+    choose(page, "Graph", "Generated social network: 1,000 nodes, 11,928 links")
     press(page, "Load ")
     settle(page, "Data")
 
