@@ -76,7 +76,7 @@ def test_the_table_has_a_row_a_release_and_a_column_a_limit():
     assert wide.columns[1] == "Original"
     assert len(wide) == table.name.nunique()
     assert wide.shape[1] == 1 + len(RELEASES)
-    (row,) = wide[wide.Limit.str.startswith("Withheld links found at 1 % false")].itertuples()
+    (row,) = wide[wide.Limit.str.startswith("Withheld links: TPR at 1 % FPR")].itertuples()
     assert row.Original == "0.40 [0.39, 0.41] exceeded"
 
 

@@ -134,8 +134,8 @@ def test_the_decision_names_the_least_severe_release_and_the_original_may_be_it(
 def test_releases_are_compared_over_the_attackers_that_both_faced():
     """An attacker that the original never met must not make the release look worse."""
     scores = make_scores(link=0.36, after=0.05)
-    scores[RELEASE, "gcn@aware", "auc"] = 0.5
-    scores[RELEASE, "adamic_adar@aware", "tpr_at_fpr_0.01"] = 0.6
+    scores[RELEASE, "gcn@adaptive", "auc"] = 0.5
+    scores[RELEASE, "adamic_adar@adaptive", "tpr_at_fpr_0.01"] = 0.6
     summary = summarize_release(make_audit(scores, ATTACKS), RELEASE)
     assert "5 of 100" in summary.sentence
     assert summary.cards[0].value == "60 of 100"
