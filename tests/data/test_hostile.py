@@ -249,7 +249,6 @@ FOREIGN = {
     "a zip archive": "PK\x03\x04 a,b",
     "GraphML": '<?xml version="1.0"?>\n<graphml xmlns="x"><a b="c, d"/></graphml>',
     "GML": "graph [ node [ id 1 ] ]",
-    "a Matrix Market file": "%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n",
     "a Pajek file": "*Vertices 2\n1 a\n2 b\n*Edges\n1 2\n",
 }
 
