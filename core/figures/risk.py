@@ -40,6 +40,8 @@ from core.measures.node_risk import ADVANTAGE_LIMIT
 MAX_CELLS = 10_000
 """Of one panel; each is a transparent marker that can be clicked."""
 
+LABEL_PX, MARGINS_PX = 15, 150
+"""Height of a row's label, and of what surrounds the rows."""
 MAX_NAMED_ROWS = 50
 """Rows with the node's id beside them; more are numbered by rank."""
 
@@ -184,7 +186,8 @@ def _style_heatmap(
         hovermode="closest",
     )
     is_named = num_rows <= MAX_NAMED_ROWS and bool((first["first"] == first["last"]).all())
-    count = num_rows if is_named else min(num_rows, 8)
+    room = max((height - MARGINS_PX) // LABEL_PX, 2)
+    count = min(num_rows, room if is_named else 8)
     at = np.unique(np.linspace(0, num_rows - 1, count).round().astype(int))
     texts = [f"{first['first'][i]:,}" for i in at]
     if is_named:
