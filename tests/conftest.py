@@ -27,15 +27,6 @@ QUICK = ("algorithms", "cli", "measures", "oracles", "privacy")
 """Folders whose tests are quick, beside those at the top."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `pytest -m quick` runs: quick folders without what is slow in them."""
-    for item in items:
-        folder = item.path.relative_to(ROOT / "tests").parent.parts[:1]
-        is_long = any(map(item.get_closest_marker, ("slow", "browser", "nightly")))
-        if not is_long and (not folder or folder[0] in QUICK):
-            item.add_marker(pytest.mark.quick)
-
-
 def find_data_root() -> Path | None:
     """The folder of real graphs: AUDIT_DATA, or the shared data beside the project."""
     for candidate in (os.environ.get("AUDIT_DATA"), ROOT.parent / "shared" / "data"):
@@ -73,7 +64,17 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+def _mark_quick(items: list[pytest.Item]) -> None:
+    """Mark what `pytest -m quick` runs: quick folders without what is slow in them."""
+    for item in items:
+        folder = item.path.relative_to(ROOT / "tests").parent.parts[:1]
+        is_long = any(map(item.get_closest_marker, ("slow", "browser", "nightly")))
+        if not is_long and (not folder or folder[0] in QUICK):
+            item.add_marker(pytest.mark.quick)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    _mark_quick(items)
     has_gpu: bool | None = None
     for item in items:
         if item.get_closest_marker("gpu"):

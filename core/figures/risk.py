@@ -40,7 +40,7 @@ from core.measures.node_risk import ADVANTAGE_LIMIT
 MAX_CELLS = 10_000
 """Of one panel; each is a transparent marker that can be clicked."""
 
-LABEL_PX, MARGINS_PX = 15, 150
+LABEL_PX, MARGINS_PX = 26, 150
 """Height of a row's label, and of what surrounds the rows."""
 MAX_NAMED_ROWS = 50
 """Rows with the node's id beside them; more are numbered by rank."""
