@@ -22,7 +22,8 @@ from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store.database import Store
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
 from core.cli import listing
-from core.cli.arguments import build_spec, load_input, split_private
+from core.cli.arguments import load_input, split_private
+from core.cli.audit_spec import build_spec
 from core.data.catalogue import load_dataset
 from core.registry import list_methods
 from tests.oracles.broken import make_half_noise

@@ -18,7 +18,6 @@ from core.models.shadow_graph import join_graphs, learn_from_neighbours, transla
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
-from tests.benchmarks.transfer import take
 from tests.oracles.graphs import plant_blocks
 
 QUICK = NeighbourhoodClassifier(trees=60, folds=3)
@@ -65,7 +64,7 @@ def test_half_of_a_real_graph_teaches_the_other_half(data_root, monkeypatch):
     graph = load_dataset("nba").graph.with_private("country")
     for seed in (0, 1):
         order = np.random.default_rng(seed).permutation(graph.num_nodes)
-        halves = [take(graph, np.sort(part)) for part in np.array_split(order, 2)]
+        halves = [graph.subgraph(np.sort(part)) for part in np.array_split(order, 2)]
         assert find_auc(*halves, "country") > 0.65
 
 
