@@ -145,9 +145,7 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
 def _start(answers: Answers, preset: Preset, defenses: list[str]) -> None:
     fields = make_fields(answers, preset, defenses)
     session.set_threats(
-        private=fields["private"],
-        utility=fields["utility"],
-        mode="share" if fields["hide_links"] else "none",
+        **{name: fields[name] for name in ("private", "utility", "hide_links", "sensitive_links")},
         way="share" if fields["hide_links"] else "none",
     )
     st.session_state["threat_form"] = st.session_state.get("threat_form", 0) + 1

@@ -182,11 +182,12 @@ def _wait_for_verdict(page: Page) -> None:
 
 
 def _find_release(page: Page) -> str:
-    """The first release that the verdict does not refuse."""
-    titles = page.get_by_test_id("stMain").locator("summary").all_inner_texts()
-    found = [title for title in titles if re.search(r": (publish|review)", title)]
-    assert found, titles
-    return found[0].rpartition(":")[0].split("\n")[-1].strip()
+    """The first defended release that the decision does not refuse, as the matrix says."""
+    rows = page.locator(".st-key-limits-matrix tr")
+    names, decisions = (rows.nth(i).locator("th, td").all_inner_texts()[2:] for i in (0, 1))
+    found = [n for n, d in zip(names, decisions, strict=True) if re.match("Publish|Review", d)]
+    assert found, (names, decisions)
+    return found[0]
 
 
 def _is_asked(page: Page) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.findings.facts import STATE_MARKS
+from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import DECISION_TITLES
@@ -205,3 +206,18 @@ def test_a_limit_can_be_read_in_figures(open_app: OpenApp, audit_id: str) -> Non
     app = open_tab(open_app("decision", audit=audit_id), "decision-tabs", "Each release")
     (limits,) = [t.value for t in app.table if "At most" in t.value.columns]
     assert {"State", "By"} <= set(limits.columns)
+
+
+def test_the_guide_starts_the_audit_that_it_describes(
+    open_app: OpenApp, example: str, audited, monkeypatch
+) -> None:
+    started = []
+    monkeypatch.setattr(audited[0], "start_audit", lambda spec: started.append(spec) or "a1")
+    app = open_app("decision", graph=example)
+    kept = [box.label.strip("*") for box in app.checkbox if str(box.key).startswith("guide-try-")]
+    app.button(key="guide-run").click().run()
+    (spec,) = started
+    assert spec.graph_hash == example
+    assert spec.threats.hide_links == 0.1
+    assert kept
+    assert set(kept) <= {release_title(defense.id) for defense in spec.defenses}
