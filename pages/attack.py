@@ -91,16 +91,15 @@ def _show_curves(view: AuditView, threat: Threat) -> None:
 
 def _show_knowledge(view: AuditView, threat: Threat) -> None:
     """Attackers who know the defense, who look at released links, who combine columns."""
-    sentences = list(cache.remember(view, lambda: knowing_more.answer_adaptive(view.results)))
+    results = view.results
+    sentences = list(cache.remember(view, lambda: knowing_more.answer_adaptive(results, threat)))
     if threat == "attribute":
         sentences += cache.remember(view, lambda: answer_private_columns(view))
-    if threat == "link" and (
-        odds := cache.remember(view, lambda: answers.answer_odds(view.results))
-    ):
+    if threat == "link" and (odds := cache.remember(view, lambda: answers.answer_odds(results))):
         sentences.append(odds)
-    table = cache.remember(view, lambda: knowing_more.tabulate_inside(view.results))
+    table = cache.remember(view, lambda: knowing_more.tabulate_inside(results))
     if len(table):
-        sentences += knowing_more.answer_inside(view.results)
+        sentences += knowing_more.answer_inside(results)
     if not sentences:
         st.caption(
             "Only the standard attacker was run. Adaptive attackers, released links and "

@@ -88,7 +88,7 @@ def run_advise(options: argparse.Namespace) -> int:
         memory_budget=compute_memory_budget(device),
     )
     advice = compute_advice(spec, graph, request, context)
-    lines = [describe_advice(advice).replace("**", "")]
+    lines = [describe_advice(advice)]
     lines += [f"{link.source}\t{link.target}" for link in advice.links]
     lines += [describe_advice_cost(advice)] if advice.links else []
     sys.stdout.write("\n".join(lines) + "\n")

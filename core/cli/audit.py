@@ -104,7 +104,7 @@ def describe_risk(view: AuditView) -> list[str]:
     texts = [text for pair in pairs for text in pair]
     texts.append(answer_groups(view.nodes, load_groups(view)))
     texts += answer_private_columns(view)
-    return [text.replace("**", "") for text in texts if text]
+    return [text for text in texts if text]
 
 
 def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:

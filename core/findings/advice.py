@@ -19,7 +19,7 @@ def describe_advice(advice: Advice) -> str:
     before = format_estimate(advice.estimate_risk(0))
     if not count:
         return (
-            f"**No link was found** whose hiding would lower the risk under {title}, "
+            f"No link was found whose hiding would lower the risk under {title}, "
             f"{before} over {advice.request.num_repeats} repeats."
         )
     links = "this link" if count == 1 else f"these {count} links"
@@ -27,11 +27,11 @@ def describe_advice(advice: Advice) -> str:
     after = format_estimate(advice.estimate_risk(count))
     ways = f"{title}, {advice.request.num_repeats} repeats with the same splits and seeds"
     if change.high is not None and change.high < 0:
-        head = f"**Hide {links}: {before} → {after}**"
+        head = f"Hide {links}: {before} → {after}"
     elif change.low is not None and change.low > 0:
-        head = f"Hiding {links} **makes it worse**: {before} → {after}"
+        head = f"Hiding {links} makes it worse: {before} → {after}"
     else:
-        head = f"Hiding {links} **does not help for sure**: {before} → {after}"
+        head = f"Hiding {links} does not help for sure: {before} → {after}"
     return (
         f"{head} ({ways}). The change is {format_estimate(change)}; without any attack the risk "
         f"is {format_number(advice.base)}, the share of its class."

@@ -101,7 +101,7 @@ def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe_lowest(worst: pd.DataFrame) -> str:
-    """ "finds 0.43 at 1 % FPR on the original; **X** brings it to 0.05 (by Y)."; "" where
+    """ "finds 0.43 at 1 % FPR on the original; X brings it to 0.05 (by Y)."; "" where
     there is nothing to compare. worst: of `compute_worst_attacks`, by release."""
     defended = worst[[r != ORIGINAL and not is_data_independent(str(r)) for r in worst.index]]
     if defended.empty or ORIGINAL not in worst.index:
@@ -119,7 +119,7 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
         if not is_clear(best, before):
             change += ", which is within the noise" + (" of both" if paired is None else "")
     said = describe_strength(before.metric, _strength(before))
-    return f"{said} on the original; **{release_title(str(best_id))}** {change}."
+    return f"{said} on the original; {release_title(str(best_id))} {change}."
 
 
 def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
@@ -133,7 +133,7 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
     sentences = []
     for row in table[table.release == first].itertuples():
         text = (
-            f"On the {release_title(first).lower()}, **{row.exposed:,} of {row.n:,}** people "
+            f"On the {release_title(first).lower()}, {row.exposed:,} of {row.n:,} people "
             f"({format_percent(row.share)}) are exposed to attacks on {_format_secret(row)}: "
             f"{row.attacks} ({row.how}) gains more than {limit:g} over the base rate on "
             f"{'them' if row.exposed else 'nobody'}, and {_gain(row)} on average"
@@ -144,7 +144,7 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
             after = next(other.itertuples())
             noun = "person" if after.exposed == 1 else "people"
             text += (
-                f". With **{release_title(str(best))}** it is {after.exposed:,} {noun} "
+                f". With {release_title(str(best))} it is {after.exposed:,} {noun} "
                 f"({format_percent(after.share)}), {_gain(after)} on average"
             )
         sentences.append(f"{text}.")
@@ -210,7 +210,7 @@ def answer_homophily(results: pd.DataFrame) -> str:
     most = " most" if all(is_clear(strongest, row) for row in others) else ""
     excess = f"the share of them with one's own value is {_interval(strongest)} above chance"
     head = (
-        f"People's **{who}** give them away{most}: {excess}"
+        f"People's {who} give them away{most}: {excess}"
         if leaks and strongest.value > 0
         else f"That structure gives anything away is not clear; by {who} {excess}"
     )
@@ -242,7 +242,7 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
             else f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
         )
         text = (
-            f"**{title}.** On the original, a share of {_interval(ratios.loc[ORIGINAL])} {who} "
+            f"{title}. On the original, a share of {_interval(ratios.loc[ORIGINAL])} {who} "
             f"have the node's own value: {verdict}"
         )
         others = gaps.drop(index=ORIGINAL)
@@ -284,7 +284,7 @@ def answer_tradeoff(
         lowest = table.loc[table.risk.idxmin()]
         return (
             f"No release keeps {metric_title(risk)} at or below {format_number(limit)}, interval "
-            f"included; the lowest is {_risk(lowest)} on **{release_title(lowest.release)}**."
+            f"included; the lowest is {_risk(lowest)} on {release_title(lowest.release)}."
         )
     best = table[table.release == best_id].iloc[0]
     inverted = " (that attack is clearly wrong, and counts inverted)" * bool(best.is_inverted)
@@ -303,7 +303,7 @@ def answer_tradeoff(
     return (
         f"{len(admissible)} of {len(table)} releases keep "
         f"{metric_title(risk)} at or below {format_number(limit)}, interval included. Of these, "
-        f"**{release_title(best_id)}** is {rank}: {metric_title(utility)} {useful}{beside} at a "
+        f"{release_title(best_id)} is {rank}: {metric_title(utility)} {useful}{beside} at a "
         f"risk of {_risk(best)}{inverted}. {_bar(barred, refused)}"
     ).strip()
 

@@ -125,7 +125,7 @@ def describe_comparisons(found: list[Comparison], aim: str) -> str:
 
 
 def _start(found: Comparison, aim: str) -> str:
-    who, rank = f"**{method_title(found.best.method)}**", "comes first"
+    who, rank = method_title(found.best.method), "comes first"
     if found.second is not None and not is_clear(found.best, found.second):
         rank += f", not clearly before {method_title(found.second.method)}"
     elif found.beats or (found.baseline is None and found.second is not None):
@@ -147,7 +147,7 @@ def _explain_gap(found: Comparison) -> str:
     strength = format_strength(baseline.value, baseline.low, baseline.high, baseline.is_inverted)
     other = f"the best baseline attacker, {method_title(baseline.method)} ({strength})"
     if found.gap <= 0:
-        return f". By that it **did not beat** {other}."
+        return f". By that it did not beat {other}."
     if found.beats:
         gap = format_estimate(estimate_difference(baseline, found.best))
         return f", {gap} above {other}."

@@ -35,17 +35,17 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
     if bare.value < before.value and is_clear(bare, before):
         if best is None:
             return f"Withholding the columns alone lowers {falls}. No defense of links was run."
-        other = f"**{release_title(str(best.name))}**, the lowest that keeps them,"
+        other = f"{release_title(str(best.name))}, the lowest that keeps them,"
         if bare.value < best.value and is_clear(bare, best):
             return (
-                f"**Columns, not links, are the leak**: withholding them lowers {falls}, while "
+                f"Columns, not links, are the leak: withholding them lowers {falls}, while "
                 f"{other} reaches {_interval(best)}."
             )
         return f"Withholding the columns alone lowers {falls}; {other} reaches {_interval(best)}."
     if best is not None and best.value < before.value and is_clear(best, before):
         return (
-            f"**Links, not columns, are the leak**: without columns, {named} stays at "
-            f"{_interval(bare)}; with **{release_title(str(best.name))}** it is {_interval(best)}."
+            f"Links, not columns, are the leak: without columns, {named} stays at "
+            f"{_interval(bare)}; with {release_title(str(best.name))} it is {_interval(best)}."
         )
     return f"Withholding the columns does not lower {named} beyond noise: {_interval(bare)}."
 

@@ -78,14 +78,14 @@ def answer_data_independent(table: pd.DataFrame) -> list[str]:
                 f"{metric_title(row.metric)} by {format_number(row.gain)}"
                 for row in better.itertuples()
             )
-            sentences.append(f"**{title}** exceeds its data-independent baseline in {names}.")
+            sentences.append(f"{title} exceeds its data-independent baseline in {names}.")
         elif (rows.verdict == "unsure").all():
             sentences.append(
-                f"**{title}** has too few repeats to be told from its data-independent baseline."
+                f"{title} has too few repeats to be told from its data-independent baseline."
             )
         else:
             sentences.append(
-                f"**{title}** is not clearly better than its data-independent baseline in any of "
+                f"{title} is not clearly better than its data-independent baseline in any of "
                 f"{len(rows)} measures: what it seems to keep owes the data nothing but the number "
                 "of links."
             )

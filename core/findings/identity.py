@@ -41,7 +41,7 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
             break
     if telling is None:
         return sentences
-    sentences[-1] = f"**{sentences[-1][:-1]}**: whoever knows them has found this person."
+    sentences[-1] = f"{sentences[-1][:-1]}: whoever knows them has found this person."
     others = risks.loc[telling].drop(ORIGINAL).dropna()
     hidden = others[others < 1].sort_values(kind="stable")
     if len(others) and hidden.empty:

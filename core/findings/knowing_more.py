@@ -1,23 +1,23 @@
-"""What attackers reach who know more: the defense, several releases, or that links are inside."""
+"""What attackers reach who know the defense, or who look for the links that a release shows."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from core.audit.knowledge import ADAPTIVE, Composition
-from core.audit.scenarios import Scenario
+from core.audit.scenarios import Scenario, Threat
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title, metric_title, release_title
 from core.findings.numbers import format_interval
 from core.findings.tables import attack_rows, list_releases, main_metric
+from core.release import ORIGINAL
 
 PRECISION, RECOVERED = "released_precision", "recovered_at_precision_0.9"
 
 
 def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:
-    """Release, Attack, Real among the links, Links named 9 in 10 right, Pairs, Repeats: one row a
-    release and attack on released links; empty where none has finished."""
+    """A row a release and attack on released links: both measures, pairs a repeat, repeats."""
     found = attack_rows(results, RECOVERED, "included")
     real = attack_rows(results, PRECISION, "included").set_index(["release", "method"])
     rows = []
@@ -25,68 +25,61 @@ def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:
         for row in found[found.release == release].itertuples():
             known = (row.release, row.method) in real.index
             share = _interval(real.loc[(row.release, row.method)]) if known else "–"
-            rows.append(
-                (
-                    release_title(release),
-                    method_title(row.method),
-                    share,
-                    _interval(row),
-                    row.n,
-                    row.seeds,
-                )
-            )
-    columns = ["Release", "Attack", "Real among its links", "Links named, 9 in 10 right"]
+            title, method = release_title(release), method_title(row.method)
+            rows.append((title, method, share, _interval(row), row.n, row.seeds))
+    columns = ["Release", "Attack", "Real share of its links", "Recall at 90 % precision"]
     return pd.DataFrame(rows, columns=[*columns, "Pairs", "Repeats"])
 
 
 def answer_inside(results: pd.DataFrame) -> list[str]:
     """One sentence a release: how many of its links are real, and how many of the real ones the
-    best attacker names nine in ten right."""
+    best attacker names at a precision of 90 %. On the original every link is real."""
     found = attack_rows(results, RECOVERED, "included")
     real = attack_rows(results, PRECISION, "included")
+    alone = [not isinstance(Scenario.parse(m).knowledge, Composition) for m in real.method]
+    real = real[alone]  # several releases together show the links of any of them
     sentences = []
     for release in list_releases(found):
+        if release == ORIGINAL:
+            continue
         rows = found[found.release == release]
         best = rows.loc[rows.value.idxmax()]
-        # of one release: who holds several judges the links of any of them
-        held = real.method.map(
-            lambda method: isinstance(Scenario.parse(method).knowledge, Composition)
+        shares = real[real.release == release]
+        share = (
+            f"a share of {_interval(shares.iloc[0])} of the links is real. " if len(shares) else ""
         )
-        shares = real[(real.release == release) & ~held.astype(bool)]
-        share = f"{_interval(shares.iloc[0])} of the links are real; " if len(shares) else ""
         sentences.append(
-            f"In **{release_title(release)}**, {share}{method_title(best.method)} names a share of "
-            f"{_interval(best)} of the graph's links with nine in ten of them right ({best.n:,} "
-            f"pairs a repeat)."
+            f"With {release_title(release)}, {share}{method_title(best.method)} recovers "
+            f"{_interval(best)} of the graph's links at a precision of 90 % "
+            f"(n = {best.n:,} pairs a repeat)."
         )
     return sentences
 
 
-def answer_adaptive(results: pd.DataFrame) -> list[str]:
-    """One sentence a release and threat: the strongest who know the defense against the
-    strongest who do not."""
+def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
+    """One sentence a defended release: the strongest attacker who knows the defense against the
+    strongest who does not."""
+    metric = main_metric(results, threat)
+    if metric is None:
+        return []
+    rows = attack_rows(results, metric, threat)
+    rows = invert_scores(rows[~rows.is_baseline & (rows.release != ORIGINAL)])
+    adaptive = rows[[Scenario.parse(method).knowledge == ADAPTIVE for method in rows.method]]
     sentences = []
-    for threat in ("link", "attribute"):
-        metric = main_metric(results, threat)
-        if metric is None:
+    for release in list_releases(adaptive):
+        knows = adaptive[adaptive.release == release]
+        rest = rows[(rows.release == release) & ~rows.method.isin(adaptive.method)]
+        if rest.empty:
             continue
-        rows = attack_rows(results, metric, threat)
-        rows = invert_scores(rows[~rows.is_baseline])
-        adaptive = rows[[Scenario.parse(method).knowledge == ADAPTIVE for method in rows.method]]
-        for release in list_releases(adaptive):
-            knows = adaptive[adaptive.release == release]
-            rest = rows[(rows.release == release) & ~rows.method.isin(adaptive.method)]
-            if rest.empty:
-                continue
-            best, other = (part.loc[part.value.idxmax()] for part in (knows, rest))
-            gain = "more" if best.value > other.value else "less"
-            told = f"that is {gain}" if is_clear(best, other) else "no more than the noise of both"
-            sentences.append(
-                f"On **{release_title(release)}**, who knows the defense reaches "
-                f"{metric_title(metric)} {_interval(best)} ({method_title(best.method)}), who does "
-                f"not {_interval(other)} ({method_title(other.method)}), over {best.n:,} cases a "
-                f"repeat: {told}."
-            )
+        best, other = (part.loc[part.value.idxmax()] for part in (knows, rest))
+        gain = "more" if best.value > other.value else "less"
+        told = f"that is {gain}" if is_clear(best, other) else "the difference is within the noise"
+        sentences.append(
+            f"With {release_title(release)}, an attacker who knows the defense reaches "
+            f"{metric_title(metric)} {_interval(best)} ({method_title(best.method)}), one who does "
+            f"not {_interval(other)} ({method_title(other.method)}), n = {best.n:,} a repeat: "
+            f"{told}."
+        )
     return sentences
 
 

@@ -147,7 +147,7 @@ def describe_scenario(method_id: str) -> list[str]:
             words.append("taught by another graph")
         case Composition(releases=number, defenses=defenses):
             held = " and ".join(map(release_title, defenses)) or f"{number} releases"
-            words.append(f"holding {held}")
+            words.append(f"combining {held}")
     return words
 
 

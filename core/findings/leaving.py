@@ -155,7 +155,7 @@ def describe_uniqueness(table: pd.DataFrame, names: Sequence[str]) -> str:
         return ""
     alone, last = table.iloc[0], table.iloc[-1]
     return (
-        f"By {', '.join(names)} the release is **{alone['k']}-anonymous** and "
+        f"By {', '.join(names)} the release is {alone['k']}-anonymous and "
         f"{alone['unique']:.1%} of the people are unique; together with the numbers of links of "
         f"their neighbours, {last['unique']:.1%} are."
     )

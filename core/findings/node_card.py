@@ -48,7 +48,7 @@ def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
     row = worst.loc[first]
     text = (
         f"On the {release_title(first).lower()} its risk is "
-        f"**{format_interval(row.risk, row.low, row.high)}**, by {method_title(row.attack)} "
+        f"{format_interval(row.risk, row.low, row.high)}, by {method_title(row.attack)} "
         f"({row.how}); the base rate is {format_number(row.base)}"
     )
     if pd.isna(row.low):

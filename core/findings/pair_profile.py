@@ -87,7 +87,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
     if not _is_clear(table, best, metric):
         verdict = "closes the gap as far as the sample can tell"
     name = release_title(best)
-    return f"{text} **{name}** {verdict}: {pair[0]} against {pair[1]}."
+    return f"{text} {name} {verdict}: {pair[0]} against {pair[1]}."
 
 
 def _find_row(table: pd.DataFrame, release: str, metric: str, kind: str) -> pd.Series | None:

@@ -148,6 +148,6 @@ def advise_release(nodes: pd.DataFrame, secret: Secret, node: str) -> str:
     row = found[found.release == best].iloc[0]
     after = format_interval(row.advantage, row.low - row.base, row.high - row.base)
     return (
-        f"Of the releases, **{release_title(best)}** lowers it most: the advantage falls from "
+        f"Of the releases, {release_title(best)} lowers it most: the advantage falls from "
         f"{format_interval(before, None, None)} to {after}, by {method_title(row.attack)}."
     )

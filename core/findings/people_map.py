@@ -173,7 +173,7 @@ def answer_map(people: pd.DataFrame) -> str:
         return f"{size}; the largest has {largest.people:,}. An audit colours them by their risk."
     exposed = int(communities.exposed.sum())
     told = (
-        f"Of {at_stake:,} people with something at stake, **{exposed:,}** "
+        f"Of {at_stake:,} people with something at stake, {exposed:,} "
         f"({format_percent(exposed / at_stake)}) are exposed: an attacker gains more than "
         f"{ADVANTAGE_LIMIT:g} over the base rate{_format_threats(people)}"
     )

@@ -33,7 +33,7 @@ def build_picture(material: Material) -> list[Block]:
     people = compute_people(graph, layout.communities, nodes)
     values = people.advantage.to_numpy(float)
     image = material.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))
-    said = answer_map(people).replace("**", "")
+    said = answer_map(people)
     caption = "Everybody, near each other where few links lie between. "
     if np.isfinite(values).any():
         caption += "Darker: the attacker gains more over the base rate; grey: nothing at stake."

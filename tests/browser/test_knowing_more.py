@@ -61,13 +61,13 @@ def _read_attackers(page: Page) -> None:
     driver.follow(page, "Attack")
     driver.open_tab(page, "What else the attacker knows")
     main = page.get_by_test_id("stMain")
-    for drawn in ("who knows the defense reaches", "nine in ten of them right"):
+    for drawn in ("who knows the defense reaches", "at a precision of 90 %"):
         expect(main).to_contain_text(drawn)
     for pattern in (
-        r"On EdgeRand \(ε = 3\), who knows the defense reaches .+ \(Adamic–Adar, knowing the "
-        r"defense\).+ over [\d,]+ cases a repeat",
-        r"In EdgeRand \(ε = 3\), .+ of the links are real; .+ nine in ten of them right "
-        r"\([\d,]+ pairs a repeat\)",
+        r"With EdgeRand \(ε = 3\), an attacker who knows the defense reaches .+ "
+        r"\(Adamic–Adar, adaptive\).+ n = [\d,]+ a repeat",
+        r"With EdgeRand \(ε = 3\), .+ of the links is real. .+ at a precision of 90 % "
+        r"\(n = [\d,]+ pairs a repeat\)",
     ):
         sentence = re.search(pattern, main.inner_text())
         assert sentence, pattern

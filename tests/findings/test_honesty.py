@@ -76,7 +76,7 @@ CLAIMS = (
     r"withheld links are (nearer|farther)",
     r"\bare the leak",
     r"\blowers\b",
-    r"\bexceeds\b(?! a limit| \d)",
+    r"\bexceeds\b(?! (a|no|at least one) limit| \d)",
     r"(?<!not )(?<!is it )(?<!has )(?<!comes )\bclearly\b",
     r"\b(outperform|surpass|outrank|dominat|superior|inferior)",
     r"that is (more|less)",
@@ -241,7 +241,9 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answer_changes: tell_changes,
     answer_groups: tell_groups,
     answer_inside: lambda view: answer_inside(view.results),
-    answer_adaptive: lambda view: answer_adaptive(view.results),
+    answer_adaptive: lambda view: [
+        text for threat in ("link", "attribute") for text in answer_adaptive(view.results, threat)
+    ],
     answer_margins: lambda view: [answer_margins(view.results, "label_propagation", RELEASES)],
     answer_pair_profile: lambda view: [answer_pair_profile(view.results)],
     answer_private_columns: answer_private_columns,

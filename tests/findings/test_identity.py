@@ -35,7 +35,7 @@ def test_followed_from_the_original_to_where_it_is_not_unique():
     text = describe_identity(nodes, "anna", 5)
     assert text[0] == "One of 12 with these 5 links."
     assert text[1] == (
-        "**One of 1 with these 5 links and the links among the neighbours**: whoever knows them "
+        "One of 1 with these 5 links and the links among the neighbours: whoever knows them "
         "has found this person."
     )
     assert text[2].startswith("Not unique by this on: DICE")

@@ -31,11 +31,11 @@ INSIDE = make_results(
 
 def test_links_inside_are_told_by_the_best_attacker():
     (sentence,) = answer_inside(INSIDE)
-    for part in ("EdgeRand (ε = 2)", "0.30 [0.28, 0.32] of the links are real", "500 pairs"):
+    for part in ("EdgeRand (ε = 2)", "0.30 [0.28, 0.32] of the links is real", "500 pairs"):
         assert part in sentence
-    assert "holding 3 releases names a share of 0.70 [0.65, 0.75]" in sentence
+    assert "combining 3 releases recovers 0.70 [0.65, 0.75]" in sentence
     table = tabulate_inside(INSIDE)
-    assert list(table["Links named, 9 in 10 right"]) == ["0.10 [0.09, 0.11]", "0.70 [0.65, 0.75]"]
+    assert list(table["Recall at 90 % precision"]) == ["0.10 [0.09, 0.11]", "0.70 [0.65, 0.75]"]
     assert list(table.Pairs) == [500, 500]
     assert answer_inside(INSIDE[:0]) == []
     assert tabulate_inside(INSIDE[:0]).empty
@@ -45,7 +45,7 @@ def test_knowing_the_defense_is_compared_and_noise_is_called_noise():
     def answer(unaware, adaptive, half):
         rows = [(RELEASE, "adamic_adar", "auc", unaware, half)]
         rows += [(RELEASE, "gae_cosine@adaptive", "auc", adaptive, half)]
-        return answer_adaptive(make_results(rows))
+        return answer_adaptive(make_results(rows), "link")
 
     (clear,) = answer(0.6, 0.9, 0.02)
     assert "reaches AUC" in clear.replace("Attack AUC", "AUC")
@@ -53,7 +53,7 @@ def test_knowing_the_defense_is_compared_and_noise_is_called_noise():
     assert "0.60 [0.58, 0.62]" in clear
     assert clear.endswith("that is more.")
     (noise,) = answer(0.6, 0.61, 0.05)
-    assert noise.endswith("no more than the noise of both.")
+    assert noise.endswith("within the noise.")
     (less,) = answer(0.9, 0.6, 0.01)
     assert less.endswith("that is less.")
-    assert answer_adaptive(make_results([(RELEASE, "adamic_adar", "auc", 0.6, 0.1)])) == []
+    assert answer_adaptive(make_results([(RELEASE, "adamic_adar", "auc", 0.6, 0.1)]), "link") == []

@@ -203,7 +203,7 @@ def check_homophily(sentence: str, world: World, release: str = "original") -> b
         clear = gaps[who] > world.half
         most = all(gaps[who] >= gap for gap in gaps.values() if gap > world.half)
         right = is_about(found["x"], 0.4 + gaps[who]) and is_about(found["y"], 0.4)
-        return clear and most and right
+        return clear and most and right and share_of(found["x"]) > share_of(found["y"])
     if sentence == "Neither neighbours nor role peers share a person's value beyond chance.":
         return not any(gap > world.half for gap in gaps.values())
     return sentence == "Too few splits tell homophily from chance." and math.isnan(world.half)
