@@ -3,6 +3,7 @@ are of, from few known people and the class shares."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,6 +71,7 @@ def _start(spectrum: np.ndarray, degrees: np.ndarray, size: int, context: Contex
     """(n, B) chances by k-means on the rows of (n, d) main directions, each of unit length (Qin
     and Rohe, 2013), nodes of many links counting more."""
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     lengths = np.linalg.norm(spectrum, axis=1, keepdims=True)
     rows = spectrum / np.maximum(lengths, 1e-9)
@@ -79,7 +81,9 @@ def _start(spectrum: np.ndarray, degrees: np.ndarray, size: int, context: Contex
     if len(rows) > LARGEST_SAMPLE:
         sample = rng.choice(len(rows), LARGEST_SAMPLE, p=weights / weights.sum())
     means = KMeans(size, n_init=5, random_state=int(rng.integers(2**31)))
-    means.fit(rows[sample], sample_weight=weights[sample])
+    with warnings.catch_warnings():  # fewer distinct rows than blocks, as in a star
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        means.fit(rows[sample], sample_weight=weights[sample])
     context.progress.check()
     start = np.full((len(rows), size), (1.0 - SURE) / size)
     start[np.arange(len(rows)), means.predict(rows)] += SURE

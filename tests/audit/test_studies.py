@@ -167,7 +167,7 @@ def test_the_chart_holds_what_the_audits_say(spec, graph, tmp_path):
         assert (row.value, row.low, row.high) == (estimate.value, estimate.low, estimate.high)
     chart = study_lines(table, "attribute", kind)
     lines = {trace.name: trace for trace in chart.figure.data}
-    assert list(lines["Label propagation"].x) == [0.1, 0.5]
+    assert list(lines["Label propagation"].x) == [10, 50]  # per cent
     assert lines["Class prior"].line.dash == "dash"
     assert chart.figure.layout.xaxis.type == "log"
     text = describe_study(table, "attribute", kind)
@@ -255,4 +255,4 @@ def test_many_features_are_withheld_all_together(make_spec, graph):
         "nothing",
         "all 40 features",
     ]
-    assert make_point("columns", 1, spec, wide)[0].publish_columns == ()
+    assert make_point("columns", 1, spec, wide)[0].disclosure.publish_columns == ()

@@ -58,7 +58,7 @@ def test_guesses_see_roles_where_neighbours_tell_nothing(seed):
 
 
 def test_who_knows_everybody_guesses_nothing(monkeypatch):
-    monkeypatch.setattr(imputation, "_spread_values", None)
+    monkeypatch.setattr(imputation, "_propagate_values", None)
     monkeypatch.setattr(imputation, "_pool_imputations", None)
     threats = make_threats(two_communities())
     attribute = threats.attribute.attribute

@@ -44,7 +44,7 @@ def test_guarantee_shows_the_tight_total_beside_the_naive_one():
     assert guarantee.label == "node DP, ε = 2, δ = 1e-05"
     assert guarantee.epsilon_naive > 2.0
     assert "number of links (ε = 0.2)" in guarantee.accountant
-    assert "data-free" in guarantee.note
+    assert "data-independent" in guarantee.note
 
 
 def test_number_of_links_is_noisy_or_public_but_never_the_true_one_for_free():

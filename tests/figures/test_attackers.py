@@ -96,7 +96,7 @@ def test_who_weighs_all_evidence_leads_beside_a_chooser_where_it_gains_more():
 
 
 def test_null_attackers_expose_nobody():
-    nodes = make_rows(("a", "class_prior", 0.99, 0.5), ("b", "feature_regression", 0.99, 0.5))
+    nodes = make_rows(("a", "class_prior", 0.99, 0.5), ("b", "class_prior", 0.99, 0.5))
     assert compute_headline(nodes).empty
     assert compute_exposed(nodes).empty
     assert compute_bound(nodes).empty
@@ -184,8 +184,8 @@ def test_exposed_people_are_counted_by_class_beside_its_base():
 
 
 def test_of_attackers_who_know_different_things_the_worse_is_taken():
-    nodes = make_rows(("a", "ensemble", 0.5, 0.5), ("a", "ensemble@others:0.1", 0.7, 0.5))
-    assert compute_headline(nodes).attack.tolist() == ["ensemble@others:0.1"]
+    nodes = make_rows(("a", "ensemble", 0.5, 0.5), ("a", "ensemble@auxiliary:0.1", 0.7, 0.5))
+    assert compute_headline(nodes).attack.tolist() == ["ensemble@auxiliary:0.1"]
 
 
 def test_an_attack_that_reads_published_columns_exposes_people():

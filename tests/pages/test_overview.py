@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.audit.estimate import TimeRange
 from core.audit.states import State
 from core.audit.view import AuditProgress
 from tests.pages.conftest import OpenApp
@@ -26,12 +27,12 @@ def test_a_running_audit_is_shown_where_nothing_is_open(
     service = audited[0]
     stored = service.list_audits()
     running = [replace(audit, state=State.RUNNING) for audit in stored if audit.id == audit_id]
-    progress = AuditProgress(State.RUNNING, 77, 123, 0.63, (), 60.0, "", 120.0)
+    progress = AuditProgress(State.RUNNING, 77, 123, 0.63, (), 60.0, "", TimeRange(120, 300))
     monkeypatch.setattr(service, "list_audits", lambda: running)
     monkeypatch.setattr(service, "get_progress", lambda audit_id: progress)
     app = open_app("overview")
     shown = [bar.proto.text for bar in app.get("progress")]
-    assert "77 of 123 parts, about 2 min left" in shown
+    assert "77 of 123 parts, 2 to 5 min left" in shown
     assert "graph" not in app.session_state
     assert not [button for button in app.button if button.label == "Resume the audit"]
 

@@ -163,7 +163,8 @@ def test_next_and_previous_follow_the_table(open_app: OpenApp, audit_id: str) ->
 
 def test_presets_say_how_long_they_take(open_app: OpenApp, example: str) -> None:
     text = texts(open_app("attack", graph=example))
-    assert len(re.findall(r"About \d+ (s|min|h)", text)) == 3
+    for title in ("Quick look", "Standard", "Thorough"):
+        assert re.search(rf"\*\*{title}\*\*\n\d+( s| min)? to \d+ (s|min|h)\n", text), title
 
 
 def test_unknown_node_is_said(open_app: OpenApp, audit_id: str) -> None:
