@@ -53,8 +53,7 @@ class Attribute:
     @property
     def known(self) -> np.ndarray:
         """Mask (n,) of the nodes whose value is known."""
-        is_known: np.ndarray = self.codes != MISSING
-        return is_known
+        return np.asarray(self.codes != MISSING)
 
     @property
     def num_classes(self) -> int:
@@ -414,8 +413,7 @@ class Graph:
 def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
     """(k,) int64 code min·n + max of each pair: equal for both directions."""
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    codes: np.ndarray = pairs.min(axis=1) * num_nodes + pairs.max(axis=1)
-    return codes
+    return np.asarray(pairs.min(axis=1) * num_nodes + pairs.max(axis=1))
 
 
 def is_among(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
@@ -423,8 +421,7 @@ def is_among(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
     the cost for millions."""
     if not len(ordered):
         return np.zeros(len(codes), bool)
-    found: np.ndarray = ordered[np.searchsorted(ordered, codes).clip(max=len(ordered) - 1)] == codes
-    return found
+    return np.asarray(ordered[np.searchsorted(ordered, codes).clip(max=len(ordered) - 1)] == codes)
 
 
 def canonical_edges(
@@ -448,8 +445,7 @@ def sort_distinct(codes: np.ndarray) -> np.ndarray:
     """Sorted distinct values of (k,) numbers; `np.unique` hashes, at ten times the cost here."""
     ordered: np.ndarray = np.sort(codes)
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    distinct: np.ndarray = ordered[is_first]
-    return distinct
+    return np.asarray(ordered[is_first])
 
 
 def _is_count(ordered: Sequence[str]) -> bool:

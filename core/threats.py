@@ -88,8 +88,7 @@ class AttributeThreat:
     def observed_shares(self) -> np.ndarray:
         """(C,) class shares among the known nodes, with one pseudo-count a class."""
         counts = np.bincount(self.attribute.codes[self.known], minlength=self.num_classes) + 1.0
-        shares: np.ndarray = counts / counts.sum()
-        return shares
+        return np.asarray(counts / counts.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,8 +57,7 @@ def normalize_class_mass(values: np.ndarray, unknown: np.ndarray) -> np.ndarray:
     `sharpen` restores the class shares.
     """
     logs = np.log(np.clip(values, 1e-6, None))
-    centred: np.ndarray = logs - logs[unknown].mean(axis=0) if unknown.any() else logs
-    return centred
+    return np.asarray(logs - logs[unknown].mean(axis=0) if unknown.any() else logs)
 
 
 def sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:

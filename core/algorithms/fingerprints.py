@@ -62,16 +62,14 @@ def compute_joint_fingerprints(graphs: Sequence[Graph], depth: Depth) -> list[np
 def compute_class_sizes(fingerprints: np.ndarray) -> np.ndarray:
     """(n,) int64 number of people who share each person's fingerprint, oneself included."""
     _, inverse, counts = _group(fingerprints)
-    sizes: np.ndarray = counts[inverse]
-    return sizes
+    return np.asarray(counts[inverse])
 
 
 def count_matches(wanted: np.ndarray, present: np.ndarray) -> np.ndarray:
     """(k,) int64 how many of the rows `present` (n, 2) equal each row `wanted` (k, 2)."""
     _, inverse, _ = _group(np.concatenate([wanted, present]))
     counts = np.bincount(inverse[len(wanted) :], minlength=int(inverse.max(initial=-1)) + 1)
-    found: np.ndarray = counts[inverse[: len(wanted)]]
-    return found
+    return np.asarray(counts[inverse[: len(wanted)]])
 
 
 def count_distinct(fingerprints: np.ndarray) -> int:

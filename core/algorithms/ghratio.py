@@ -107,7 +107,6 @@ def _count_peers(
 
 
 def _divide(same: np.ndarray, total: np.ndarray, known: np.ndarray) -> np.ndarray:
-    ratios: np.ndarray = np.divide(
-        same, total, out=np.full(len(same), np.nan), where=known & (total > 0)
+    return np.asarray(
+        np.divide(same, total, out=np.full(len(same), np.nan), where=known & (total > 0))
     )
-    return ratios

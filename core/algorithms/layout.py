@@ -127,8 +127,7 @@ def place_by_pivots(distances: np.ndarray) -> np.ndarray:
     places = np.zeros((n, 2))
     places[:, : axes.shape[1]] = axes * scale
     flips = np.sign(places[np.abs(places).argmax(axis=0), [0, 1]])
-    found: np.ndarray = places * np.where(flips == 0, 1.0, flips)
-    return found
+    return np.asarray(places * np.where(flips == 0, 1.0, flips))
 
 
 def weigh_pivots(distances: np.ndarray) -> np.ndarray:
@@ -202,8 +201,7 @@ def spread_out(places: np.ndarray, share: float = SPREAD) -> np.ndarray:
     rank[np.argsort(radius, kind="stable")] = np.arange(1, len(radius) + 1)
     even = np.sqrt(rank / len(radius)) * radius.max()
     wanted = (1 - share) * radius + share * even
-    spread: np.ndarray = middle + away * (wanted / np.maximum(radius, 1e-9))[:, None]
-    return spread
+    return np.asarray(middle + away * (wanted / np.maximum(radius, 1e-9))[:, None])
 
 
 def compute_stress(places: np.ndarray, distances: np.ndarray) -> float:
@@ -226,17 +224,15 @@ def _place_on_circles(labels: np.ndarray, order: np.ndarray, starts: np.ndarray)
     sizes = np.diff(starts)[labels]
     angle = 2 * np.pi * rank / sizes
     radius = np.where(sizes > 1, 0.5 * (1 - MARGIN), 0.0)[:, None]
-    circles: np.ndarray = radius * np.column_stack([np.cos(angle), np.sin(angle)])
-    return circles
+    return np.asarray(radius * np.column_stack([np.cos(angle), np.sin(angle)]))
 
 
 def _fit(places: np.ndarray) -> np.ndarray:
     """Into the square of side 1 around the origin, less the margin."""
     low, high = places.min(axis=0), places.max(axis=0)
-    fitted: np.ndarray = (
+    return np.asarray(
         (places - (low + high) / 2) * (1 - MARGIN) / max(float((high - low).max()), 1e-9)
     )
-    return fitted
 
 
 def _pack(places: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -256,5 +252,4 @@ def _pack(places: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarr
     packed = centres[labels] + places * sides[labels][:, None]
     low, high = packed.min(axis=0), packed.max(axis=0)
     half = max(float((high - low).max()) / 2, 1e-9)
-    found: np.ndarray = (packed - (low + high) / 2) / half
-    return found
+    return np.asarray((packed - (low + high) / 2) / half)

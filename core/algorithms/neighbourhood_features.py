@@ -27,8 +27,7 @@ def compute_neighbourhood_features(graph: Graph, depth: Depth) -> np.ndarray:
         spread = np.zeros((graph.num_nodes, len(QUANTILES)))
         _compute_quantiles(indptr, indices, degrees.astype(np.float64), QUANTILES, spread)
         columns.append(spread)
-    logs: np.ndarray = np.log1p(np.concatenate(columns, axis=1))
-    return logs
+    return np.asarray(np.log1p(np.concatenate(columns, axis=1)))
 
 
 def compute_wider_neighbourhood_features(graph: Graph) -> np.ndarray:

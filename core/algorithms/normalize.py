@@ -39,8 +39,7 @@ def normalize_adjacency(
 def standardize(values: np.ndarray) -> np.ndarray:
     """(n, c) columns of mean 0 and variance 1; constant ones, but for rounding, stay 0."""
     centre, spread = fit_scale(values)
-    scaled: np.ndarray = (values - centre) / spread
-    return scaled
+    return np.asarray((values - centre) / spread)
 
 
 def fit_scale(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

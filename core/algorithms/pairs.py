@@ -67,8 +67,7 @@ def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.nda
     if not len(known):
         return pairs
     found = known[np.searchsorted(known, codes).clip(max=len(known) - 1)]
-    free: np.ndarray = pairs[found != codes]
-    return free
+    return np.asarray(pairs[found != codes])
 
 
 def hide_links(

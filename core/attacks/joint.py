@@ -58,8 +58,7 @@ def compute_lift(first: AttributeThreat, second: AttributeThreat) -> np.ndarray:
     expected = np.outer(first.observed_shares, second.observed_shares)
     joint = counts + STRENGTH * expected
     joint /= joint.sum()
-    lift: np.ndarray = joint / np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    return lift
+    return np.asarray(joint / np.outer(joint.sum(axis=1), joint.sum(axis=0)))
 
 
 def _guess(

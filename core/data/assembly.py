@@ -247,8 +247,7 @@ def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
     if missing.any():
         report.num_filled[column] = int(missing.sum())
         numbers = numbers.fillna(numbers.median())
-    array: np.ndarray = numbers.to_numpy(np.float32)
-    return array
+    return np.asarray(numbers.to_numpy(np.float32))
 
 
 def _join_features(left: Any, right: np.ndarray | None) -> Any:

@@ -110,8 +110,7 @@ def sketch_graph(graph: Graph) -> GraphSketch:
 def _join_ends(labels: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """(m,) uint64 hash of each link's two labels (n,), in either order."""
     ends = np.sort(labels[edges], axis=1)
-    joined: np.ndarray = _mix(ends[:, 0] + _mix(ends[:, 1]))
-    return joined
+    return np.asarray(_mix(ends[:, 0] + _mix(ends[:, 1])))
 
 
 def _mix(values: np.ndarray) -> np.ndarray:
@@ -119,5 +118,4 @@ def _mix(values: np.ndarray) -> np.ndarray:
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: np.ndarray = values ^ (values >> np.uint64(31))
-    return mixed
+    return np.asarray(values ^ (values >> np.uint64(31)))

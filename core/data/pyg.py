@@ -184,5 +184,4 @@ def _to_numpy(tensor: Any, what: str) -> np.ndarray:
     tensor = tensor.detach().resolve_neg().resolve_conj()
     if tensor.dtype in (torch.bfloat16, torch.float16):
         tensor = tensor.float()
-    array: np.ndarray = tensor.numpy().copy()
-    return array
+    return np.asarray(tensor.numpy().copy())

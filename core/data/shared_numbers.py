@@ -55,8 +55,7 @@ def _find_borders(model: Attribute) -> np.ndarray:
     values, codes = model.values[model.known], model.codes[model.known]
     low = [values[codes <= code].max(initial=-np.inf) for code in range(model.num_classes - 1)]
     high = [values[codes > code].min(initial=np.inf) for code in range(model.num_classes - 1)]
-    borders: np.ndarray = (np.array(low) + np.array(high)) / 2
-    return borders
+    return np.asarray((np.array(low) + np.array(high)) / 2)
 
 
 def _find_equal(numbers: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
@@ -65,5 +64,4 @@ def _find_equal(numbers: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
         return np.full(len(numbers), MISSING)
     order = np.argsort(places, kind="stable")
     found = order[np.searchsorted(places[order], numbers).clip(max=len(places) - 1)]
-    codes: np.ndarray = np.where(places[found] == numbers, found, MISSING)
-    return codes
+    return np.asarray(np.where(places[found] == numbers, found, MISSING))

@@ -110,12 +110,10 @@ def _order_known(
     nodes = np.flatnonzero(candidates)
     if spread == "degree":  # without replacement, with chances as degree + 1 (Gumbel's trick)
         keys = np.log1p(graph.degrees[nodes]) + rng.gumbel(size=len(nodes))
-        by_degree: np.ndarray = nodes[np.argsort(-keys, kind="stable")]
-        return by_degree
+        return np.asarray(nodes[np.argsort(-keys, kind="stable")])
     labels = find_communities(graph, rng)[nodes]
     keys = rng.random(int(labels.max()) + 1)[labels]
-    by_community: np.ndarray = nodes[np.lexsort((rng.random(len(nodes)), labels, keys))]
-    return by_community
+    return np.asarray(nodes[np.lexsort((rng.random(len(nodes)), labels, keys))])
 
 
 def _draw_links(
@@ -189,8 +187,7 @@ def _share_neighbor(graph: Graph, pairs: np.ndarray) -> np.ndarray:
     """(k,) bool: whether the two ends have a neighbour in common."""
     links = graph.adjacency != 0
     shared = links[pairs[:, 0]].multiply(links[pairs[:, 1]]).sum(axis=1)
-    found: np.ndarray = np.asarray(shared).ravel() > 0
-    return found
+    return np.asarray(np.asarray(shared).ravel() > 0)
 
 
 def _swap_ends(graph: Graph, links: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:

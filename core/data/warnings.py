@@ -185,8 +185,7 @@ def _compute_strengths(tables: np.ndarray) -> np.ndarray:
 
 def _xlogx(counts: np.ndarray) -> np.ndarray:
     logs = np.log(counts, out=np.zeros_like(counts, dtype=float), where=counts > 0)
-    product: np.ndarray = counts * logs
-    return product
+    return np.asarray(counts * logs)
 
 
 def _compute_auc(pair: np.ndarray) -> float:

@@ -178,8 +178,7 @@ class _PosteriorScan:
     def _bin(self, odds: np.ndarray) -> np.ndarray:
         low, high = self.edges_of_bins[[0, -1]]
         bins = ((odds - low) * (_BINS / (high - low))).astype(np.int64)
-        clipped: np.ndarray = np.clip(bins, 0, _BINS - 1, out=bins)
-        return clipped
+        return np.asarray(np.clip(bins, 0, _BINS - 1, out=bins))
 
     def _tiles(
         self, message: str

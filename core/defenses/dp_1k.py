@@ -67,5 +67,4 @@ def compute_degrees(noisy: np.ndarray, num_nodes: int) -> np.ndarray:
     reaching = np.rint(np.clip(falling, 0.0, num_nodes)).astype(np.int64)
     # The r-th node has the degree that r nodes or more reach.
     ranks = np.arange(1, num_nodes + 1)
-    degrees: np.ndarray = np.searchsorted(-reaching, -ranks, "right")
-    return degrees
+    return np.asarray(np.searchsorted(-reaching, -ranks, "right"))

@@ -62,5 +62,4 @@ class Gap(EdgeSynthesis):
 
 def _scale_rows(x: np.ndarray) -> np.ndarray:
     """Rows of norm 1, and never above by rounding."""
-    rows: np.ndarray = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True) * (1 + 1e-12), 1e-12)
-    return rows
+    return np.asarray(x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True) * (1 + 1e-12), 1e-12))

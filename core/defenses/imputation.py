@@ -104,5 +104,4 @@ def _sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:
     logits = np.log(prior) + power * logits
     values = np.exp(logits - logits.max(axis=1, keepdims=True))
     values = np.clip(values, 1e-6 * values.max(), None)
-    shares: np.ndarray = values / values.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray(values / values.sum(axis=1, keepdims=True))

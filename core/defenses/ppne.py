@@ -85,8 +85,7 @@ def _find_exposed(graph: Graph, hidden: np.ndarray) -> np.ndarray:
     """Links with an end at a sensitive link: only these can matter to its similarity."""
     mask = np.zeros(graph.num_nodes, bool)
     mask[hidden] = True
-    links: np.ndarray = graph.edges[mask[graph.edges].any(axis=1)]
-    return links
+    return np.asarray(graph.edges[mask[graph.edges].any(axis=1)])
 
 
 class _Neighborhoods:

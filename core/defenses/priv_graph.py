@@ -134,8 +134,7 @@ def _draw_links(
     def draw(cumulative: np.ndarray, of: np.ndarray) -> np.ndarray:
         low, high = cumulative[starts[of]], cumulative[stops[of]]
         place = np.searchsorted(cumulative, low + (high - low) * rng.random(len(of)), "right") - 1
-        chosen: np.ndarray = order[np.clip(place, starts[of], stops[of] - 1)]
-        return chosen
+        return np.asarray(order[np.clip(place, starts[of], stops[of] - 1)])
 
     left = np.concatenate([np.arange(num), cells[:, 0]])
     right = np.concatenate([np.arange(num), cells[:, 1]])

@@ -84,8 +84,7 @@ class UniquenessAware(Defense):
 
 def _find_unique(graph: Graph) -> np.ndarray:
     """(n,) bool: alone with their links and the links among their neighbours."""
-    unique: np.ndarray = compute_class_sizes(compute_fingerprints(graph, "degree_triangles")) == 1
-    return unique
+    return np.asarray(compute_class_sizes(compute_fingerprints(graph, "degree_triangles")) == 1)
 
 
 def _take_away(graph: Graph, is_unique: np.ndarray, count: int, rng: np.random.Generator) -> Graph:
@@ -114,5 +113,4 @@ def _choose_additions(
             blocked |= np.isin(codes, hidden[:, 0] * graph.num_nodes + hidden[:, 1])
         drawn = np.unique(np.concatenate([pairs[~blocked], drawn]), axis=0)
     order = np.lexsort((rng.random(len(drawn)), -is_unique[drawn].sum(axis=1)))
-    chosen: np.ndarray = drawn[order[:count]]
-    return chosen
+    return np.asarray(drawn[order[:count]])

@@ -107,10 +107,9 @@ def _count_crossed(box: np.ndarray, points: np.ndarray, crosses: np.ndarray) -> 
 
 def _overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(k,) bool: which of the boxes (k, 4) share a point with `box`."""
-    places: np.ndarray = (
+    return np.asarray(
         (others[:, 0] < box[2])
         & (others[:, 2] > box[0])
         & (others[:, 1] < box[3])
         & (others[:, 3] > box[1])
     )
-    return places

@@ -257,8 +257,7 @@ def _to_pixels(
     (left, right), (bottom, top) = ranges
 
     def place(values: pd.Series, low: float, high: float, length: float) -> np.ndarray:
-        places: np.ndarray = (values.to_numpy(float) - low) / (high - low) * length
-        return places
+        return np.asarray((values.to_numpy(float) - low) / (high - low) * length)
 
     x, x0, x1 = (
         place(table[c].fillna(table.risk), left, right, size[0])

@@ -218,8 +218,7 @@ def _find_halves(people: pd.Series) -> np.ndarray:
     """(k,) 0 or 1 for each row's person, by a hash of the name; each name is hashed once."""
     is_numbered = isinstance(people.dtype, pd.CategoricalDtype)
     named = people if is_numbered else people.astype("category")
-    halves: np.ndarray = _hash_names(_Names(named.cat.categories))[named.cat.codes.to_numpy()]
-    return halves
+    return np.asarray(_hash_names(_Names(named.cat.categories))[named.cat.codes.to_numpy()])
 
 
 class _Names:

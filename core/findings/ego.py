@@ -75,8 +75,7 @@ def describe_fingerprint(graph: Graph, node: int) -> str:
 
 def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:
     """(m,) bool: links with both ends among these nodes."""
-    inside: np.ndarray = np.all(np.isin(graph.edges, nodes), axis=1)
-    return inside
+    return np.asarray(np.all(np.isin(graph.edges, nodes), axis=1))
 
 
 def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:

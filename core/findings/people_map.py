@@ -113,8 +113,7 @@ def find_changes(graph: Graph, released: Graph) -> tuple[np.ndarray, np.ndarray]
 
 def count_ends(edges: np.ndarray, num_nodes: int) -> np.ndarray:
     """(n,) how many of the links each node has."""
-    counts: np.ndarray = np.bincount(edges.ravel(), minlength=num_nodes)
-    return counts
+    return np.asarray(np.bincount(edges.ravel(), minlength=num_nodes))
 
 
 def compute_communities(people: pd.DataFrame) -> pd.DataFrame:
@@ -243,8 +242,7 @@ def compute_places(positions: np.ndarray, communities: np.ndarray) -> np.ndarray
     """(c, 2) the middle of each community's people."""
     sizes = np.bincount(communities)
     sums = [np.bincount(communities, positions[:, axis]) for axis in (0, 1)]
-    places: np.ndarray = np.column_stack(sums) / sizes[:, None]
-    return places
+    return np.asarray(np.column_stack(sums) / sizes[:, None])
 
 
 def join_communities(

@@ -46,8 +46,7 @@ def compute_link_changes(
     inside[np.asarray(nodes, int)] = True
 
     def select(graph: Graph) -> np.ndarray:
-        links: np.ndarray = graph.edges[inside[graph.edges].all(axis=1)]
-        return links
+        return np.asarray(graph.edges[inside[graph.edges].all(axis=1)])
 
     old, new = select(before), select(after)
     old_codes, new_codes = (pair_codes(edges, before.num_nodes) for edges in (old, new))

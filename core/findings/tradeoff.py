@@ -133,5 +133,4 @@ def _read_utility(row: Any) -> SimpleNamespace:
 
 def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
     """(k,) bool: rows of a trade-off table whose risk, interval included, is within `max_risk`."""
-    admissible: np.ndarray = (table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy()
-    return admissible
+    return np.asarray((table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy())

@@ -101,8 +101,7 @@ def compute_match_risk(matches: Matches, threat: IdentityThreat, num_nodes: int)
 
 def compute_chances(sets: AnonymitySets) -> np.ndarray:
     """(n,) chance that a guess within the set is the person."""
-    chances: np.ndarray = np.where(sets.contains, 1.0 / np.maximum(sets.sizes, 1), 0.0)
-    return chances
+    return np.asarray(np.where(sets.contains, 1.0 / np.maximum(sets.sizes, 1), 0.0))
 
 
 def _nobody(count: int) -> str:

@@ -140,14 +140,12 @@ def _draw_paths(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarra
         place += place >= _find_place(graph, here, there)
         ends.append(_find_neighbors(graph, here, place))
     nodes = np.column_stack([ends[0], i[middle], j[middle], ends[1]])
-    crossing: np.ndarray = nodes[ends[0] != ends[1]]
-    return crossing
+    return np.asarray(nodes[ends[0] != ends[1]])
 
 
 def _find_neighbors(graph: Graph, nodes: np.ndarray, places: np.ndarray) -> np.ndarray:
     adjacency = graph.adjacency
-    drawn: np.ndarray = adjacency.indices[adjacency.indptr[nodes] + places].astype(np.int64)
-    return drawn
+    return np.asarray(adjacency.indices[adjacency.indptr[nodes] + places].astype(np.int64))
 
 
 def _find_place(graph: Graph, nodes: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
@@ -155,8 +153,7 @@ def _find_place(graph: Graph, nodes: np.ndarray, neighbors: np.ndarray) -> np.nd
     adjacency, n = graph.adjacency, graph.num_nodes
     rows = np.repeat(np.arange(n), np.diff(adjacency.indptr))
     codes = rows * n + adjacency.indices
-    ranks: np.ndarray = np.searchsorted(codes, nodes * n + neighbors) - adjacency.indptr[nodes]
-    return ranks
+    return np.asarray(np.searchsorted(codes, nodes * n + neighbors) - adjacency.indptr[nodes])
 
 
 def _estimate(values: np.ndarray, least: int = 1) -> Estimate:

@@ -53,8 +53,7 @@ class NodeRisk:
     @property
     def advantage(self) -> np.ndarray:
         """(k,) what the attack adds: risk less base."""
-        advantage: np.ndarray = self.risk - self.base
-        return advantage
+        return np.asarray(self.risk - self.base)
 
 
 def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: int) -> NodeRisk:
@@ -134,10 +133,9 @@ def calibrate_on_known(
 def _scale_rows(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """(k, C) rows of sum one; `shares` (C,) where nothing is left of them."""
     total = values.sum(axis=1, keepdims=True)
-    scaled: np.ndarray = np.divide(
-        values, total, out=np.tile(shares, (len(values), 1)), where=total > 0
+    return np.asarray(
+        np.divide(values, total, out=np.tile(shares, (len(values), 1)), where=total > 0)
     )
-    return scaled
 
 
 def measure_margin_gain(calibrated: np.ndarray, threat: AttributeThreat) -> list[Measurement]:
@@ -334,5 +332,4 @@ def fit_isotonic(
     levels, of_level = np.unique(places, return_inverse=True)
     total = np.bincount(of_level, weights)
     means = np.bincount(of_level, weights * values) / total
-    found: np.ndarray = np.interp(asked, levels, isotonic_regression(means, weights=total).x)
-    return found
+    return np.asarray(np.interp(asked, levels, isotonic_regression(means, weights=total).x))

@@ -159,8 +159,7 @@ def compute_sage(graph: Graph, context: Context) -> np.ndarray:
             message="GraphSAGE embedding",
         )
     with torch.no_grad():
-        embedding: np.ndarray = encoder(inputs, block).cpu().numpy()
-        return embedding
+        return np.asarray(encoder(inputs, block).cpu().numpy())
 
 
 def _count_pairs(graph: Graph) -> int:

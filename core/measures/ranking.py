@@ -35,8 +35,7 @@ class Roc:
         following = np.minimum(last + 1, len(self.fpr) - 1)
         width = self.fpr[following] - self.fpr[last]
         share = np.where(width > 0, (rate - self.fpr[last]) / np.where(width > 0, width, 1), 0)
-        tpr: np.ndarray = self.tpr[last] + share * (self.tpr[following] - self.tpr[last])
-        return tpr
+        return np.asarray(self.tpr[last] + share * (self.tpr[following] - self.tpr[last]))
 
 
 def compute_auc(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarray]:
@@ -143,8 +142,7 @@ def measure_class_probabilities(
 def drop_rounding(values: np.ndarray) -> np.ndarray:
     """The values to 40 binary digits, so that sums taken in another order rank no one."""
     fraction, exponent = np.frexp(values)
-    rounded: np.ndarray = np.ldexp(np.round(np.ldexp(fraction, 40)), exponent - 40)
-    return rounded
+    return np.asarray(np.ldexp(np.round(np.ldexp(fraction, 40)), exponent - 40))
 
 
 def compute_margins(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -152,10 +150,9 @@ def compute_margins(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     rows = np.arange(len(codes))
     others = values.copy()
     others[rows, codes] = -np.inf
-    margins: np.ndarray = values[rows, codes] - others.max(
-        axis=1, initial=-np.inf if others.shape[1] > 1 else 0
+    return np.asarray(
+        values[rows, codes] - others.max(axis=1, initial=-np.inf if others.shape[1] > 1 else 0)
     )
-    return margins
 
 
 def compute_node_margins(probabilities: np.ndarray, threat: AttributeThreat) -> np.ndarray:

@@ -70,8 +70,7 @@ def draw_candidates(
     left_out = np.sort(pair_codes(np.concatenate([hidden, held_back]), n))
 
     def drop(pairs: np.ndarray) -> np.ndarray:
-        kept: np.ndarray = pairs[~is_among(pair_codes(pairs, n), left_out)]
-        return kept
+        return np.asarray(pairs[~is_among(pair_codes(pairs, n), left_out)])
 
     if available <= limit and not is_local:
         return _join(hidden, [(drop(sample_non_links(graph, available, rng)), 1.0)], total)

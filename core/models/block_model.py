@@ -113,8 +113,7 @@ class BlockModel:
         mass = self._theta @ chances
         mass += PSEUDO * mass.sum() / max(self._degrees.sum(), 1.0) / len(mass)
         ends = (links + links.T) / 2 + PSEUDO / links.size
-        rates: np.ndarray = ends / np.outer(mass, mass)
-        return rates
+        return np.asarray(ends / np.outer(mass, mass))
 
     def _compute_evidence(self, logs: float, chances: np.ndarray, rates: np.ndarray) -> float:
         """Σ_i log Z_i − Σ_links log Z_ij + ½ θᵀωθ, less the same of a single block."""
@@ -128,8 +127,7 @@ class BlockModel:
 
 def _count(chances: np.ndarray) -> np.ndarray:
     counts = chances.sum(axis=0) + PSEUDO / chances.shape[1]
-    shares: np.ndarray = counts / counts.sum()
-    return shares
+    return np.asarray(counts / counts.sum())
 
 
 @numba.njit(nogil=True, cache=True)

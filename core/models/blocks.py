@@ -180,5 +180,4 @@ def _learn(
 def _list_namings(num_blocks: int, num_classes: int) -> np.ndarray:
     """(C^B, B) classes of each block."""
     numbers = np.arange(num_classes**num_blocks)[:, None]
-    named: np.ndarray = numbers // num_classes ** np.arange(num_blocks) % num_classes
-    return named
+    return np.asarray(numbers // num_classes ** np.arange(num_blocks) % num_classes)

@@ -101,15 +101,13 @@ def compute_labels(
     row_starts: np.ndarray, columns: np.ndarray, first: int, second: int
 ) -> np.ndarray:
     """Double-radius labels (size,) of one subgraph in CSR form (SEAL, Eq. 4)."""
-    labels: np.ndarray = _label(row_starts, columns, first, second)
-    return labels
+    return np.asarray(_label(row_starts, columns, first, second))
 
 
 def _concatenate_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """start, start + 1, … of each range, one after another."""
     offsets = np.cumsum(lengths) - lengths
-    places: np.ndarray = np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths)
-    return places
+    return np.asarray(np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths))
 
 
 @numba.njit(nogil=True)

@@ -91,8 +91,7 @@ def compute_spectrum(graph: Graph, width: int, seed: int) -> np.ndarray:
 def count_shares(observed: np.ndarray, num_classes: int) -> np.ndarray:
     """(C,) class shares among the known nodes, with one pseudo-count a class."""
     counts = np.bincount(observed[observed != MISSING], minlength=num_classes) + 1.0
-    shares: np.ndarray = counts / counts.sum()
-    return shares
+    return np.asarray(counts / counts.sum())
 
 
 def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.ndarray:
@@ -162,8 +161,7 @@ def normalize_walk(graph: Graph) -> tuple[sparse.csr_array, np.ndarray]:
 def _smooth(graph: Graph, features: np.ndarray) -> np.ndarray:
     """S²X with S = (D+I)^−½ (A+I) (D+I)^−½."""
     step = normalize_adjacency(graph.adjacency, dtype=np.float64)
-    smoothed: np.ndarray = step @ (step @ features)
-    return smoothed
+    return np.asarray(step @ (step @ features))
 
 
 def _reduce(matrix: Any, width: int, seed: int) -> np.ndarray:
@@ -183,13 +181,11 @@ def _find_directions(matrix: Any, width: int, seed: int, rounds: int) -> np.ndar
     left, values, _ = randomized_svd(matrix, count, n_iter=rounds, random_state=seed)
     found = left * values
     scale = float(found.std())
-    reduced: np.ndarray = found / scale if scale > 0 else found[:, :0]
-    return reduced
+    return np.asarray(found / scale if scale > 0 else found[:, :0])
 
 
 def _standardize(columns: np.ndarray) -> np.ndarray:
     varies = columns.max(axis=0, initial=-np.inf) > columns.min(axis=0, initial=np.inf)
     kept = columns[:, varies].astype(np.float64)
     spread = kept.std(axis=0)
-    standardized: np.ndarray = (kept - kept.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return standardized
+    return np.asarray((kept - kept.mean(axis=0)) / np.where(spread > 0, spread, 1.0))

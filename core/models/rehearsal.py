@@ -73,8 +73,7 @@ def split_places(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     for place in order:
         is_first[place] = lead <= 0
         lead += sizes[place] if lead <= 0 else -sizes[place]
-    side: np.ndarray = is_first[labels]
-    return side
+    return np.asarray(is_first[labels])
 
 
 def choose_sureness(rehearsed: Sequence[Rehearsed]) -> float:

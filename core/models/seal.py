@@ -119,8 +119,7 @@ class SealModel:
             part = distinct[start : start + SCORED_AT_ONCE]
             targets = self.look_at(part, context)
             scores.append(_predict(self.network, targets, np.arange(len(targets))))
-        found: np.ndarray = np.concatenate(scores)[places]
-        return found
+        return np.asarray(np.concatenate(scores)[places])
 
     def look_at(self, pairs: np.ndarray, context: Context) -> Subgraphs:
         """What surrounds each of (k, 2) pairs."""

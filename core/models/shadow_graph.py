@@ -60,8 +60,7 @@ def translate_codes(column: Attribute, classes: tuple[str, ...]) -> np.ndarray:
     """(n,) the codes of a column among classes of the same names; MISSING where there is none."""
     places = {name: place for place, name in enumerate(classes)}
     table = np.array([places.get(name, MISSING) for name in column.classes] + [MISSING])
-    codes: np.ndarray = table[column.codes]
-    return codes
+    return np.asarray(table[column.codes])
 
 
 def learn_from_neighbours(
@@ -110,5 +109,4 @@ def _standardize(columns: np.ndarray) -> np.ndarray:
     level = np.abs(columns).max(axis=0, initial=0.0)
     varies = spread > 1e-9 * np.maximum(level, 1e-300)
     centred = columns - columns.mean(axis=0)
-    standardized: np.ndarray = np.where(varies, centred / np.where(varies, spread, 1.0), 0.0)
-    return standardized
+    return np.asarray(np.where(varies, centred / np.where(varies, spread, 1.0), 0.0))

@@ -180,8 +180,7 @@ class StackedSearch:
         stack.eval()
         with torch.no_grad():
             scores = stack(self._family.make_field(None))[:, 0, 0].double() / temperature
-        probabilities: np.ndarray = scores.softmax(dim=1).cpu().numpy()
-        return probabilities
+        return np.asarray(scores.softmax(dim=1).cpu().numpy())
 
     def _make(self, settings: Sequence[Setting], seeds: Sequence[Seed]) -> Trials:
         return self._family.make(settings, seeds, self._context.seed.child("masks")).train()

@@ -36,8 +36,7 @@ def fit_beta_model(
     degrees = np.asarray(degrees, dtype=np.float64)
     n = len(degrees)
     if n < 3:
-        start: np.ndarray = np.log(np.maximum(degrees, 1e-12))
-        return start
+        return np.asarray(np.log(np.maximum(degrees, 1e-12)))
     if degrees.min() <= 0 or degrees.max() >= n - 1:
         raise ValueError("degrees must lie strictly between 0 and n − 1")
     log_degrees = np.log(degrees)
@@ -62,8 +61,7 @@ def _compute_sums(x: np.ndarray) -> np.ndarray:
         return np.full(len(x), len(x) / (np.exp(-low) + np.exp(low)))
     inverse, order = np.exp(-x), _compute_order(high - low)
     if len(x) <= order:
-        sums: np.ndarray = (1.0 / (inverse + np.exp(x)[:, None])).sum(axis=1)
-        return sums
+        return np.asarray((1.0 / (inverse + np.exp(x)[:, None])).sum(axis=1))
 
     def evaluate(points: Any) -> Any:
         exponentials = np.exp(low + (points + 1.0) * 0.5 * (high - low))
@@ -76,10 +74,7 @@ def _compute_sums(x: np.ndarray) -> np.ndarray:
         )
 
     coefficients = chebyshev.chebinterpolate(evaluate, order)
-    values: np.ndarray = np.exp(
-        chebyshev.chebval(2.0 * (x - low) / (high - low) - 1.0, coefficients)
-    )
-    return values
+    return np.asarray(np.exp(chebyshev.chebval(2.0 * (x - low) / (high - low) - 1.0, coefficients)))
 
 
 def _compute_order(length: float) -> int:

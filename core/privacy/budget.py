@@ -91,8 +91,7 @@ class GaussianNoise:
         bits of a noisy number can be read (Mironov, 2012)."""
         if self._stream is None:
             self._stream = self._context.rng("noise")
-        drawn: np.ndarray = self._stream.standard_normal(shape)
-        return drawn
+        return np.asarray(self._stream.standard_normal(shape))
 
 
 class Account:

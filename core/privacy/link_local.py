@@ -67,8 +67,7 @@ class PairBand:
             pairs = pairs[~graph.contains_pairs(pairs)]
             # A link on the rim may count as inside or not, by rounding of the sum.
             count = min(count, len(pairs))
-            drawn: np.ndarray = pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
-            return drawn
+            return np.asarray(pairs[np.sort(rng.choice(len(pairs), count, replace=False))])
         found = np.empty(0, np.int64)
         while len(found) < count:
             fresh = rng.integers(0, self.count, 2 * (count - len(found)) + 16)

@@ -82,8 +82,7 @@ def add_discrete_laplace(
     if success < 1e-12:  # beyond what the geometric sampler resolves; rounding is as good
         return values + np.rint(rng.laplace(0.0, scale, values.shape)).astype(np.int64)
     noise = rng.geometric(success, values.shape) - rng.geometric(success, values.shape)
-    noisy: np.ndarray = values + noise
-    return noisy
+    return np.asarray(values + noise)
 
 
 def add_laplace(values: np.ndarray, scale: float, context: Context, purpose: str) -> np.ndarray:

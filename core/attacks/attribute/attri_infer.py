@@ -159,5 +159,4 @@ class BeliefPropagation:
             progress.update(index + 1, rounds, "belief propagation")
             if np.abs(beliefs - previous).max(initial=0.0) < tolerance:
                 break
-        marginals: np.ndarray = np.ascontiguousarray(beliefs.T)
-        return marginals
+        return np.asarray(np.ascontiguousarray(beliefs.T))

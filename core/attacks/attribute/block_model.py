@@ -100,8 +100,7 @@ def format_all(
     evidence = np.array([naming.evidence for naming in namings])
     parts = zip(softmax(evidence), models, namings, strict=True)
     mixed = sum(weight * chances @ naming.table for weight, chances, naming in parts)
-    probabilities: np.ndarray = mixed / mixed.sum(axis=1, keepdims=True)
-    return probabilities
+    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
 
 def parse_shares(text: str) -> np.ndarray:
@@ -109,5 +108,4 @@ def parse_shares(text: str) -> np.ndarray:
     shares = np.array([float(part) for part in text.split("+")])
     if not (shares > 0).all() or abs(shares.sum() - 1.0) > 0.01:
         raise ValueError("must be shares above 0 that sum to 1, joined by +")
-    normalised: np.ndarray = shares / shares.sum()
-    return normalised
+    return np.asarray(shares / shares.sum())

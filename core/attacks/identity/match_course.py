@@ -152,8 +152,7 @@ def predict(model: Model, columns: np.ndarray) -> np.ndarray:
     """(p,) chance of each pair, by its columns (p, f), to be right."""
     if isinstance(model, float) or not len(columns):
         return np.full(len(columns), model if isinstance(model, float) else 0.0)
-    chances: np.ndarray = model.predict_proba(columns)[:, 1]
-    return chances
+    return np.asarray(model.predict_proba(columns)[:, 1])
 
 
 def learn_projection(
@@ -169,8 +168,7 @@ def learn_projection(
         between += (here.T @ here + there.T @ there) / 2
     count = len(boards) * asked.sum()
     _, vectors = eigh(between / count, within / count + 0.01 * np.eye(size))
-    directions: np.ndarray = vectors[:, ::-1][:, :NUM_DIMENSIONS]
-    return directions
+    return np.asarray(vectors[:, ::-1][:, :NUM_DIMENSIONS])
 
 
 def rehearse(

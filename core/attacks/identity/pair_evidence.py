@@ -118,8 +118,7 @@ class Board:
     def _look_up(self, rows: np.ndarray, found: np.ndarray) -> np.ndarray:
         """The chance so far of each pair, 0 where it was no candidate."""
         same = self.guesses[rows] == found[:, None]
-        chance: np.ndarray = (same * self.chances[rows]).max(axis=1)
-        return chance
+        return np.asarray((same * self.chances[rows]).max(axis=1))
 
     def list_clear(self, least: float) -> np.ndarray:
         """(k,) the mapping of those who are each other's likeliest, at least so likely."""
@@ -129,10 +128,9 @@ class Board:
         inverse = np.full(self.published.num_nodes, NOBODY)
         matched = order[image[order] != NOBODY]
         inverse[image[matched]] = matched  # the surest comes last and stays
-        clear: np.ndarray = np.where(
-            (image != NOBODY) & (inverse[image] == np.arange(len(image))), image, NOBODY
+        return np.asarray(
+            np.where((image != NOBODY) & (inverse[image] == np.arange(len(image))), image, NOBODY)
         )
-        return clear
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +145,7 @@ class Evidence:
     @property
     def found(self) -> np.ndarray:
         """(p,) the candidates, one a pair."""
-        pairs: np.ndarray = self.candidates[self.rows, self.places]
-        return pairs
+        return np.asarray(self.candidates[self.rows, self.places])
 
     def spread(self, chances: np.ndarray) -> np.ndarray:
         """(k, c) the pairs' chances (p,) where the candidates are, after competition: each

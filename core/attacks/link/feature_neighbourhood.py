@@ -118,5 +118,4 @@ def _dot(left: sparse.csr_array, right: sparse.csr_array, nodes: np.ndarray) -> 
 def _divide(dots: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """dots / √squares; 0 where one side has nothing but rounding errors."""
     lengths = np.sqrt(np.maximum(squares, 0.0))
-    cosines: np.ndarray = np.divide(dots, lengths, out=np.zeros_like(dots), where=squares > 1e-9)
-    return cosines
+    return np.asarray(np.divide(dots, lengths, out=np.zeros_like(dots), where=squares > 1e-9))

@@ -92,8 +92,7 @@ def compute_prior_logits(release: Release, pairs: np.ndarray, context: Context) 
     factors = _compute_group_factors(release, degrees, labels)
     chances = chances * factors[labels[pairs[:, 0]], labels[pairs[:, 1]]]
     chances = np.clip(chances, 1e-9, 0.95)
-    logits: np.ndarray = np.log(chances / (1 - chances))
-    return logits
+    return np.asarray(np.log(chances / (1 - chances)))
 
 
 def estimate_degrees(release: Release) -> np.ndarray:
@@ -107,8 +106,7 @@ def estimate_degrees(release: Release) -> np.ndarray:
     noise = (n - 1) * flip * (1 - flip) / (1 - 2 * flip) ** 2 / held
     spread = float(found.var())
     share = max(1 - noise / spread, 0.0) if spread > 0 else 0.0
-    shrunk: np.ndarray = np.maximum(mean + share * (found - mean), 0.05 * mean)
-    return shrunk
+    return np.asarray(np.maximum(mean + share * (found - mean), 0.05 * mean))
 
 
 def _compute_flip(release: Release) -> float:
@@ -122,8 +120,7 @@ def _find_groups(graph: Graph, context: Context) -> np.ndarray:
     context.progress.check()
     if graph.num_edges > MAX_LINKS or not graph.num_edges:
         return np.zeros(graph.num_nodes, np.int64)
-    labels: np.ndarray = np.minimum(find_communities(graph, context.rng("communities")), 63)
-    return labels
+    return np.asarray(np.minimum(find_communities(graph, context.rng("communities")), 63))
 
 
 def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -140,5 +137,4 @@ def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.nda
     real = np.maximum((seen - flip * pairs) / (1 - 2 * flip), 0.0)
     mass = np.bincount(labels, degrees, minlength=count)
     expected = np.outer(mass, mass) / max(degrees.sum(), 1e-9)
-    factors: np.ndarray = (real + PSEUDO) / (expected + PSEUDO)
-    return factors
+    return np.asarray((real + PSEUDO) / (expected + PSEUDO))

@@ -216,8 +216,7 @@ def find_strong_links(graph: Graph) -> np.ndarray:
         return np.ones(graph.num_edges, bool)
     weights = graph.weights.astype(np.float64)
     typical = (weights**2).sum() / max(weights.sum(), 1e-300)
-    strong: np.ndarray = (weights > 0) & (weights >= 0.5 * typical)
-    return strong
+    return np.asarray((weights > 0) & (weights >= 0.5 * typical))
 
 
 def _make_adjacency(n: int, links: np.ndarray) -> sparse.csr_array:

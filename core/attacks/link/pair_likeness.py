@@ -43,8 +43,7 @@ def describe_likeness(graph: Graph, pairs: np.ndarray, context: Context) -> np.n
         ("likeness", graph.content_hash), lambda shared: _compare_neighbours(graph, shared)
     )
     ends = np.sort(nodes[pairs], axis=1)
-    described: np.ndarray = ends.transpose(0, 2, 1).reshape(len(pairs), -1)
-    return described
+    return np.asarray(ends.transpose(0, 2, 1).reshape(len(pairs), -1))
 
 
 def _compare_neighbours(graph: Graph, context: Context) -> np.ndarray:
@@ -63,10 +62,9 @@ def _compare_neighbours(graph: Graph, context: Context) -> np.ndarray:
 
 def _sum_at_ends(graph: Graph, values: np.ndarray) -> np.ndarray:
     """(n,) sum over the links of each node of values (m,)."""
-    found: np.ndarray = np.bincount(
-        graph.edges.ravel(), np.repeat(values, 2), minlength=graph.num_nodes
+    return np.asarray(
+        np.bincount(graph.edges.ravel(), np.repeat(values, 2), minlength=graph.num_nodes)
     )
-    return found
 
 
 def describe_clusters(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:

@@ -63,8 +63,7 @@ def fit_linear_gcn(
     """W (d, C) of a linear GCN trained on the known nodes; observed (n,), −1 where unknown."""
     fitting = _Fitting(graph, features, observed, context, message)
     model = LinearGcn(features.shape[1], num_classes, context).to(fitting.device)
-    weights: np.ndarray = fitting.fit(model, model.read, 0)
-    return weights
+    return np.asarray(fitting.fit(model, model.read, 0))
 
 
 def fit_gcns(

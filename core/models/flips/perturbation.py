@@ -143,18 +143,16 @@ class Flipper:
             return allowed
         effect = ranks.compute(self.state.adjacency, v)
         others = np.arange(len(effect)) != v
-        passing: np.ndarray = allowed & (effect <= np.quantile(effect[others], quantile))
-        return passing
+        return np.asarray(allowed & (effect <= np.quantile(effect[others], quantile)))
 
     def find_degree_preserving(self, v: int) -> np.ndarray:
         """(n,) bool: partners whose flip passes Nettack's degree test."""
         allowed = self.find_partners(v)
         change = np.ones(len(allowed), np.int64)
         change[self.state.neighbors[v]] = -1
-        passing: np.ndarray = allowed & passes_degree_test(
-            self.graph.degrees, self.state.degrees, v, change
+        return np.asarray(
+            allowed & passes_degree_test(self.graph.degrees, self.state.degrees, v, change)
         )
-        return passing
 
     def flip_best(self, v: int, partners: np.ndarray, loss: Loss) -> bool:
         """Make the flip of lowest loss; False, and no flip, where none lowers it."""
@@ -197,8 +195,7 @@ def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:
     if threats.link is None:
         return np.zeros(0, np.int64)
     pairs = threats.link.hidden
-    codes: np.ndarray = pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1)
-    return codes
+    return np.asarray(pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1))
 
 
 def draw_targets(threat: AttributeThreat, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -66,14 +66,12 @@ class FlippedGraph:
     def compute_scores(self, v: int) -> np.ndarray:
         """(k,) scores of v as the graph is now."""
         around = np.append(self.neighbors[v], v)
-        total: np.ndarray = self._scale[v] * (self._scale[around] ** 2 @ self._sums[around])
-        return total
+        return np.asarray(self._scale[v] * (self._scale[around] ** 2 @ self._sums[around]))
 
     def compute_all_scores(self) -> np.ndarray:
         """(n, k) scores of all nodes as the graph is now."""
         weighted = (self._scale**2)[:, None] * self._sums
-        sums: np.ndarray = self._scale[:, None] * (np.asarray(self.adjacency @ weighted) + weighted)
-        return sums
+        return np.asarray(self._scale[:, None] * (np.asarray(self.adjacency @ weighted) + weighted))
 
     def score_link_flips(self, v: int) -> np.ndarray:
         """(n, k) scores of v after flipping (v, u), for every u; row v is as it is now."""
@@ -106,8 +104,7 @@ class FlippedGraph:
         around = np.append(self.neighbors[v], v)
         to_itself = self._scale[v] ** 2 * (self._scale[around] ** 2).sum()
         signs = 1.0 - 2.0 * self.read_features(v)
-        scores: np.ndarray = self.compute_scores(v) + to_itself * signs[:, None] * self._weights
-        return scores
+        return np.asarray(self.compute_scores(v) + to_itself * signs[:, None] * self._weights)
 
     def read_features(self, v: int) -> np.ndarray:
         """(d,) features of v as they are now."""

@@ -79,9 +79,8 @@ def _likelihood(count: np.ndarray, logs: np.ndarray) -> np.ndarray:
     count = np.maximum(count, 1e-12)
     excess = np.maximum(logs - count * np.log(DEGREE_MIN - 0.5), 1e-12)
     exponent = 1.0 + count / excess
-    scores: np.ndarray = (
+    return np.asarray(
         count * np.log(exponent - 1.0)
         + count * (exponent - 1.0) * np.log(DEGREE_MIN - 0.5)
         - exponent * logs
     )
-    return scores

@@ -290,8 +290,7 @@ class GpsAttacker:
         rows, links = compute_ego_costs(self.graph).T
         width = 4 * self.settings.role_hidden
         per_link = 24 + (6 * width if self.settings.backbone == "gat" else 0)
-        costs: np.ndarray = rows * (12 * width + 48) + links * per_link
-        return costs
+        return np.asarray(rows * (12 * width + 48) + links * per_link)
 
 
 def mix(
@@ -313,5 +312,4 @@ def compute_shares(proximity: np.ndarray, role: np.ndarray) -> np.ndarray:
     ratios = np.nan_to_num(np.stack([proximity, role], axis=1))
     total = ratios.sum(axis=1, keepdims=True)
     even = np.full_like(ratios, 0.5)
-    shares: np.ndarray = np.divide(ratios, total, out=even, where=total > 0).astype(np.float32)
-    return shares
+    return np.asarray(np.divide(ratios, total, out=even, where=total > 0).astype(np.float32))

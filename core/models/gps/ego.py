@@ -99,8 +99,7 @@ def standardize_role_features(graph: Graph) -> np.ndarray:
     """(n, 2) float32: the role features with mean 0 and deviation 1; constant ones 0."""
     role = compute_role_features(graph)
     spread = role.std(axis=0)
-    standardized: np.ndarray = (role - role.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return standardized
+    return np.asarray((role - role.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def compute_role_features(graph: Graph) -> np.ndarray:

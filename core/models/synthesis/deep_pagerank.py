@@ -220,5 +220,4 @@ def _draw_pairs(graph: Graph, nodes: np.ndarray, plan: Plan, state: np.ndarray) 
         state,
     )
     pairs = np.stack([walks[:, :-1].ravel(), walks[:, 1:].ravel()], axis=1)
-    walked: np.ndarray = pairs[(pairs != STOP).all(axis=1)]
-    return walked
+    return np.asarray(pairs[(pairs != STOP).all(axis=1)])

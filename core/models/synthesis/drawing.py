@@ -100,5 +100,4 @@ class _LargestPairs:
     def codes(self, num_nodes: int) -> np.ndarray:
         """i·n + j of the pairs, largest key first."""
         order = np.argsort(-self._keys, kind="stable")
-        codes: np.ndarray = self._pairs[order, 0] * num_nodes + self._pairs[order, 1]
-        return codes
+        return np.asarray(self._pairs[order, 0] * num_nodes + self._pairs[order, 1])
