@@ -10,7 +10,7 @@ from pydantic import Field
 
 from core.context import Context
 from core.graph import Graph
-from core.methods import AttributeAttack
+from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import draw_folds, smooth_absent
 from core.release import Release
 from core.results import ClassProbabilities
@@ -88,3 +88,126 @@ class EncoderAttack(NeuralAttack):
 
         device = context.device.torch_name
         return EncoderFamily(self.BACKBONE, graph, inputs, sizes, device)
+
+
+class Gcn(EncoderAttack):
+    """Two GCN layers; `hidden=16` is NetFense's private-label classifier (§3.2)."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="gcn",
+        title="GCN",
+        summary="Trains a two-layer graph convolutional network on the known nodes.",
+        source="Kipf and Welling, Semi-supervised classification with GCNs, ICLR 2017",
+        group="neural",
+        cost="seconds",
+        uses_gpu=True,
+        version=2,
+    )
+    BACKBONE = "gcn"
+
+
+class Sage(EncoderAttack):
+    """Two GraphSAGE layers with the mean aggregator."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="sage",
+        title="GraphSAGE",
+        summary="Trains a two-layer GraphSAGE on the known nodes.",
+        source="Hamilton, Ying and Leskovec, Inductive representation learning, NeurIPS 2017",
+        group="neural",
+        cost="seconds",
+        uses_gpu=True,
+        version=2,
+    )
+    BACKBONE = "sage"
+
+    # Where features are unrelated to the value, a model overfits those of few known nodes.
+    CHOICES = (*EncoderAttack.CHOICES, (0.5, False))
+
+
+class Gat(EncoderAttack):
+    """Two GAT layers."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="gat",
+        title="GAT",
+        summary="Trains a two-layer graph attention network on the known nodes.",
+        source="Velickovic et al., Graph attention networks, ICLR 2018",
+        group="neural",
+        cost="seconds",
+        uses_gpu=True,
+        version=2,
+    )
+    BACKBONE = "gat"
+
+
+class MixHop(NeuralAttack):
+    """Two layers that join the powers 0, 1 and 2 of the normalised adjacency."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="mixhop",
+        title="MixHop",
+        summary="Trains a network that mixes neighbours at distances zero to two.",
+        source="Abu-El-Haija et al., MixHop: higher-order graph convolution, ICML 2019",
+        group="neural",
+        cost="minutes",
+        uses_gpu=True,
+        version=3,
+    )
+
+    def make_family(
+        self, graph: Graph, inputs: Inputs, sizes: tuple[int, int, int], context: Context
+    ) -> Family:
+        from core.models.hops import HopFamily
+        from core.models.propagation import Propagation
+
+        assert not isinstance(inputs, tuple)
+        device = context.device.torch_name
+        propagation = Propagation.of_graph(graph, "symmetric", device=device)
+        return HopFamily((propagation,), inputs, sizes, device)
+
+
+class H2Gcn(NeuralAttack):
+    """Ego, one-hop and two-hop neighbours kept apart over two rounds."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="h2gcn",
+        title="H2GCN",
+        summary="Trains a network that keeps a node, its neighbours and theirs apart.",
+        source="Zhu et al., Beyond homophily in graph neural networks, NeurIPS 2020",
+        group="neural",
+        cost="minutes",
+        uses_gpu=True,
+        version=3,
+    )
+
+    def make_family(
+        self, graph: Graph, inputs: Inputs, sizes: tuple[int, int, int], context: Context
+    ) -> Family:
+        from core.models.hops import HopFamily, make_two_hop_propagation
+        from core.models.propagation import Propagation
+
+        assert not isinstance(inputs, tuple)
+        device = context.device.torch_name
+        one = Propagation.of_graph(graph, "symmetric", self_loops=False, device=device)
+        two = make_two_hop_propagation(graph, context.memory_budget, device)
+        return HopFamily((one, two), inputs, sizes, device)
+
+
+class Mlp(EncoderAttack):
+    """Two dense layers on X."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="mlp",
+        title="MLP",
+        summary="Trains a perceptron on the features alone.",
+        source="Rumelhart, Hinton and Williams, Learning representations, Nature 1986",
+        group="neural",
+        cost="seconds",
+        uses_gpu=True,
+        version=2,
+    )
+    BACKBONE = "mlp"
+
+    def supports(self, release: Release, threat: AttributeThreat) -> str | None:
+        return "the graph has no features" if release.graph.features is None else None

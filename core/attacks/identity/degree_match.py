@@ -14,6 +14,28 @@ from core.results import Matches
 from core.threats import IdentityThreat
 
 
+class RandomMatch(IdentityAttack):
+    """Candidates in random order, the same number for each person."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="random_match",
+        title="Random match",
+        summary="Baseline attacker: points at people of the release at random.",
+        source="Uniform guess: one in n is right",
+        group="baseline attackers",
+        is_baseline=True,
+        is_blind=True,
+    )
+
+    def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
+        n, k = release.graph.num_nodes, threat.known.num_nodes
+        rng = context.rng("order")
+        first, width = rng.integers(0, n, k), min(NUM_CANDIDATES, n)
+        order = rng.permutation(n)
+        candidates = order[(first[:, None] + np.arange(width)) % n]
+        return Matches(candidates, np.full(k, 1.0 / n))
+
+
 class DegreeMatch(IdentityAttack):
     """People at the same place in the order of both graphs' numbers of links; ties at random."""
 

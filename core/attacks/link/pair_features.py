@@ -7,7 +7,9 @@ import hashlib
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.fingerprints import count_links_and_triangles
 from core.algorithms.normalize import normalize_adjacency
+from core.algorithms.pairs import split_by_work
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
 from core.attacks.link.katz import compute_katz
@@ -18,12 +20,6 @@ from core.attacks.link.pair_likeness import (
     describe_clusters,
     describe_latent,
     describe_likeness,
-)
-from core.attacks.link.pair_neighbourhoods import (
-    END_COLUMNS,
-    PATH_COLUMN,
-    compute_three_paths,
-    describe_ends,
 )
 from core.attacks.link.personalized_pagerank import compute_pagerank_scores
 from core.attacks.link.similarity import compute_cosines
@@ -37,6 +33,13 @@ AFFINITY_COLUMNS = tuple(f"affinity, rank {rank}" for rank in AFFINITY_RANKS)
 
 RESTART, TOLERANCE = 0.15, 1e-4
 DECAY, LENGTH = 0.5, 3
+
+PATH_COLUMN = "paths of three links"
+END_COLUMNS = tuple(
+    f"{which} {what}"
+    for what in ("clustering", "triangles", "neighbours' degree")
+    for which in ("lower", "higher")
+)
 
 STRUCTURE_COLUMNS = (
     "lower degree",
@@ -130,8 +133,7 @@ def compute_spectrum(graph: Graph, context: Context) -> np.ndarray:
     """(n, r) of `share_spectrum`."""
     matrix = normalize_adjacency(graph.adjacency, dtype=np.float64)
     values, vectors = _find_eigenvectors(matrix, "spectrum", context)
-    spectrum: np.ndarray = vectors * values
-    return spectrum
+    return np.asarray(vectors * values)
 
 
 def compute_affinities(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
@@ -170,3 +172,45 @@ def _find_eigenvectors(
     values, vectors = np.linalg.eigh(block.T @ (matrix @ block))
     order = np.argsort(-np.abs(values))[:RANK]
     return values[order], block @ vectors[:, order]
+
+
+def describe_ends(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
+    """(k, 6) END_COLUMNS: local clustering, log triangles, log mean degree of the neighbours.
+
+    The smaller value of a pair stands first, so that a pair has no direction.
+    """
+    nodes = context.share(("cohesion", graph.content_hash), lambda _: _describe_nodes(graph))
+    ends = np.sort(nodes[pairs], axis=1)
+    return np.asarray(ends.transpose(0, 2, 1).reshape(len(pairs), -1))
+
+
+def _describe_nodes(graph: Graph) -> np.ndarray:
+    degrees, triangles = count_links_and_triangles(graph)
+    wedges = np.maximum(degrees * (degrees - 1) / 2, 1)
+    strengths = compute_strengths(graph)
+    total = graph.adjacency.astype(np.float64) @ strengths
+    near = np.divide(total, strengths, out=np.zeros(graph.num_nodes), where=strengths > 0)
+    return np.stack([triangles / wedges, np.log1p(triangles), np.log1p(near)], axis=1)
+
+
+def compute_three_paths(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
+    """(k,) Σ_uv w_iu w_uv w_vj / √(s_u s_v), s the weighted degrees: paths that avoid hubs.
+
+    Source: L3 of Kovács et al., Network-based prediction of protein interactions, Nature
+    Communications 2019. Finds links between unlike nodes, which have no neighbour in common.
+    """
+    matrix = sparse.csr_array(graph.adjacency, dtype=np.float64)
+    strengths = compute_strengths(graph)
+    scale = np.divide(1.0, np.sqrt(strengths), out=np.zeros_like(strengths), where=strengths > 0)
+    rows = sparse.csr_array(matrix @ sparse.diags_array(scale))
+    near = (matrix != 0).astype(np.float64)
+    widths = np.minimum(near @ np.asarray(near.sum(axis=1)).ravel(), graph.num_nodes)
+    found = np.zeros(len(pairs))
+    tiles = split_by_work(widths[pairs].sum(axis=1), max(context.memory_budget // 64, 1))
+    for number, places in enumerate(tiles):
+        context.progress.update(number, len(tiles), "paths of three links")
+        if len(places):
+            left = rows[pairs[places, 0]] @ matrix
+            right = rows[pairs[places, 1]]
+            found[places] = np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    return found

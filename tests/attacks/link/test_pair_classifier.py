@@ -13,6 +13,7 @@ from core.attacks.link.pair_features import (
     AFFINITY_RANKS,
     compute_affinities,
     compute_spectrum,
+    compute_three_paths,
     describe_pairs,
     list_columns,
 )
@@ -25,7 +26,6 @@ from core.attacks.link.pair_likeness import (
     describe_likeness,
     share_latent,
 )
-from core.attacks.link.pair_neighbourhoods import compute_three_paths
 from core.context import Context
 from core.data.splits import draw_threats
 from core.graph import Graph
