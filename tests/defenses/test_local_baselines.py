@@ -9,8 +9,7 @@ from scipy.stats import ks_2samp
 from core.context import Context
 from core.defenses.dprr import DegreePreservingRR
 from core.defenses.l_dpgcn import LocalDpGcn
-from core.defenses.randomized_response import RandomizedResponse
-from core.defenses.sym_rr import SymRR
+from core.defenses.randomized_response import RandomizedResponse, SymRR
 from core.privacy.top_pairs import (
     compute_laplace_sum_tail,
     draw_laplace_sums,

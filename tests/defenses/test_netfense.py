@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.netfense import NetFense
-from core.defenses.nettack import Nettack
+from core.defenses.netfense import NetFense, Nettack
 from core.graph import Graph
 from core.models.flips.flipped_gcn import FlippedGcn
 from core.models.flips.perturbation import (

@@ -1,7 +1,8 @@
-"""Betweenness deletion: publish without the links that most shortest paths use."""
+"""Deletion of the links with the highest score."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar
 
 import numba
@@ -9,10 +10,74 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.ranked_deletion import RankedDeletion
+from core.defenses.link_changes import change_links
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import Defense, MethodInfo
 from core.progress import Progress
+from core.release import Release
+from core.threats import Threats
+
+
+class RankedDeletion(Defense):
+    """Removes the round(strength · m) links of highest score; ties in random order."""
+
+    strength: float = Field(
+        0.3,
+        ge=0,
+        le=1,
+        title="Share of links removed",
+        description="0 publishes all links, 1 none.",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        scores = self._score_links(graph, context)
+        order = np.lexsort((context.rng("ties").random(graph.num_edges), -scores))
+        removed = round(self.strength * graph.num_edges)
+        return self.build_release(change_links(graph, order[:removed]))
+
+    @abstractmethod
+    def _score_links(self, graph: Graph, context: Context) -> np.ndarray:
+        """(m,) scores."""
+
+
+class RandomDeletion(Defense):
+    """Removes round(strength · m) links, chosen uniformly without replacement."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="random_deletion",
+        title="Random deletion",
+        summary="Publishes the graph without a random share of its links.",
+        source="Baseline 'Rand.' of GPS (Yuan et al., KDD 2024, §6)",
+        group="empirical",
+    )
+    strength: float = Field(
+        0.3,
+        ge=0,
+        le=1,
+        title="Share of links removed",
+        description="0 publishes all links, 1 none.",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        removed = round(self.strength * graph.num_edges)
+        drop = context.rng("links").choice(graph.num_edges, removed, replace=False)
+        return self.build_release(change_links(graph, drop))
+
+
+class DegreeDeletion(RankedDeletion):
+    """Removes links in descending order of the sum of both ends' degrees."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="degree_deletion",
+        title="Deletion by degree",
+        summary="Publishes the graph without the links between the best-connected nodes.",
+        source="Bojchevski and Günnemann, ICML 2019; baseline 'Deg.' of GPS (KDD 2024, §6.3)",
+        group="empirical",
+    )
+
+    def _score_links(self, graph: Graph, context: Context) -> np.ndarray:
+        return np.asarray(graph.degrees[graph.edges].sum(axis=1))
+
 
 TILE = 16
 """Sources between two progress reports."""
