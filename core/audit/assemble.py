@@ -10,15 +10,21 @@ import numpy as np
 import pandas as pd
 from sqlalchemy.engine import Row
 
-from core.audit.cell_groups import Groups, format_part, list_done, list_releases
-from core.audit.cell_result import CellResult
-from core.audit.describe import ReleaseRecord
+from core.audit.describe import CellResult, ReleaseRecord
 from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
 from core.audit.knowledge import Auxiliary
-from core.audit.margins import make_margin_loader
-from core.audit.node_tables import assemble_nodes, assemble_profile, assemble_rocs
+from core.audit.node_tables import (
+    Groups,
+    assemble_nodes,
+    assemble_profile,
+    assemble_rocs,
+    format_part,
+    list_done,
+    list_releases,
+    make_margin_loader,
+)
 from core.audit.parts import list_parts
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec

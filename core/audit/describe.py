@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from core.audit.store import files
 from core.graph import Graph, is_among
 from core.release import Guarantee, Release
+from core.results import Measurement
 
 
 @dataclass(frozen=True)
@@ -71,3 +72,35 @@ def count_changes(before: Graph, after: Graph) -> dict[str, float]:
         "links_removed": float(before.num_edges - kept),
         "links_added": float(after.num_edges - kept),
     }
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """The part of a cell's outcome that lies in the database; arrays lie on the disk.
+
+    measurements  of an attack or a measure
+    facts         what an attack says of itself
+    release       what a publishing cell made
+    """
+
+    measurements: tuple[Measurement, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+    release: ReleaseRecord | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {
+            "measurements": [asdict(item) for item in self.measurements],
+            "facts": self.facts,
+            "release": None if self.release is None else self.release.describe(),
+        }
+
+    @staticmethod
+    def restore(stored: dict[str, Any]) -> CellResult:
+        """What `describe` described."""
+        release = stored["release"]
+        return CellResult(
+            tuple(Measurement(**fields) for fields in stored["measurements"]),
+            stored["facts"],
+            None if release is None else ReleaseRecord.restore(release),
+        )

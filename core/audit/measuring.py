@@ -9,9 +9,8 @@ import numpy as np
 from core.algorithms import ghratio
 from core.context import Context
 from core.graph import Graph
-from core.measures.ghratio import measure_ghratios
 from core.measures.pair_profile import measure_pair_profile
-from core.measures.structure import find_communities, measure_structure
+from core.measures.structure import find_communities, measure_ghratios, measure_structure
 from core.measures.utility import describe_excess, measure_utility
 from core.release import Release
 from core.results import Measurement

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
+from sqlalchemy.engine import Row
 
-from core.audit.cell_groups import Groups, format_part, list_done, list_releases
 from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
+from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS
 from core.graph import MISSING, Graph
+from core.release import ORIGINAL
+from core.results import RELEASE
 
 
 def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
@@ -131,3 +137,41 @@ def assemble_rocs(
                     {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}
                 )
     return rocs
+
+
+Groups = dict[tuple[str, str], list[Row[Any]]]
+"""(release, method) → its cells, repeat by repeat."""
+
+
+def format_part(part: str) -> str:
+    """The key in `Groups` of a part of the measures of a release."""
+    return f"{RELEASE}:{part}"
+
+
+def list_releases(spec: AuditSpec) -> list[str]:
+    """Ids of the releases of an audit: the original, then the defended ones."""
+    return [ORIGINAL, *(choice.id for choice in spec.defenses)]
+
+
+def list_done(groups: Groups, release: str, method: str) -> list[Row[Any]]:
+    """The finished cells of a method on a release; '' is the one that made it."""
+    return [cell for cell in groups.get((release, method), []) if cell.state is State.DONE]
+
+
+LoadMargins = Callable[[str, str | None], np.ndarray]
+
+
+def make_margin_loader(store: Store, groups: Groups) -> LoadMargins:
+    """`load(release, attack)` → (k,) margins of an attribute attack over the hidden nodes of all
+    finished repeats, a node as often as it was hidden; with None for the attack those of the
+    label classifier that measured usefulness. Empty for audits from before margins were kept."""
+
+    def load(release: str, attack: str | None) -> np.ndarray:
+        parts = [np.zeros(0)]
+        for cell in list_done(groups, release, attack or format_part("utility")):
+            arrays = files.load_cell(store.home, cell.key)
+            margins = arrays.get("label_margin" if attack is None else "margin", parts[0])
+            parts.append(margins[np.isfinite(margins)])
+        return np.concatenate(parts)
+
+    return load

@@ -15,10 +15,12 @@ from scipy import stats
 from scipy.sparse import csgraph
 
 from core.algorithms.communities import find_communities
+from core.algorithms.ghratio import GHRatios
 from core.algorithms.kernels import search_breadth_first, sum_distances
 from core.algorithms.triangles import compute_triangles
 from core.context import Context
 from core.graph import Graph, is_among
+from core.measures.intervals import measure_mean
 from core.measures.metrics import STATISTICS
 from core.results import Measurement
 
@@ -236,3 +238,26 @@ def _ratio(metric: str, count: int, total: int) -> Measurement:
     if not total:
         return Measurement(metric, None, reason="the original has no links")
     return Measurement(metric, count / total, n=total)
+
+
+DEFAULT_TOLERANCE = 5
+"""Degree difference between structural peers; the paper searches {0, 5, 10, 15, 20}."""
+
+
+def measure_ghratios(
+    ghratios: GHRatios, codes: np.ndarray, shares: np.ndarray
+) -> list[Measurement]:
+    """Mean of each ratio over the nodes where it is defined, and of its gap to the class share.
+
+    `shares` (C,) is P̂(Z = c), the value at which a set gives nothing away.
+    """
+    result = []
+    for name in ("proximity", "role", "combined"):
+        ratios = getattr(ghratios, name)
+        defined = np.isfinite(ratios)
+        values = ratios[defined]
+        gaps = values - np.asarray(shares)[codes[defined]]
+        reason = "no node with a known value has anyone to compare with"
+        result.append(measure_mean(f"ghratio_{name}", values, reason))
+        result.append(measure_mean(f"ghratio_{name}_gap", gaps, reason))
+    return result

@@ -12,6 +12,7 @@ from core.audit.estimate import (
     DEFAULT_S,
     REFERENCE_SIZE,
     START_S,
+    TYPICAL_S,
     Past,
     Task,
     TimeModel,
@@ -23,7 +24,6 @@ from core.audit.estimate import (
 )
 from core.audit.parts import PARTS
 from core.audit.run import run_inline
-from core.audit.typical_seconds import TYPICAL_S
 
 GAE = Task("attack", "gae_cosine", "seconds")
 NEW = Task("attack", "of a version to come", "seconds")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from core.algorithms.ghratio import choose_tolerance, compute_ghratios
 from core.graph import Graph
-from core.measures.ghratio import measure_ghratios
+from core.measures.structure import measure_ghratios
 from tests.oracles.graphs import GRAPHS
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from core.audit.attacking import attack_release, check_support
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
-from core.audit.cell_result import CellResult
-from core.audit.describe import count_changes, pack_release, unpack_release
+from core.audit.describe import CellResult, count_changes, pack_release, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
 from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.spec import AuditSpec
