@@ -20,7 +20,7 @@ from core.attacks.base_predictions import keep_arrays, recall_base_prediction
 from core.attacks.link.pair_judge import Judge, fit_judge
 from core.attacks.shadow_release import ShadowRelease, share_shadow_release
 from core.context import BasePrediction, Context
-from core.data.released_threat import draw_released_threat
+from core.data.splits import draw_released_threat
 from core.errors import UnsupportedError
 from core.measures.ranking import compute_auc
 from core.methods import AttributeAttack, Defense, LinkAttack

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.attacks.link.mechanism_posterior import find_evidence
+from core.attacks.link.released_links import find_evidence
 from core.context import Context
 from core.graph import Graph, pair_codes
 from core.methods import Defense

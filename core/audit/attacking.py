@@ -105,7 +105,7 @@ def _score_with_more(
 def _attack_released(
     attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
-    from core.data.released_threat import draw_released_threat
+    from core.data.splits import draw_released_threat
     from core.measures import released_links
     from core.measures.node_risk import measure_advantage
 

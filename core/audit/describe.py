@@ -1,4 +1,4 @@
-"""A release as JSON and back; what a defense changed."""
+"""A release and a cell's result as JSON and back; what a defense changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored cells → the tables with a row a person, and the curves of the attacks."""
+"""Stored cells by release and method → the tables with a row a person, curves and margins."""
 
 from __future__ import annotations
 

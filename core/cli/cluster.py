@@ -111,7 +111,7 @@ async def _check_version(address: str, security: Any) -> None:
     """Wait for the scheduler; InputError where it is of another version."""
     from distributed import Client
 
-    from core.audit.jobs.versions import check_scheduler
+    from core.audit.jobs.engine import check_scheduler
 
     while True:
         try:
@@ -126,7 +126,7 @@ async def _check_version(address: str, security: Any) -> None:
 
 
 def _make_security(options: argparse.Namespace) -> Any:
-    from core.audit.jobs.versions import make_security
+    from core.audit.jobs.engine import make_security
 
     return make_security(*(_to_text(getattr(options, f"tls_{n}")) for n in ("ca", "cert", "key")))
 

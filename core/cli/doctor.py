@@ -30,8 +30,14 @@ def add_doctor(commands: Any) -> None:
 def run_doctor(options: argparse.Namespace) -> int:
     """Prints a line for each finding, then sizes; 1 where something is left to be done."""
     from core.audit.access.team import Team
-    from core.audit.store.backup import check_own_database, restore_backup, write_backup
-    from core.audit.store.checkup import check_database, check_home, measure_home
+    from core.audit.store.checkup import (
+        check_database,
+        check_home,
+        check_own_database,
+        measure_home,
+        restore_backup,
+        write_backup,
+    )
     from core.audit.store.database import Store
     from core.home import find_home
 

@@ -13,8 +13,7 @@ from core.data.columns import guess_link_roles
 from core.data.link_text import LinkText, encode_columns, load_link_text, read_columns
 from core.data.node_table import is_parquet
 from core.data.sniff import parse_numbers
-from core.data.spreadsheet import unescape_cell
-from core.data.text_input import MAX_CELLS, check_cells, check_file
+from core.data.text_input import MAX_CELLS, check_cells, check_file, unescape_cell
 from core.errors import FormatError, InputError
 
 

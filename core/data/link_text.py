@@ -29,8 +29,7 @@ from core.data.sniff import (
     parse_layout,
     take_lines,
 )
-from core.data.spreadsheet import unescape_cell
-from core.data.text_input import MAX_CELLS, check_cells, load_utf8
+from core.data.text_input import MAX_CELLS, check_cells, load_utf8, unescape_cell
 from core.errors import FormatError
 
 _BLOCK = 16 << 20

@@ -23,8 +23,14 @@ from core.data.sniff import (
     parse_layout,
     take_lines,
 )
-from core.data.spreadsheet import unescape_cell
-from core.data.text_input import MAX_CELLS, MAX_TEXT_BYTES, check_cells, check_file, load_text
+from core.data.text_input import (
+    MAX_CELLS,
+    MAX_TEXT_BYTES,
+    check_cells,
+    check_file,
+    load_text,
+    unescape_cell,
+)
 from core.errors import FormatError, ResourceError
 
 

@@ -12,7 +12,7 @@ from core.algorithms.pairs import find_near_pairs, sample_non_links
 from core.errors import InputError
 from core.graph import Graph, pair_codes
 from core.seeding import Seed
-from core.threats import AttributeThreat, LinkThreat, Threats
+from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
 Evaluation = Literal["uniform", "degree_matched", "distance_2"]
 """uniform: any non-links; degree_matched: their ends have as many links as those of the hidden
@@ -205,3 +205,45 @@ def _swap_ends(graph: Graph, links: np.ndarray, count: int, rng: np.random.Gener
             break
     found = found[:count]
     return np.stack([found // graph.num_nodes, found % graph.num_nodes], axis=1)
+
+
+MAX_PAIRS = 50_000
+"""Pairs of one sort at most: real links, false links of the release, other pairs."""
+
+NUM_OTHERS = 20_000
+"""Pairs that neither graph links, drawn from all of them."""
+
+
+def draw_released_threat(
+    before: Graph, released: Graph, rng: np.random.Generator
+) -> ReleasedThreat:
+    """before: the graph that was defended; released: what its recipients hold.
+
+    Links of weight 0 are no links. Of a sort with more than MAX_PAIRS pairs a sample stands for
+    all, with its weight.
+    """
+    real, told = (_drop_empty(graph) for graph in (before, released))
+    links, link_weight = _sample(real.edges, rng)
+    lies, lie_weight = _sample(told.edges[~real.contains_pairs(told.edges)], rng)
+    either = real.with_edges(np.concatenate([real.edges, told.edges]))
+    rest = either.num_pairs - either.num_edges
+    others = sample_non_links(either, min(rest, NUM_OTHERS), rng)
+    weights = np.repeat(
+        [link_weight, lie_weight, rest / max(len(others), 1)], [len(links), len(lies), len(others)]
+    )
+    absent = np.concatenate([lies, others])
+    released_mask = told.contains_pairs(np.concatenate([links, absent]))
+    return ReleasedThreat(links, absent, real.density, weights=weights, released=released_mask)
+
+
+def _drop_empty(graph: Graph) -> Graph:
+    """The same nodes with the links of weight above 0, unweighted and bare."""
+    edges = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+    return Graph(edges=edges, node_ids=graph.node_ids)
+
+
+def _sample(pairs: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    if len(pairs) <= MAX_PAIRS:
+        return pairs, 1.0
+    chosen = np.sort(rng.choice(len(pairs), MAX_PAIRS, replace=False))
+    return pairs[chosen], len(pairs) / MAX_PAIRS

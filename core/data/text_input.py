@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -226,3 +227,17 @@ def _check_lines(path: Path, chunk: bytes, line: int, number: int, limit: int) -
         f"a longer one in line {number + int(long[0]) + 1}",
         "check that it has one row per line",
     )
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def escape_cell(text: str) -> str:
+    """The text with an apostrophe before a leading =, +, −, @, tab or return."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unescape_cell(text: str) -> str:
+    """The text that `escape_cell` was given."""
+    return text[1:] if _ESCAPED.match(text) else text

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.data.spreadsheet import escape_cell
+from core.data.text_input import escape_cell
 from core.errors import InputError
 from core.graph import Attribute, Graph
 from core.release import Release

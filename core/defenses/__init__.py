@@ -4,8 +4,7 @@ from core.defenses.blink import Blink
 from core.defenses.deletion import BetweennessDeletion, DegreeDeletion, RandomDeletion
 from core.defenses.dgg import Dgg
 from core.defenses.dp_1k import Dp1k
-from core.defenses.dpr import Dpr
-from core.defenses.dprr import DegreePreservingRR
+from core.defenses.dpr import Dpr, PrivDpr
 from core.defenses.edge_synthesis import DpgGan, DpgVae
 from core.defenses.gap import Gap
 from core.defenses.gps_sampling import GpsSampling
@@ -17,13 +16,17 @@ from core.defenses.netfense import NetFense, Nettack
 from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
-from core.defenses.privdpr import PrivDpr
-from core.defenses.pseudonyms import Pseudonyms
-from core.defenses.randomized_response import EdgeRand, Rabv, RandomizedResponse, SymRR
+from core.defenses.randomized_response import (
+    DegreePreservingRR,
+    EdgeRand,
+    Rabv,
+    RandomizedResponse,
+    SymRR,
+)
 from core.defenses.rewiring import Dice, RandomRewiring, RwLp
 from core.defenses.solitude import Solitude
 from core.defenses.uniqueness_aware import UniquenessAware
-from core.defenses.without_columns import WithoutColumns
+from core.defenses.without_columns import Pseudonyms, WithoutColumns
 
 DEFENSES = (
     Pseudonyms,

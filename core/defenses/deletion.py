@@ -1,4 +1,4 @@
-"""Deletion of the links with the highest score."""
+"""Deletion of links: at random, or those with the highest score first."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from core.release import Release
 from core.threats import Threats
 
 
-class RankedDeletion(Defense):
-    """Removes the round(strength · m) links of highest score; ties in random order."""
+class Deletion(Defense):
+    """Removes round(strength · m) links."""
 
     strength: float = Field(
         0.3,
@@ -30,18 +30,16 @@ class RankedDeletion(Defense):
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        scores = self._score_links(graph, context)
-        order = np.lexsort((context.rng("ties").random(graph.num_edges), -scores))
         removed = round(self.strength * graph.num_edges)
-        return self.build_release(change_links(graph, order[:removed]))
+        return self.build_release(change_links(graph, self._choose(graph, removed, context)))
 
     @abstractmethod
-    def _score_links(self, graph: Graph, context: Context) -> np.ndarray:
-        """(m,) scores."""
+    def _choose(self, graph: Graph, count: int, context: Context) -> np.ndarray:
+        """(count,) numbers of the links to remove."""
 
 
-class RandomDeletion(Defense):
-    """Removes round(strength · m) links, chosen uniformly without replacement."""
+class RandomDeletion(Deletion):
+    """Links chosen uniformly without replacement."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="random_deletion",
@@ -50,18 +48,21 @@ class RandomDeletion(Defense):
         source="Baseline 'Rand.' of GPS (Yuan et al., KDD 2024, §6)",
         group="empirical",
     )
-    strength: float = Field(
-        0.3,
-        ge=0,
-        le=1,
-        title="Share of links removed",
-        description="0 publishes all links, 1 none.",
-    )
 
-    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        removed = round(self.strength * graph.num_edges)
-        drop = context.rng("links").choice(graph.num_edges, removed, replace=False)
-        return self.build_release(change_links(graph, drop))
+    def _choose(self, graph: Graph, count: int, context: Context) -> np.ndarray:
+        return context.rng("links").choice(graph.num_edges, count, replace=False)
+
+
+class RankedDeletion(Deletion):
+    """The links of highest score; ties in random order."""
+
+    def _choose(self, graph: Graph, count: int, context: Context) -> np.ndarray:
+        scores = self._score_links(graph, context)
+        return np.lexsort((context.rng("ties").random(graph.num_edges), -scores))[:count]
+
+    @abstractmethod
+    def _score_links(self, graph: Graph, context: Context) -> np.ndarray:
+        """(m,) scores."""
 
 
 class DegreeDeletion(RankedDeletion):

@@ -7,14 +7,13 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.random_graphs import draw_by_degrees
+from core.algorithms.pairs import draw_by_degrees
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph, pair_codes, sort_distinct
 from core.methods import MethodInfo
 from core.privacy.budget import Account
-from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
-from core.privacy.guarantees import EDGE, describe_data_use
+from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.privacy.tables import subtract_to_sum
 from core.release import Release

@@ -1,4 +1,4 @@
-"""What the edge-private syntheses share: budget, number of links, baseline, guarantee."""
+"""Syntheses with edge-level privacy: DPGGAN and DPGVAE."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from core.context import Context
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.privacy.budget import NUMBER_OF_LINKS, Account
-from core.privacy.data_free import DESCRIPTION
-from core.privacy.guarantees import EDGE, describe_data_use
+from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use
 from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats

@@ -1,7 +1,8 @@
-"""LapGraph: Laplace noise on every pair, the largest m̃ become the release; ε-edge DP."""
+"""LapGraph and TmF: Laplace noise on every pair, a noisy number of them; ε-edge DP."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -20,20 +21,12 @@ from core.privacy.top_pairs import draw_pairs_above, draw_top_pairs
 from core.release import Release
 from core.threats import Threats
 
+REMEDY = "raise epsilon or use a smaller graph"
 
-class LapGraph(EdgePrivateDefense):
-    """Spends `count_share` of ε on the number of links, the rest on the pairs.
 
-    Like EdgeRand it does not look at the threats, and publishes no weights.
-    """
+class NoisyPairs(EdgePrivateDefense):
+    """Spends `count_share` of ε on a noisy number m̃ of links, the rest on the pairs themselves."""
 
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="lap_graph",
-        title="LapGraph",
-        summary="Adds Laplace noise to every pair and publishes as many top pairs as links.",
-        source="Wu et al., LinkTeller, IEEE S&P 2022, §V (LapGraph)",
-        group="edge DP",
-    )
     count_share: float = Field(
         0.01,
         gt=0,
@@ -47,17 +40,40 @@ class LapGraph(EdgePrivateDefense):
         links = np.array([graph.num_edges])
         noisy = account.add_count_noise(links, self.count_share, 1.0, "count")[0]
         wanted = int(np.clip(noisy, 0, graph.num_pairs))
-        check_release_fits("LapGraph", wanted, context, "raise epsilon or use a smaller graph")
+        check_release_fits(self.info.title, wanted, context, REMEDY)
         scale = account.spend(account.share_left, what="pairs")
-        kept, num_added = draw_top_pairs(
-            graph.num_edges, graph.num_pairs, wanted, scale, context.rng("pairs")
-        )
+        kept, num_added = self._draw(graph, wanted, scale, context)
         added = sample_non_links(graph, num_added, context.rng("positions"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
         return self.build_release(published, account.make_guarantee())
 
+    @abstractmethod
+    def _draw(
+        self, graph: Graph, wanted: int, scale: float, context: Context
+    ) -> tuple[np.ndarray, int]:
+        """A mask (m,) over the links, and how many other pairs are published."""
 
-class Tmf(EdgePrivateDefense):
+
+class LapGraph(NoisyPairs):
+    """The m̃ largest values. Like EdgeRand it does not look at the threats, and publishes no
+    weights."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="lap_graph",
+        title="LapGraph",
+        summary="Adds Laplace noise to every pair and publishes as many top pairs as links.",
+        source="Wu et al., LinkTeller, IEEE S&P 2022, §V (LapGraph)",
+        group="edge DP",
+    )
+
+    def _draw(
+        self, graph: Graph, wanted: int, scale: float, context: Context
+    ) -> tuple[np.ndarray, int]:
+        rng = context.rng("pairs")
+        return draw_top_pairs(graph.num_edges, graph.num_pairs, wanted, scale, rng)
+
+
+class Tmf(NoisyPairs):
     """The top-m filter: a noisy number m̃ of links, then A_ij + Laplace above a threshold.
 
     The threshold is that which m̃ pairs are expected to exceed. The authors then fill up with
@@ -84,21 +100,14 @@ class Tmf(EdgePrivateDefense):
         description="The rest of the budget protects the pairs themselves.",
     )
 
-    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        account = Account(EDGE, self.epsilon, context)
-        links = np.array([graph.num_edges])
-        noisy = account.add_count_noise(links, self.count_share, 1.0, "count")[0]
-        wanted = int(np.clip(noisy, 0, graph.num_pairs))
-        check_release_fits("TmF", wanted, context, "raise epsilon or use a smaller graph")
-        scale = account.spend(account.share_left, what="pairs")
+    def _draw(
+        self, graph: Graph, wanted: int, scale: float, context: Context
+    ) -> tuple[np.ndarray, int]:
         threshold = find_threshold(wanted, graph.num_pairs, scale)
         kept, count = draw_pairs_above(graph, threshold, scale, context.rng("pairs"))
         context.progress.update(1, 2, "drawing links")
-        check_release_fits("TmF", count, context, "raise epsilon or use a smaller graph")
-        added = sample_non_links(graph, count, context.rng("positions"))
-        context.progress.update(2, 2, "drawing links")
-        published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
-        return self.build_release(published, account.make_guarantee())
+        check_release_fits(self.info.title, count, context, REMEDY)
+        return kept, count
 
 
 def find_threshold(wanted: int, num_pairs: int, scale: float) -> float:

@@ -13,8 +13,7 @@ from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
-from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
-from core.privacy.guarantees import LINK_TWICE, describe_data_use
+from core.privacy.guarantees import DESCRIPTION, LINK_TWICE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats

@@ -15,8 +15,7 @@ from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph, pair_codes
 from core.methods import MethodInfo
 from core.privacy.budget import Account
-from core.privacy.data_free import DESCRIPTION, draw_uniform_graph
-from core.privacy.guarantees import EDGE, describe_data_use
+from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import add_laplace, check_release_fits
 from core.privacy.tables import add_noise_to_counts, draw_choices, subtract_to_sum
 from core.release import Release

@@ -1,4 +1,4 @@
-"""Randomised response (RR): every node flips every bit of its own list."""
+"""Randomised response on pairs: by a curator, by one end of each pair, by both."""
 
 from __future__ import annotations
 
@@ -112,3 +112,38 @@ class Rabv(SymRR):
         source="Ye, Hu, Au, Meng and Xiao, LF-GDPR, TKDE 2020; baseline of GPS (KDD 2024, §6.3)",
         group="link-local DP",
     )
+
+
+class DegreePreservingRR(LinkLocalDefense):
+    """Each node keeps a one of its noisy row with probability d̃/(d̃(2π−1) + (n−1)(1−π)).
+
+    π = e^ε₂/(1+e^ε₂) with the row's budget ε₂, d̃ its noisy degree.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="dprr",
+        title="DPRR",
+        summary="Noisy lists, thinned by each node so that its number of links stays right.",
+        source="Hidano and Murakami, Degree-preserving randomized response, 2022",
+        group="link-local DP",
+    )
+    delta: float = Field(
+        0.1,
+        gt=0,
+        lt=1,
+        title="Degree share δ",
+        description="Share of the budget for degrees.",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        n = graph.num_nodes
+        account = Account(LINK_TWICE, self.epsilon, context)
+        noisy = account.add_number_noise(graph.degrees, self.delta, 1.0, "degrees")
+        degrees = np.clip(noisy, 0.0, n - 1.0)
+        flip = account.spend_bits(account.share_left, "rows").flip
+        expected_ones = degrees * (1.0 - 2.0 * flip) + (n - 1) * flip
+        thin = np.clip(degrees / np.maximum(expected_ones, 1e-12), 0.0, 1.0)
+        check_release_fits("DPRR", float(degrees.sum()), context, "raise epsilon")
+        ones = draw_noisy_rows(graph, (1.0 - flip) * thin, flip * thin, context.rng("rows"))
+        guarantee = account.make_guarantee("basic composition, rows + degrees")
+        return self.build_release(merge_reports(graph, ones), guarantee)

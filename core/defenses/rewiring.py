@@ -1,4 +1,4 @@
-"""DICE turned to link privacy: disconnect sensitive nodes, connect the others."""
+"""Links replaced by other pairs: DICE, at random, and along random walks."""
 
 from __future__ import annotations
 

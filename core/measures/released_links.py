@@ -1,6 +1,6 @@
 """What an attacker knows of the released links a release: which are real, which real ones went in.
 
-Pairs come from `core.data.released_threat` with the number of pairs of the graph that each stands
+Pairs come from `core.data.splits` with the number of pairs of the graph that each stands
 for; all rates count with it.
 """
 

@@ -1,10 +1,15 @@
-"""What a promise is about: the kinds that mechanisms share, in one wording."""
+"""What a promise is about, in one wording; what a data-independent baseline is told."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from core.algorithms.pairs import sample_non_links
+from core.context import Context
+from core.graph import Graph
 from core.release import Guarantee
 
 EDGE_RELATION = "graphs on the same node set that differ in one undirected link"
@@ -89,3 +94,15 @@ def describe_data_use(data_free: bool, is_count_public: bool, otherwise: str = "
         )
     public = "The number of links was given as public." if is_count_public else ""
     return f"{used} {public}".strip()
+
+
+DESCRIPTION = (
+    "Run the same method without the links, on none or on as many drawn at random: what it shows "
+    "owes the data nothing but their number."
+)
+
+
+def draw_uniform_graph(graph: Graph, context: Context) -> Graph:
+    """The nodes of `graph` with as many links, each pair equally likely (Erdős and Rényi, 1959)."""
+    empty = graph.with_edges(np.empty((0, 2), np.int64))
+    return graph.with_edges(sample_non_links(empty, graph.num_edges, context.rng("data_free")))

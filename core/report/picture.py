@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from core.algorithms.line_density import count_crossings, shade_density
-from core.audit.layout import lay_out
+from core.audit.jobs.layout import lay_out
 from core.findings.people_map import answer_map, compute_people
 from core.release import ORIGINAL
 from core.report import blocks, charts

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.data.spreadsheet import escape_cell
+from core.data.text_input import escape_cell
 from core.figures.chart import Chart
 from pages.ui.text import escape
 

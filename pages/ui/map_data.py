@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.audit.layout import Layout
+from core.audit.jobs.layout import Layout
 from core.audit.view import AuditView
 from core.figures.people_map import Side
 from core.findings.labels import release_title

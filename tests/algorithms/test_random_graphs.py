@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.algorithms.random_graphs import draw_by_degrees
+from core.algorithms.pairs import draw_by_degrees
 from core.graph import pair_codes
 
 

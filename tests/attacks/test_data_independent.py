@@ -10,8 +10,7 @@ import pytest
 
 from core.attacks.adaptive import infer_adaptive, score_links_adaptive, score_released_adaptive
 from core.context import Context, SharedWork
-from core.data.released_threat import draw_released_threat
-from core.data.splits import draw_threats
+from core.data.splits import draw_released_threat, draw_threats
 from core.measures.ranking import measure_class_probabilities, measure_link_scores
 from core.measures.released_links import measure_released
 from core.methods import Defense, MethodInfo

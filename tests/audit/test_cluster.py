@@ -16,7 +16,8 @@ import dask
 import psutil
 import pytest
 
-from core.audit.jobs import cluster, versions
+from core.audit.jobs import cluster
+from core.audit.jobs import engine as engine_module
 from core.audit.jobs.cluster import EmbeddedCluster
 from core.audit.jobs.engine import Engine
 from core.errors import InputError
@@ -48,7 +49,7 @@ def start(folder: Path, name: str, *arguments: str) -> tuple[subprocess.Popen[by
 def test_another_version_is_refused_in_one_line(tmp_path, monkeypatch):
     process, address = start(tmp_path, "scheduler", "scheduler", "--port", "0")
     monkeypatch.setenv("AUDIT_SCHEDULER", address)
-    monkeypatch.setattr(versions, "describe_version", lambda: "abc")
+    monkeypatch.setattr(engine_module, "describe_version", lambda: "abc")
     engine = Engine(tmp_path)
     try:
         with pytest.raises(InputError, match="must run the version abc") as caught:
@@ -88,8 +89,8 @@ def test_the_embedded_cluster_lets_in_only_its_parent(tmp_path, monkeypatch):
             address = scheduler if security else scheduler.replace("tls", "tcp")
             with pytest.raises(OSError):  # noqa: PT011
                 Client(address, security=security, timeout=2)
-        assert engine.submit(versions.describe_version, key="v").result() == (
-            versions.describe_version()
+        assert engine.submit(engine_module.describe_version, key="v").result() == (
+            engine_module.describe_version()
         )
         # Processes that watch themselves cost six times the processor time while idle.
         profiles = engine.connect().run(dask.config.get, "distributed.worker.profile.enabled")
@@ -114,7 +115,7 @@ def test_nodes_listen_for_each_other_and_for_nobody_else(tmp_path, monkeypatch):
     monkeypatch.delenv("AUDIT_SCHEDULER", raising=False)
     engine = Engine(tmp_path)
     try:
-        assert engine.submit(versions.describe_version, key="v").result()
+        assert engine.submit(engine_module.describe_version, key="v").result()
         assert engine._cluster is not None
         listening = list_listening(psutil.Process(engine._cluster._process.pid))
         assert len(listening) == 3

@@ -10,8 +10,8 @@ import pytest
 
 import core.cli.main as command
 from core.audit.export import write_audit
+from core.cli.audit import NOTHING_MAY_LEAVE, judge_audit
 from core.cli.audit_spec import _choose_policy
-from core.cli.verdict import NOTHING_MAY_LEAVE, judge_audit
 from core.errors import InputError
 from core.findings.policy import find_policy
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise

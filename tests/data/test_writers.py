@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.data.readers import load_graph
-from core.data.spreadsheet import escape_cell, unescape_cell
+from core.data.text_input import escape_cell, unescape_cell
 from core.data.writers import shuffle_nodes, write_release
 from core.errors import InputError
 from core.graph import Attribute, Graph

@@ -10,13 +10,12 @@ import pytest
 from core.context import Context
 from core.defenses.netfense import NetFense, Nettack
 from core.graph import Graph
-from core.models.flips.flipped_gcn import FlippedGcn
 from core.models.flips.perturbation import (
     Flipper,
     compute_gap,
     fit_surrogates,
 )
-from core.models.flips.selection import FlippedGraph
+from core.models.flips.selection import FlippedGcn, FlippedGraph
 from core.models.flips.unnoticed import DEGREE_MIN, MAX_RATIO, PageRankEffect, passes_degree_test
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities

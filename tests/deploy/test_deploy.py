@@ -103,7 +103,7 @@ def test_examples_are_what_is_read():
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
 def test_the_clusters_certificate_is_private(tmp_path):
     subprocess.run([DEPLOY / "certificates.sh"], cwd=tmp_path, check=True, capture_output=True)
-    from core.audit.jobs.versions import make_security
+    from core.audit.jobs.engine import make_security
 
     assert (tmp_path / "cluster.key").stat().st_mode & 0o077 == 0
     assert make_security(*(str(tmp_path / f"cluster.{x}") for x in ("pem", "pem", "key")))

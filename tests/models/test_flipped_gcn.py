@@ -9,8 +9,8 @@ import torch
 from core.context import Context
 from core.models.encoders import Block, Gcn
 from core.models.flips.fitting import _read_gcn, fit_gcns
-from core.models.flips.flipped_gcn import FlippedGcn, GcnWeights
 from core.models.flips.perturbation import fit_surrogates
+from core.models.flips.selection import FlippedGcn, GcnWeights
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.graph import MISSING, Attribute, Graph
-from core.models.rehearsal import (
+from core.models.shadow_graph import (
     MANY,
     SURENESS,
     choose_sureness,

@@ -41,7 +41,6 @@ SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.defenses.priv_graph.draw_choices": draw_choices,
     "core.defenses.randomized_response.draw_flips": draw_flips,
     "core.defenses.randomized_response.draw_noisy_rows": draw_noisy_rows,
-    "core.defenses.dprr.draw_noisy_rows": draw_noisy_rows,
     "core.defenses.blink.draw_link_reports": draw_link_reports,
     "core.defenses.lap_graph.draw_top_pairs": draw_top_pairs,
     "core.defenses.lap_graph.draw_pairs_above": draw_pairs_above,

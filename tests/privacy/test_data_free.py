@@ -8,7 +8,7 @@ from scipy import stats
 
 from core.context import Context
 from core.graph import Graph
-from core.privacy.data_free import draw_uniform_graph
+from core.privacy.guarantees import draw_uniform_graph
 from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats

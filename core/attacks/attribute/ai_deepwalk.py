@@ -1,4 +1,4 @@
-"""AI-DW: a classifier on DeepWalk embeddings."""
+"""AI-DW and AI-N2V: classifiers on random-walk embeddings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What attackers made of other attacks share: members, and how good they proved to be.
+"""Attackers made of other attacks: the best single one, and an ensemble.
 
 In an audit the members' own cells come first and what they left is used; a member that is not in
 the audit is run with the seeds that its cell would have had, so that it makes no difference.

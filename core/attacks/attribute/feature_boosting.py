@@ -1,4 +1,4 @@
-"""Feature boosting: the stronger baseline attacker who has the features and ignores the links."""
+"""Baseline attackers on attributes: class shares, and models of the features alone."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         """Learns from roles and columns of the same name in both graphs, then from the predictions
         for the neighbours, with no value of the other graph given. Confidence is calibrated between
         two parts of the other graph."""
-        from core.models.rehearsal import count_cuts, find_sureness, temper
+        from core.models.shadow_graph import count_cuts, find_sureness, temper
 
         times = 1 + 2 * count_cuts(other)
         numbers = iter(range(times))

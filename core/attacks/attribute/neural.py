@@ -1,4 +1,4 @@
-"""What the neural attacks share: their settings, their search, and how they are run."""
+"""Graph networks as attackers: their settings, their search, and how they are run."""
 
 from __future__ import annotations
 

@@ -9,8 +9,11 @@ from core.attacks.identity.fingerprint import (
     Ego,
     NeighborDegrees,
 )
-from core.attacks.identity.percolation import NarayananShmatikov, SeededPercolation
-from core.attacks.identity.structural_alignment import StructuralAlignment
+from core.attacks.identity.percolation import (
+    NarayananShmatikov,
+    SeededPercolation,
+    StructuralAlignment,
+)
 from core.attacks.identity.supervised_matcher import SupervisedMatcher
 
 IDENTITY_ATTACKS = (

@@ -1,4 +1,4 @@
-"""Degree match: the baseline attacker who compares numbers of links only."""
+"""Baseline attackers on identities: one who points at anybody, one who compares degrees."""
 
 from __future__ import annotations
 

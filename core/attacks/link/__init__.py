@@ -10,12 +10,9 @@ from core.attacks.link.heuristics import (
     PreferentialAttachment,
     ResourceAllocation,
 )
-from core.attacks.link.katz import Katz
-from core.attacks.link.mechanism_posterior import MechanismPosterior
 from core.attacks.link.ncn import Ncn
 from core.attacks.link.pair_classifier import PairClassifier
-from core.attacks.link.personalized_pagerank import PersonalizedPagerank
-from core.attacks.link.plausibility import Plausibility
+from core.attacks.link.released_links import MechanismPosterior, Plausibility
 from core.attacks.link.seal import Seal
 from core.attacks.link.similarity import (
     FeatureCosine,
@@ -24,6 +21,7 @@ from core.attacks.link.similarity import (
     Node2vecCosine,
     Node2vecSvc,
 )
+from core.attacks.link.walk_scores import Katz, PersonalizedPagerank
 
 LINK_ATTACKS = (
     CommonNeighbors,

@@ -1,4 +1,5 @@
-"""Sums over the common neighbours of many pairs: one pass for every score built on them."""
+"""Scores by common neighbours and degrees; the sums over common neighbours are computed once for
+all of them."""
 
 from __future__ import annotations
 
@@ -74,7 +75,18 @@ def compute_strengths(graph: Graph) -> np.ndarray:
     return np.bincount(graph.edges.ravel(), weights, minlength=graph.num_nodes)
 
 
-class CommonNeighbors(LinkAttack):
+class NeighborSumAttack(LinkAttack):
+    """Scores a pair by one of the sums over its common neighbours."""
+
+    column: ClassVar[str]
+    is_local: ClassVar[bool] = True
+
+    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
+        sums = share_neighbor_sums(release.graph, threat.pairs, context)
+        return PairScores(getattr(sums, self.column))
+
+
+class CommonNeighbors(NeighborSumAttack):
     """Score |N(i) ∩ N(j)|; with weights the expected number, Σ w_iz w_jz."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -84,14 +96,10 @@ class CommonNeighbors(LinkAttack):
         source="Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007",
         group="heuristics",
     )
-    is_local: ClassVar[bool] = True
-
-    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        sums = share_neighbor_sums(release.graph, threat.pairs, context)
-        return PairScores(sums.count)
+    column: ClassVar[str] = "count"
 
 
-class AdamicAdar(LinkAttack):
+class AdamicAdar(NeighborSumAttack):
     """Score Σ 1 / log d_z over the common neighbours z."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -101,14 +109,10 @@ class AdamicAdar(LinkAttack):
         source="Adamic and Adar, Friends and neighbors on the web, Social Networks 25, 2003",
         group="heuristics",
     )
-    is_local: ClassVar[bool] = True
-
-    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        sums = share_neighbor_sums(release.graph, threat.pairs, context)
-        return PairScores(sums.log)
+    column: ClassVar[str] = "log"
 
 
-class ResourceAllocation(LinkAttack):
+class ResourceAllocation(NeighborSumAttack):
     """Score Σ 1 / d_z over the common neighbours z."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -118,11 +122,7 @@ class ResourceAllocation(LinkAttack):
         source="Zhou, Lü and Zhang, Predicting missing links via local information, 2009, Eq. 9",
         group="heuristics",
     )
-    is_local: ClassVar[bool] = True
-
-    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        sums = share_neighbor_sums(release.graph, threat.pairs, context)
-        return PairScores(sums.inverse)
+    column: ClassVar[str] = "inverse"
 
 
 class Jaccard(LinkAttack):

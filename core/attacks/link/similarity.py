@@ -1,4 +1,4 @@
-"""From node embeddings to scores of pairs: cosine, or a linear classifier on both ends."""
+"""Scores by likeness: features or embeddings compared, or a linear classifier on both ends."""
 
 from __future__ import annotations
 

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
 from core.audit.jobs.job import JobContext, Jobs
-from core.audit.layout import Layout, lay_out
 from core.audit.states import State
 from core.audit.store.files import DamagedError
 from core.audit.view import JobProgress
 from core.errors import InputError
+from core.graph import Graph
+from core.progress import Progress
+from core.seeding import Seed
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """positions (n, 2) float32 within [-1, 1]; communities (n,) int32, 0 the largest."""
+
+    positions: np.ndarray
+    communities: np.ndarray
+
+
+def lay_out(graph: Graph, progress: Progress | None = None) -> Layout:
+    """Places and communities, drawn from the graph's content hash alone."""
+    from core.algorithms.communities import find_communities  # compiled loops: when asked for
+    from core.algorithms.layout import compute_layout
+
+    seed = Seed(0).child("layout", graph.content_hash)
+    positions = compute_layout(graph, seed.rng("places"), progress=progress)
+    communities = find_communities(graph, seed.rng("communities"))
+    return Layout(positions.astype(np.float32), communities.astype(np.int32))
+
 
 VERSION = 2
 """Raised where the same graph gets other places than before."""

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from core.context import Context
 from core.graph import MISSING, Graph
 from core.models.encoders import Block, Dropout, Gcn, GcnLayer, Inputs, Linear
-from core.models.flips.flipped_gcn import Features, GcnWeights
+from core.models.flips.selection import Features, GcnWeights
 from core.models.propagation import Propagation
 from core.models.training import train
 from core.models.tuning import draw_folds

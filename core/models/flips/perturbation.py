@@ -13,8 +13,7 @@ from scipy.special import softmax
 from core.context import Context
 from core.graph import Graph
 from core.models.flips.fitting import fit_gcns, fit_linear_gcn
-from core.models.flips.flipped_gcn import FlippedGcn, GcnWeights
-from core.models.flips.selection import FlippedGraph
+from core.models.flips.selection import FlippedGcn, FlippedGraph, GcnWeights
 from core.models.flips.unnoticed import PageRankEffect, passes_degree_test
 from core.models.tuning import scale_features
 from core.threats import AttributeThreat, Threats

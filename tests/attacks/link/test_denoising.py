@@ -14,8 +14,7 @@ from core.attacks.link.denoising import (
 )
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context, SharedWork
-from core.data.released_threat import draw_released_threat
-from core.data.splits import draw_threats
+from core.data.splits import draw_released_threat, draw_threats
 from core.measures.ranking import compute_auc
 from core.measures.released_links import measure_released
 from core.registry import make_method

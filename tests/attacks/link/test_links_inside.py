@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attacks.composition import join_releases, merge_releases
-from core.attacks.link.mechanism_posterior import (
+from core.attacks.link.released_links import (
     CERTAIN,
     compute_evidence,
     compute_prior_logits,
     estimate_degrees,
 )
 from core.context import Context
-from core.data.released_threat import draw_released_threat
+from core.data.splits import draw_released_threat
 from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.measures.released_links import measure_released

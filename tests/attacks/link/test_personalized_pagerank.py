@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.attacks.link import personalized_pagerank
-from core.attacks.link.personalized_pagerank import compute_pagerank_scores
+from core.attacks.link.walk_scores import compute_pagerank_scores
 from core.context import Context
 from core.errors import RunCancelled
 from core.progress import RecordingProgress

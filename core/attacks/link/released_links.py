@@ -1,4 +1,4 @@
-"""Mechanism posterior: Bayes on what the noise allows and how many links a node has."""
+"""Which links of a release are real: by what its noise allows, and by the rest of the release."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import math
 from typing import ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from core.algorithms.communities import find_communities
+from core.algorithms.pairs import sample_non_links
+from core.attacks.link.pair_features import describe_pairs
+from core.attacks.link.pair_judge import fit_judge
 from core.context import Context
-from core.graph import Graph
+from core.graph import Graph, pair_codes
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores
@@ -138,3 +142,79 @@ def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.nda
     mass = np.bincount(labels, degrees, minlength=count)
     expected = np.outer(mass, mass) / max(degrees.sum(), 1e-9)
     return np.asarray((real + PSEUDO) / (expected + PSEUDO))
+
+
+MAX_EMBEDDED = 200_000
+"""Links of a release up to which auto-encoders are trained: beyond, minutes a part."""
+
+
+class Plausibility(LinkAttack):
+    """Log odds that a pair is a link, by all columns of `pair_features`, and by the release.
+
+    Links of the release are judged without themselves: they are dealt into `folds`, and each
+    fold is described on the release without it. The judge learns to tell links of the release
+    from pairs that it does not link. A false link looks like any such pair, so that the judge's
+    odds rank the links of the release by their chance to be real (Elkan and Noto, Learning
+    classifiers from only positive and unlabeled data, KDD 2008).
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="plausibility",
+        title="Structural plausibility",
+        summary="Takes each link out of the release and asks whether the rest speaks for it.",
+        source="Kipf and Welling, Variational graph auto-encoders, 2016, and Adamic and Adar, "
+        "2003, on the release without the link; Elkan and Noto, KDD 2008",
+        group="released links",
+        cost="seconds",
+        uses_gpu=True,
+        version=4,
+    )
+    threats: ClassVar[tuple[str, ...]] = ("included",)
+
+    folds: int = Field(3, ge=2, le=20, description="Parts that take turns in being left out.")
+    max_links: int = Field(
+        20_000, ge=10, le=10_000_000, description="Links of a part to learn from at most."
+    )
+    embedding: bool = Field(
+        True, description="Look at an auto-encoder's embedding too; takes a few seconds more."
+    )
+
+    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
+        graph, pairs = release.graph, threat.pairs
+        real = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+        parts = context.rng("folds").permutation(len(real)) % self.folds
+        places = _find_places(graph, real, pairs)
+        part_of_pair = np.where(places >= 0, np.append(parts, -1)[places], 0)
+        columns, truths, described = [], [], np.zeros((len(pairs), 0))
+        for part in range(self.folds):
+            inside = real[parts == part]
+            rest = graph.without_edges(inside)
+            own = np.flatnonzero(part_of_pair == part)
+            rng = context.rng("training", part)
+            if len(inside) > self.max_links:
+                inside = inside[np.sort(rng.choice(len(inside), self.max_links, replace=False))]
+            room = graph.num_pairs - graph.num_edges
+            absent = sample_non_links(graph, min(len(inside), room), rng)
+            asked = np.concatenate([inside, absent, pairs[own]])
+            embeds = self.embedding and graph.num_edges <= MAX_EMBEDDED
+            table = describe_pairs(rest, asked, context, embeds)
+            learned = len(inside) + len(absent)
+            columns.append(table[:learned])
+            truths.append(np.arange(learned) < len(inside))
+            if not described.shape[1]:
+                described = np.zeros((len(pairs), table.shape[1]))
+            described[own] = table[learned:]
+            context.progress.update(part + 1, self.folds + 1, "links without themselves")
+        judge = fit_judge(np.concatenate(columns), np.concatenate(truths), context)
+        odds = judge.compute_logits(described)
+        facts: dict[str, float | str] = {"classifier": judge.name, "held_out_loss": judge.loss}
+        return PairScores(odds + compute_evidence(release, pairs), facts)
+
+
+def _find_places(graph: Graph, links: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """(k,) number of each pair among `links` (sorted), −1 for pairs that are none of them."""
+    codes, asked = pair_codes(links, graph.num_nodes), pair_codes(pairs, graph.num_nodes)
+    if not len(codes):
+        return np.full(len(pairs), -1)
+    places = np.searchsorted(codes, asked).clip(max=len(codes) - 1)
+    return np.where(codes[places] == asked, places, -1)
