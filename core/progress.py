@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
 from core.errors import RunCancelled
-
-T = TypeVar("T")
 
 
 class Progress:
@@ -29,13 +25,6 @@ class Progress:
 
     def check(self) -> None:
         """Raise RunCancelled if the user cancelled."""
-
-    def track(self, items: Iterable[T], total: int, message: str = "") -> Iterator[T]:
-        """Iterate over `items`, reporting after each one."""
-        self.check()
-        for index, item in enumerate(items):
-            yield item
-            self.update(index + 1, total, message)
 
 
 class PartProgress(Progress):
@@ -78,23 +67,3 @@ class FlaggedProgress(Progress):
             self._checked = now
             if self._flag.exists():
                 raise RunCancelled()
-
-
-class RecordingProgress(Progress):
-    """Keeps everything in memory; `is_cancelled` is asked on every report."""
-
-    def __init__(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
-        self.updates: list[tuple[float, float, str]] = []
-        self.curves: dict[str, list[tuple[float, float]]] = {}
-        self._is_cancelled = is_cancelled
-
-    def update(self, done: float, total: float, message: str = "") -> None:
-        self.updates.append((done, total, message))
-        self.check()
-
-    def record(self, curve: str, step: float, value: float) -> None:
-        self.curves.setdefault(curve, []).append((float(step), float(value)))
-
-    def check(self) -> None:
-        if self._is_cancelled():
-            raise RunCancelled()

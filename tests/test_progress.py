@@ -6,7 +6,8 @@ import pytest
 
 import core.progress
 from core.errors import RunCancelled
-from core.progress import FlaggedProgress, PartProgress, Progress, RecordingProgress
+from core.progress import FlaggedProgress, PartProgress, Progress
+from tests.oracles.progress import RecordingProgress
 
 
 @pytest.fixture
@@ -24,17 +25,6 @@ class Watched(FlaggedProgress):
 
     def report(self, share, message):
         self.reports.append((share, message))
-
-
-def test_tracking_reports_after_each_item():
-    progress = RecordingProgress()
-    assert list(progress.track("abc", 3, "letters")) == ["a", "b", "c"]
-    assert progress.updates == [(1, 3, "letters"), (2, 3, "letters"), (3, 3, "letters")]
-
-
-def test_tracking_stops_before_the_first_item_of_a_cancelled_run():
-    with pytest.raises(RunCancelled):
-        next(RecordingProgress(lambda: True).track([1], 1))
 
 
 def test_parts_add_up_to_the_whole():
@@ -88,7 +78,6 @@ def test_nobody_watching_is_no_reason_to_stop():
     progress = Progress()
     progress.update(1, 2, "x")
     progress.record("loss", 1, 2)
-    assert list(progress.track([1, 2], 2)) == [1, 2]
 
 
 def test_who_watches_must_say_how(tmp_path):

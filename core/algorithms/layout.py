@@ -204,19 +204,6 @@ def spread_out(places: np.ndarray, share: float = SPREAD) -> np.ndarray:
     return np.asarray(middle + away * (wanted / np.maximum(radius, 1e-9))[:, None])
 
 
-def compute_stress(places: np.ndarray, distances: np.ndarray) -> float:
-    """Mean of ((|x_i − x_j| − d_ij) / d_ij)² over pairs, at the scale that makes it smallest.
-
-    distances  (n, n) or any (n, k) steps to the first k nodes
-    """
-    k = distances.shape[1]
-    lengths = np.linalg.norm(places[:, None] - places[None, :k], axis=2)
-    pairs = distances > 0
-    ratio = lengths[pairs] / distances[pairs]
-    scale = ratio.sum() / max(float((ratio**2).sum()), 1e-12)
-    return float(((scale * ratio - 1) ** 2).mean())
-
-
 def _place_on_circles(labels: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Every node on its component's circle; one alone in the middle."""
     rank = np.empty(len(labels))

@@ -35,22 +35,6 @@ class Planted:
     role_purity: float = 0.9
     label_purity: float = 0.8
 
-    @property
-    def affiliation_proximity(self) -> tuple[float, ...]:
-        """Expected proximity GHRatio per affiliation: q + (1 − q)·P(c)."""
-        q = self.inside_links
-        return tuple(q + (1 - q) * share for share in self.affiliation_shares)
-
-    @property
-    def seniority_role(self) -> float:
-        """Expected mean role GHRatio, tolerance below the bands' gap: p² + (1 − p)²."""
-        return self.role_purity**2 + (1 - self.role_purity) ** 2
-
-    @property
-    def seniority_proximity(self) -> float:
-        """Expected proximity GHRatio of either seniority: its class share, 1/2."""
-        return 0.5
-
 
 PLANTED = Planted()
 
@@ -65,12 +49,12 @@ def generate_social(num_nodes: int = 1000, seed: int = 0) -> Graph:
 
     affiliation  private; leaks by proximity only. Each link end stays inside the affiliation
                  with probability `PLANTED.inside_links`, else it meets anyone; degrees don't
-                 depend on it. Expected proximity GHRatio: `PLANTED.affiliation_proximity`.
+                 depend on it. Expected proximity GHRatio: q + (1 − q) · share of the class.
     seniority    private; leaks by structural role only. Juniors are newcomers with few contacts
                  or organisers with very many, seniors lie between, with purity
                  `PLANTED.role_purity`. Both classes have the same mean degree and meet blindly,
                  so the expected proximity GHRatio is the class share, 1/2, while the expected
-                 role GHRatio is `PLANTED.seniority_role`.
+                 role GHRatio is p² + (1 − p)², p the purity.
     label        the utility attribute (main interest): follows the place on which friendships
                  depend, right for `PLANTED.label_purity` of the people.
 

@@ -75,14 +75,6 @@ def wilson_interval(successes: float, trials: int, level: float = LEVEL) -> tupl
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Exact interval of a share (Clopper & Pearson 1934): never covers less than `level`."""
-    tail = (1 - level) / 2
-    low = stats.beta.ppf(tail, successes, trials - successes + 1) if successes > 0 else 0.0
-    high = stats.beta.isf(tail, successes + 1, trials - successes) if successes < trials else 1.0
-    return float(low), float(high)
-
-
 def measure_mean(metric: str, values: np.ndarray, reason: str = "") -> Measurement:
     """Mean of (k,) values with its sampling variance; missing with `reason` where k = 0."""
     if not len(values):

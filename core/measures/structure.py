@@ -240,10 +240,6 @@ def _ratio(metric: str, count: int, total: int) -> Measurement:
     return Measurement(metric, count / total, n=total)
 
 
-DEFAULT_TOLERANCE = 5
-"""Degree difference between structural peers; the paper searches {0, 5, 10, 15, 20}."""
-
-
 def measure_ghratios(
     ghratios: GHRatios, codes: np.ndarray, shares: np.ndarray
 ) -> list[Measurement]:

@@ -97,13 +97,6 @@ def extract_subgraphs(
     return Subgraphs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def compute_labels(
-    row_starts: np.ndarray, columns: np.ndarray, first: int, second: int
-) -> np.ndarray:
-    """Double-radius labels (size,) of one subgraph in CSR form (SEAL, Eq. 4)."""
-    return np.asarray(_label(row_starts, columns, first, second))
-
-
 def _concatenate_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """start, start + 1, … of each range, one after another."""
     offsets = np.cumsum(lengths) - lengths

@@ -10,7 +10,6 @@ from scipy.sparse.csgraph import shortest_path
 
 from core.algorithms.layout import (
     compute_layout,
-    compute_stress,
     find_pivots,
     gather_neighbors,
     lay_out_connected,
@@ -22,7 +21,7 @@ from core.algorithms.layout import (
 from core.errors import RunCancelled
 from core.graph import Graph
 from core.progress import Progress
-from tests.oracles.graphs import two_communities
+from tests.oracles.graphs import compute_stress, two_communities
 
 
 def rng() -> np.random.Generator:

@@ -19,8 +19,8 @@ from core.audit.states import State
 from core.context import Context
 from core.errors import InputError, RunCancelled
 from core.models.flips import link_effects
-from core.progress import RecordingProgress
 from core.seeding import Seed
+from tests.oracles.progress import RecordingProgress
 
 ATTACK = MethodChoice(key="label_propagation")
 RETRY_S = 120

@@ -16,8 +16,8 @@ from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.liveness import describe_owner
 from core.errors import InputError, RunCancelled, UnsupportedError
-from core.progress import RecordingProgress
 from tests.oracles.broken import make_half_noise
+from tests.oracles.progress import RecordingProgress
 
 EDGE_RAND = {"key": "edge_rand", "config": {"epsilon": 1.0}}
 RELEASE = "edge_rand:epsilon=1.0"

@@ -11,8 +11,9 @@ import time
 
 import numpy as np
 
-from core.algorithms.layout import compute_layout, compute_stress, find_pivots
+from core.algorithms.layout import compute_layout, find_pivots
 from core.graph import Graph
+from tests.oracles.graphs import compute_stress
 
 NUM_COMMUNITIES, INSIDE = 300, 5 / 6
 SAMPLE = 2_000

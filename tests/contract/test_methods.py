@@ -10,12 +10,12 @@ import pytest
 
 from core.context import Context
 from core.errors import RunCancelled, UnsupportedError
-from core.progress import RecordingProgress
 from core.registry import list_methods, make_method, parse_method
 from core.release import Release
 from core.results import AnonymitySets
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
+from tests.oracles.progress import RecordingProgress
 
 METHODS = list_methods()
 QUICK = json.loads(Path(__file__).with_name("quick.json").read_text())

@@ -25,7 +25,8 @@ def naive_ghratios(graph, name, tolerance=None):
 def test_affiliation_leaks_by_proximity_as_planted(graph):
     proximity = naive_ghratios(graph, "affiliation")
     codes = graph.attributes["affiliation"].codes
-    for code, expected in enumerate(PLANTED.affiliation_proximity):
+    for code, share in enumerate(PLANTED.affiliation_shares):
+        expected = PLANTED.inside_links + (1 - PLANTED.inside_links) * share
         assert np.nanmean(proximity[codes == code]) == pytest.approx(expected, abs=0.025)
     role = naive_ghratios(graph, "affiliation", tolerance=5)
     for code, share in enumerate(PLANTED.affiliation_shares):
@@ -38,10 +39,10 @@ def test_seniority_is_invisible_to_proximity_and_visible_to_role(graph, toleranc
     proximity = naive_ghratios(graph, "seniority")
     role = naive_ghratios(graph, "seniority", tolerance)
     codes = graph.attributes["seniority"].codes
+    expected = PLANTED.role_purity**2 + (1 - PLANTED.role_purity) ** 2
     for code in (0, 1):
-        share = PLANTED.seniority_proximity
-        assert np.nanmean(proximity[codes == code]) == pytest.approx(share, abs=0.02)
-        assert np.nanmean(role[codes == code]) == pytest.approx(PLANTED.seniority_role, abs=0.03)
+        assert np.nanmean(proximity[codes == code]) == pytest.approx(0.5, abs=0.02)
+        assert np.nanmean(role[codes == code]) == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.parametrize("tolerance", [5, 10])

@@ -18,10 +18,10 @@ from core.models.gps.attacker import GpsAttacker, GpsSettings
 from core.models.gps.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed
 from core.models.gps.sampler_training import compute_believed_auc
 from core.models.pair_matrix import PairMatrix
-from core.progress import RecordingProgress
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
+from tests.oracles.progress import RecordingProgress
 
 QUICK = {"epochs": 4, "batch": 8, "attacker_steps": 1, "restarts": 1, "further": 0, "lr": 0.02}
 

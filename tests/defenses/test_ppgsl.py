@@ -12,11 +12,11 @@ from core.context import Context
 from core.defenses.ppgsl import FGP_MAX_NODES, Ppgsl
 from core.errors import UnsupportedError
 from core.graph import Graph
-from core.progress import RecordingProgress
 from core.registry import make_method
 from core.seeding import Seed
 from core.threats import LinkThreat, Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
+from tests.oracles.progress import RecordingProgress
 
 QUICK = {"steps": 30, "mu": 10, "surrogate_epochs": 15}
 

@@ -159,7 +159,7 @@ def test_a_release_without_links_gives_reasons():
 
 def test_progress_cancels():
     from core.errors import RunCancelled
-    from core.progress import RecordingProgress
+    from tests.oracles.progress import RecordingProgress
 
     graph = GRAPHS["two_communities"]()
     cancelled = Context(Seed(0), progress=RecordingProgress(lambda: True))

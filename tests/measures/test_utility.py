@@ -10,10 +10,10 @@ from core.errors import RunCancelled
 from core.graph import Attribute
 from core.measures import utility
 from core.measures.utility import infer_labels, measure_utility
-from core.progress import RecordingProgress
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
+from tests.oracles.progress import RecordingProgress
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 
 from core.context import Context
 from core.graph import Graph
-from core.models.enclosing import MAX_LABEL, compute_labels, extract_subgraphs
+from core.models.enclosing import MAX_LABEL, extract_subgraphs
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
 
@@ -64,9 +64,8 @@ def test_nodes_links_and_labels_equal_networkx(name, hops):
 def test_labels_of_a_worked_example():
     """Pair 0–1; 2 next to both: 2; 3 behind 2, two hops from both: 5; 4 next to 0 only: 0."""
     graph = Graph.from_pairs([[0, 2], [1, 2], [2, 3], [0, 4]], 5)
-    matrix = graph.adjacency
-    labels = compute_labels(matrix.indptr, matrix.indices, 0, 1)
-    assert labels.tolist() == [1, 1, 2, 5, 0]
+    found = extract(graph, np.array([[0, 1]]), hops=3)
+    assert found.labels.tolist() == [1, 1, 2, 5, 0]
 
 
 def test_the_target_link_is_left_out_whichever_way_the_pair_is_written():

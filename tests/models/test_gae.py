@@ -12,9 +12,9 @@ from core.context import Context
 from core.errors import RunCancelled
 from core.graph import Graph
 from core.models.gae import OUT, PairHead, compute_gae, share_gae
-from core.progress import RecordingProgress
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
+from tests.oracles.progress import RecordingProgress
 
 HEADS = ("cosine", "inner", "mlp")
 

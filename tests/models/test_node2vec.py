@@ -11,9 +11,9 @@ from core.errors import RunCancelled
 from core.graph import Graph
 from core.models import node2vec
 from core.models.node2vec import compute_alias, compute_node2vec, share_node2vec
-from core.progress import RecordingProgress
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
+from tests.oracles.progress import RecordingProgress
 
 SMALL = {"dimensions": 8, "walk_length": 6, "walks_per_node": 2}
 

@@ -14,11 +14,11 @@ from core.data.splits import draw_threats
 from core.errors import RunCancelled
 from core.graph import Graph
 from core.models.seal import fit_seal
-from core.progress import RecordingProgress
 from core.release import Release
 from core.seeding import Seed
 from core.threats import LinkThreat
 from tests.oracles.graphs import GRAPHS
+from tests.oracles.progress import RecordingProgress
 
 PAIRS = np.array([[0, 1], [1, 2]])
 

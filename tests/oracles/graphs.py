@@ -143,3 +143,16 @@ def make_threats(graph: Graph, seed: int = 0) -> Threats:
     )
     identity = draw_identity_threat(threats.visible, Seed(seed).child("identity"), num_seeds=2)
     return replace(threats, identity=identity)
+
+
+def compute_stress(places: np.ndarray, distances: np.ndarray) -> float:
+    """Mean of ((|x_i − x_j| − d_ij) / d_ij)² over pairs, at the scale that makes it smallest.
+
+    distances  (n, n) or any (n, k) steps to the first k nodes
+    """
+    k = distances.shape[1]
+    lengths = np.linalg.norm(places[:, None] - places[None, :k], axis=2)
+    pairs = distances > 0
+    ratio = lengths[pairs] / distances[pairs]
+    scale = ratio.sum() / max(float((ratio**2).sum()), 1e-12)
+    return float(((scale * ratio - 1) ** 2).mean())

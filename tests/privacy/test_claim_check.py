@@ -28,11 +28,11 @@ from core.privacy.claim_check import (
     make_statistic,
 )
 from core.privacy.guarantees import EDGE, LINK_TWICE
-from core.progress import RecordingProgress
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.broken import FreeCountPrivDpr, make_half_noise
+from tests.oracles.progress import RecordingProgress
 
 SMALL = make_neighbors("edge", 12)
 PRIVDPR = {"epochs": 1, "dimensions": 4, "hidden": 4, "walk_length": 2, "batch": 24}

@@ -9,11 +9,11 @@ from core.attacks.attribute.committee import BestSingle, Ensemble, compute_losse
 from core.context import Context
 from core.errors import InputError
 from core.models.pooling import FLOOR
-from core.progress import RecordingProgress
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
+from tests.oracles.progress import RecordingProgress
 
 
 @pytest.mark.parametrize("members", ["ensemble", "best_single", "gcn+gcn", "nothing", ""])

@@ -13,10 +13,10 @@ from core.attacks.attribute.neural import Gcn
 from core.context import Context
 from core.models.stacked_search import TEMPERATURES, StackedSearch, choose_cell
 from core.models.trials import Setting, Trials
-from core.progress import RecordingProgress
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
+from tests.oracles.progress import RecordingProgress
 
 
 class Constant(Trials):

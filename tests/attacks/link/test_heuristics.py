@@ -9,12 +9,12 @@ import pytest
 from core.attacks.link import heuristics
 from core.context import Context, SharedWork
 from core.graph import Graph
-from core.progress import RecordingProgress
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import LinkThreat
 from tests.oracles.graphs import GRAPHS
+from tests.oracles.progress import RecordingProgress
 
 NETWORKX = {
     "adamic_adar": nx.adamic_adar_index,

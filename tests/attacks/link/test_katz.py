@@ -7,9 +7,9 @@ import pytest
 
 from core.attacks.link.walk_scores import compute_katz, compute_largest_eigenvalue
 from core.context import Context
-from core.progress import RecordingProgress
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
+from tests.oracles.progress import RecordingProgress
 
 
 @pytest.mark.parametrize("name", sorted(GRAPHS))
