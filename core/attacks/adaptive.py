@@ -38,7 +38,7 @@ PULL = 1.0
 """Ridge weight towards leaving an attack's probabilities as they are, in units of a case."""
 
 
-def score_links_adaptive(
+def score_adaptive(
     attack: LinkAttack,
     defense: Defense,
     release: Release,
@@ -46,15 +46,17 @@ def score_links_adaptive(
     threats: Threats,
     context: Context,
 ) -> PairScores:
-    """Log odds that a pair is a withheld link, learned on a shadow release.
+    """Log odds that a pair is a withheld or a released link, learned on a shadow release.
 
-    Raises UnsupportedError where the defense or the attack cannot run on the shadow release.
+    Raises UnsupportedError where the defense or the attack cannot run on the shadow release. There
+    the release takes the place of the defended graph. Of released links the odds are those of the
+    pairs of a graph, not of the sample that the judge learns from.
     """
     played = share_shadow_release(defense, release, threats, context)
     own = LinkThreat(played.hidden, played.absent, threat.prior)
-    reason = attack.supports(played.release, own)
-    if reason:
-        raise UnsupportedError(attack.label, f"cannot run on the shadow release: {reason}")
+    if isinstance(threat, ReleasedThreat):
+        own = draw_released_threat(played.before, played.release.graph, context.rng("included"))
+    _check_support(attack, attack.supports(played.release, own))
     judge, is_better = _learn(attack, played, own, context)
     facts = {
         **_describe_shadow_release(played),
@@ -64,41 +66,16 @@ def score_links_adaptive(
     if not is_better:
         return PairScores(attack.score(release, threat, context).scores, {**facts, **PLAIN})
     seen = attack.describe(release, threat, context)
-    return PairScores(judge.compute_logits(_add_linked(seen, release, threat)), facts)
+    odds = judge.compute_logits(_add_linked(seen, release, threat))
+    if isinstance(threat, ReleasedThreat) and isinstance(own, ReleasedThreat):
+        others = own.weights[~own.truth & ~own.released]
+        odds[~threat.released] -= np.log(max(float(others.max(initial=1.0)), 1.0))
+    return PairScores(odds, facts)
 
 
-def score_released_adaptive(
-    attack: LinkAttack,
-    defense: Defense,
-    release: Release,
-    threat: ReleasedThreat,
-    threats: Threats,
-    context: Context,
-) -> PairScores:
-    """Log odds that a pair went into a release, learned on a shadow release.
-
-    There the release takes the place of the defended graph. The odds are those of the pairs
-    of a graph, not of the sample that the judge learns from.
-    """
-    played = share_shadow_release(defense, release, threats, context)
-    own = draw_released_threat(played.before, played.release.graph, context.rng("included"))
-    reason = attack.supports(played.release, own)
+def _check_support(attack: LinkAttack | AttributeAttack, reason: str | None) -> None:
     if reason:
         raise UnsupportedError(attack.label, f"cannot run on the shadow release: {reason}")
-    judge, is_better = _learn(attack, played, own, context)
-    facts = {
-        **_describe_shadow_release(played),
-        "classifier": judge.name,
-        "held_out_loss": judge.loss,
-    }
-    if not is_better:
-        return PairScores(attack.score(release, threat, context).scores, {**facts, **PLAIN})
-    odds = judge.compute_logits(
-        _add_linked(attack.describe(release, threat, context), release, threat)
-    )
-    others = own.weights[~own.truth & ~own.released]
-    odds[~threat.released] -= np.log(max(float(others.max(initial=1.0)), 1.0))
-    return PairScores(odds, facts)
 
 
 def _learn(
@@ -109,8 +86,8 @@ def _learn(
     inner = context.child("replay")
     columns = attack.describe(played.release, own, inner)
     judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
-    plain = columns[:, 0] if attack.describes_score else None
-    if plain is None:
+    plain = columns[:, 0]
+    if not attack.describes_score:
         plain = attack.score(played.release, own, inner).scores
     (learned, first), (alone, second) = (
         compute_auc(scores, own.truth) for scores in (judge.held_out, plain)
@@ -135,9 +112,7 @@ def infer_adaptive(
     played = share_shadow_release(defense, release, replace(threats, attribute=threat), context)
     own = played.attribute
     assert own is not None
-    reason = attack.supports(played.release, own)
-    if reason:
-        raise UnsupportedError(attack.label, f"cannot run on the shadow release: {reason}")
+    _check_support(attack, attack.supports(played.release, own))
     guessed = _share_guess(attack, played.release, own, context).probabilities
     nodes = np.flatnonzero(own.hidden)
     correct = fit_correction(guessed[nodes], own.attribute.codes[nodes])
@@ -217,5 +192,5 @@ def _add_linked(columns: np.ndarray, release: Release, threat: LinkThreat) -> np
 
 
 def _describe_shadow_release(played: ShadowRelease) -> dict[str, float | str]:
-    facts: dict[str, float | str] = {"replayed_links": float(played.before.num_edges)}
-    return {**facts, "replay": played.note} if played.note else facts
+    facts: dict[str, float | str] = {"shadow_links": float(played.before.num_edges)}
+    return {**facts, "shadow_release": played.note} if played.note else facts

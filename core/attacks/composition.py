@@ -70,7 +70,7 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
 
     Agreement, averaging and union at once: a link of all of them weighs 1, every link of any of
     them is there. Weighted links add their weights. The nodes, defense and promise of one
-    release are those of the first; `facts["releases_held"]` is their number.
+    release are those of the first; `facts["composed_releases"]` is their number.
     counts (k,): the share of each, where they do not count alike.
     """
     first = releases[0]
@@ -86,7 +86,7 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
     shares = np.bincount(places, weights, minlength=len(unique)) / total
     edges = np.stack([unique // n, unique % n], axis=1)
     graph = replace(first.graph, edges=edges, weights=shares)
-    facts = {**first.facts, "releases_held": float(len(releases))}
+    facts = {**first.facts, "composed_releases": float(len(releases))}
     return replace(first, graph=graph, facts=facts, link_scores=None)
 
 

@@ -1,4 +1,4 @@
-"""Plays a defense again on its own release, with secrets that the attacker chose and so knows."""
+"""Runs a defense again on its own release, with secrets that the attacker chose and so knows."""
 
 from __future__ import annotations
 
@@ -41,14 +41,6 @@ class ShadowRelease:
     absent: np.ndarray
     attribute: AttributeThreat | None
     note: str = ""
-
-    @property
-    def pairs(self) -> np.ndarray:
-        return np.concatenate([self.hidden, self.absent])
-
-    @property
-    def truth(self) -> np.ndarray:
-        return np.arange(len(self.hidden) + len(self.absent)) < len(self.hidden)
 
 
 def share_shadow_release(
@@ -132,11 +124,7 @@ def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph,
     nodes = np.flatnonzero(inside)
     part = graph.subgraph(nodes)
     share = part.num_edges / graph.num_edges
-    return (
-        part,
-        nodes,
-        f"replayed on a sample: {part.num_edges:,} links, {share:.2%} of the release",
-    )
+    return part, nodes, f"made of a sample: {part.num_edges:,} links, {share:.2%} of the release"
 
 
 def _hide_values(

@@ -53,10 +53,10 @@ def _attack_links(
 
     def score(asked: LinkThreat) -> PairScores:
         if scenario.knowledge == ADAPTIVE:
-            from core.attacks.adaptive import score_links_adaptive
+            from core.attacks.adaptive import score_adaptive
 
             defense = _make_defense(release)
-            return score_links_adaptive(attack, defense, release, asked, threats, context)
+            return score_adaptive(attack, defense, release, asked, threats, context)
         return attack.score(release, asked, context)
 
     scores, rare, named = _score_with_more(score, attack, graph, threats, context)
@@ -115,11 +115,10 @@ def _attack_released(
     threat = draw_released_threat(threats.visible, release.graph, context.rng("included"))
     check_support(attack.label, attack.supports(release, threat))
     if scenario.knowledge == ADAPTIVE:
-        from core.attacks.adaptive import score_released_adaptive
+        from core.attacks.adaptive import score_adaptive
 
-        scores = score_released_adaptive(
-            attack, _make_defense(release), release, threat, threats, context
-        )
+        defense = _make_defense(release)
+        scores = score_adaptive(attack, defense, release, threat, threats, context)
     else:
         scores = attack.score(release, threat, context)
     roc = released_links.compute_released_roc(scores, threat)

@@ -11,6 +11,7 @@ transfer              another graph of such people, on which it learned
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import quote, unquote
 
@@ -29,7 +30,7 @@ class _Knowledge(BaseModel):
     its attacker draws, and is a part of results: it stays when words change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    kind: Literal["any"] = "any"
+    kind: ClassVar[str]
 
     @property
     def text(self) -> str:
@@ -43,7 +44,7 @@ class _Knowledge(BaseModel):
 class Standard(_Knowledge):
     """The release, and the known values or the share of links that the threat names."""
 
-    kind: Literal["standard"] = "standard"  # type: ignore[assignment]
+    kind: ClassVar[str] = "standard"
 
     @property
     def stream(self) -> str:
@@ -53,7 +54,7 @@ class Standard(_Knowledge):
 class Adaptive(_Knowledge):
     """The defense with its settings, which it rehearses on the release."""
 
-    kind: Literal["adaptive"] = "adaptive"  # type: ignore[assignment]
+    kind: ClassVar[str] = "adaptive"
 
     @property
     def stream(self) -> str:
@@ -63,7 +64,7 @@ class Adaptive(_Knowledge):
 class Auxiliary(_Knowledge):
     """The private values of people of its own; `spread`: whom it knows."""
 
-    kind: Literal["auxiliary"] = "auxiliary"  # type: ignore[assignment]
+    kind: ClassVar[str] = "auxiliary"
     share: float = Field(gt=0, lt=1)
     spread: Spread = "stratified"
 
@@ -95,7 +96,7 @@ class Auxiliary(_Knowledge):
 class Composition(_Knowledge):
     """Several releases: `releases` of one defense, or one of each of the `defenses` (ids)."""
 
-    kind: Literal["composition"] = "composition"  # type: ignore[assignment]
+    kind: ClassVar[str] = "composition"
     releases: int | None = Field(None, ge=2, le=100)
     defenses: tuple[str, ...] = ()
 
@@ -115,7 +116,7 @@ class Composition(_Knowledge):
 class Joint(_Knowledge):
     """The other private columns: infers them by the same attack, or knows them of everybody."""
 
-    kind: Literal["joint"] = "joint"  # type: ignore[assignment]
+    kind: ClassVar[str] = "joint"
     how: JointHow
 
     @property
@@ -126,7 +127,7 @@ class Joint(_Knowledge):
 class Shadow(_Knowledge):
     """Another graph with the private column, on which it learned."""
 
-    kind: Literal["shadow"] = "shadow"  # type: ignore[assignment]
+    kind: ClassVar[str] = "shadow"
 
     @property
     def text(self) -> str:
@@ -161,6 +162,8 @@ def parse_knowledge(text: str) -> Knowledge:
 
 def parse_auxiliary(value: Any) -> Any:
     """`0.1` or `degree:0.1` as Auxiliary; what is neither text nor number is left to pydantic."""
+    if isinstance(value, Mapping):  # specs of earlier versions name the kind too
+        return {name: part for name, part in value.items() if name != "kind"}
     if not isinstance(value, str | int | float):
         return value
     spread, _, share = str(value).rpartition(":")

@@ -11,7 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.audit.knowledge import STANDARD, Auxiliary, Joint, PublisherKnows, Shadow
+from core.audit.knowledge import (
+    STANDARD,
+    Auxiliary,
+    Joint,
+    PublisherKnows,
+    Shadow,
+    Standard,
+)
 from core.audit.prepared import PreparedAudit, list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, PublishSpec
@@ -97,7 +104,7 @@ def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: T
     if isinstance(known, Auxiliary):
         drawn = _draw_attacker(spec, threats.visible, column, repeat, known)
     # Who is taught by another graph knows the same people here as who is not.
-    elif scenario.target and known.kind in (STANDARD.kind, Shadow().kind):
+    elif scenario.target and isinstance(known, Standard | Shadow):
         drawn = _draw_attacker(spec, threats.visible, column, repeat)
     else:
         return threats

@@ -175,23 +175,15 @@ ATTACK_METRICS = (
         "Share of the hidden nodes whose true class the attacker ranks below another.",
         better="higher",
     ),
-    _attack(
-        "precision_at_50",
-        "Right among the first 50 named",
-        "Share of withheld links among the 50 unlinked pairs of all that the attacker would name "
-        "first. A guesser's share is that of withheld links among all such pairs, next to nothing.",
-    ),
-    _attack(
-        "precision_at_100",
-        "Right among the first 100 named",
-        "Share of withheld links among the 100 unlinked pairs of all that the attacker would name "
-        "first. A guesser's share is that of withheld links among all such pairs, next to nothing.",
-    ),
-    _attack(
-        "precision_at_500",
-        "Right among the first 500 named",
-        "Share of withheld links among the 500 unlinked pairs of all that the attacker would name "
-        "first. A guesser's share is that of withheld links among all such pairs, next to nothing.",
+    *(
+        _attack(
+            f"precision_at_{count}",
+            f"Right among the first {count} named",
+            f"Share of withheld links among the {count} unlinked pairs of all that the attacker "
+            "would name first. A guesser's share is that of withheld links among all such pairs, "
+            "next to nothing.",
+        )
+        for count in (50, 100, 500)
     ),
     _attack(
         "released_auc",
@@ -211,19 +203,15 @@ ATTACK_METRICS = (
         "Share of real links among the tenth of the release's links that the attacker believes "
         "most.",
     ),
-    _attack(
-        "recovered_at_precision_0.9",
-        "Links recovered, nine in ten right",
-        "Largest share of the graph's links that the attacker can name so that nine in ten of the "
-        "pairs it names are links.",
-        chance=0.0,
-    ),
-    _attack(
-        "recovered_at_precision_0.99",
-        "Links recovered, 99 in 100 right",
-        "Largest share of the graph's links that the attacker can name so that 99 in 100 of the "
-        "pairs it names are links.",
-        chance=0.0,
+    *(
+        _attack(
+            f"recovered_at_precision_{share}",
+            f"Links recovered, {words} right",
+            f"Largest share of the graph's links that the attacker can name so that {words} of the "
+            "pairs it names are links.",
+            chance=0.0,
+        )
+        for share, words in ((0.9, "nine in ten"), (0.99, "99 in 100"))
     ),
     _attack(
         "released_tpr_at_fpr_0.001",
@@ -330,8 +318,6 @@ STRUCTURE_METRICS = (
         "Harmonic mean of the share of the original's links that the release contains and of the "
         "share of the release's links that are the original's: added links count as well as lost "
         "ones.",
-        better="higher",
-        range=SHARE,
     ),
     _usefulness(
         "link_error",

@@ -7,6 +7,7 @@ so that a seed gives the same vectors every time.
 from __future__ import annotations
 
 import math
+from dataclasses import astuple, dataclass
 
 import numba
 import numpy as np
@@ -28,55 +29,47 @@ CLIP = 8.0
 """Logits beyond this are clipped (σ(8) = 0.9997), as in word2vec."""
 
 
-def share_node2vec(
-    graph: Graph,
-    context: Context,
-    *,
-    dimensions: int = 64,
-    p: float = 1.0,
-    q: float = 1.0,
-    walk_length: int = 40,
-    walks_per_node: int = 10,
-    window: int = 5,
-) -> np.ndarray:
+@dataclass(frozen=True)
+class Walks:
+    """p, q: return and in–out parameter; link weights set the walks' probabilities.
+
+    window  contexts lie up to a uniform 1…window steps away, as in word2vec
+    """
+
+    dimensions: int = 64
+    p: float = 1.0
+    q: float = 1.0
+    walk_length: int = 40
+    walks_per_node: int = 10
+    window: int = 5
+
+
+def share_node2vec(graph: Graph, context: Context, settings: Walks = Walks()) -> np.ndarray:
     """One embedding (n, dimensions) per release, seed and settings, for all that want it."""
-    settings = dict(
-        dimensions=dimensions,
-        p=p,
-        q=q,
-        walk_length=walk_length,
-        walks_per_node=walks_per_node,
-        window=window,
-    )
     return context.share(
-        ("node2vec", graph.content_hash, *settings.values()),
-        lambda shared: compute_node2vec(graph, shared, **settings),  # type: ignore[arg-type]
+        ("node2vec", graph.content_hash, *astuple(settings)),
+        lambda shared: compute_node2vec(graph, shared, settings),
     )
 
 
 def compute_node2vec(
     graph: Graph,
     context: Context,
+    settings: Walks = Walks(),
     *,
-    dimensions: int = 64,
-    p: float = 1.0,
-    q: float = 1.0,
-    walk_length: int = 40,
-    walks_per_node: int = 10,
-    window: int = 5,
     negatives: int = 5,
     lr: float = 0.025,
 ) -> np.ndarray:
     """Embeddings (n, dimensions) float32; zero for nodes without links.
 
-    p, q     return and in–out parameter; link weights set the walks' probabilities
-    window   contexts lie up to a uniform 1…window steps away, as in word2vec
     negatives  noise nodes per context, drawn in proportion to degree^¾
     lr       falls linearly to nearly zero
     O(n · walks_per_node · walk_length · window · negatives · dimensions) time, O(n · dimensions)
     memory.
     """
     n, adjacency = graph.num_nodes, graph.adjacency
+    dimensions, window, walk_length = settings.dimensions, settings.window, settings.walk_length
+    walks_per_node = settings.walks_per_node
     cumulative = compute_cumulative(adjacency, graph.weights is not None)
     strengths = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     linked = np.flatnonzero(strengths > 0)
@@ -98,8 +91,8 @@ def compute_node2vec(
                 cumulative,
                 order[start : start + chunk],
                 walk_length,
-                p,
-                q,
+                settings.p,
+                settings.q,
                 state,
             )
             rate = lr * max(1e-3, 1.0 - done / total)

@@ -79,7 +79,7 @@ def test_an_attack_that_knows_the_defense_reads_what_was_overdone():
     auc = compute_auc(blind, threats.link.truth)[0]
     assert auc < 0.4
     assert compute_auc(found.scores, threats.link.truth)[0] > max(auc + 0.2, 0.55)
-    assert found.facts["replayed_links"] < release.graph.num_edges
+    assert found.facts["shadow_links"] < release.graph.num_edges
 
 
 def test_a_replay_reads_nothing_that_is_hidden_from_the_attacker():
@@ -113,7 +113,7 @@ def test_own_secrets_are_links_of_the_release_and_withheld_from_the_replay():
     assert threats.visible.contains_pairs(played.hidden).all()
     assert not played.before.contains_pairs(played.hidden).any()
     assert not threats.visible.contains_pairs(played.absent).any()
-    assert played.truth.sum() == len(played.hidden) > 0
+    assert len(played.hidden) > 0
 
 
 def test_one_replay_serves_all_attacks_on_a_release(monkeypatch):
@@ -128,7 +128,7 @@ def test_one_replay_serves_all_attacks_on_a_release(monkeypatch):
     assert len(calls) == 1
 
 
-def test_a_large_release_is_replayed_in_part_and_says_so():
+def test_a_shadow_release_of_a_large_one_is_of_a_part_and_says_so():
     rng = np.random.default_rng(0)
     graph = Graph.from_pairs(rng.integers(0, 12_000, (40_000, 2)), 12_000)
     threats = replace(make_audit(60), visible=graph, attribute=None, utility=None)

@@ -11,6 +11,7 @@ import pytest
 
 from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
+from core.audit.knowledge import KnowledgeSpec
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit, prepare_graph
 from core.audit.run import run_inline
@@ -242,3 +243,10 @@ def test_attackers_who_know_people_of_some_places():
     assert not (found.known & found.hidden).any()
     with pytest.raises(InputError, match="auxiliary_known"):
         make_spec(auxiliary_known=("degree:1.5",))
+
+
+def test_a_spec_that_names_the_kind_of_knowledge_is_still_read():
+    earlier = {"kind": "auxiliary", "share": 0.1, "spread": "degree"}
+    found = KnowledgeSpec.model_validate({"auxiliary_known": [earlier]})
+    assert found == KnowledgeSpec.model_validate({"auxiliary_known": ["degree:0.1"]})
+    assert found.model_dump()["auxiliary_known"] == ({"share": 0.1, "spread": "degree"},)

@@ -101,7 +101,7 @@ def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], sp
         if defense is not None:
             found = score_links_adaptive(attack, defense, release, link, threats, context)
             keep(f"{name}@adaptive", found)
-            row["replay"] = (found.facts or {}).get("replay", "")
+            row["note"] = (found.facts or {}).get("shadow_release", "")
     row["all_seconds"] = time.process_time() - started
     for item in measure_utility(release, threats, Context(seed, shared=shared))[0]:
         if item.value is not None:
@@ -151,7 +151,7 @@ def print_table(rows: dict[str, list[dict]]) -> None:
             f"{name:38}{cells}{utility[0]:8.3f}{utility[1]:8.3f}{utility[2]:8.1f}  "
             f"{len(items)} {', '.join(names)}"
         )
-    for note in {row["replay"] for items in rows.values() for row in items if row.get("replay")}:
+    for note in {row["note"] for items in rows.values() for row in items if row.get("note")}:
         print("note:", note)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,12 +12,12 @@ from core.context import Context
 from core.errors import RunCancelled
 from core.graph import Graph
 from core.models import node2vec
-from core.models.node2vec import compute_alias, compute_node2vec, share_node2vec
+from core.models.node2vec import Walks, compute_alias, compute_node2vec, share_node2vec
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
 from tests.oracles.progress import RecordingProgress
 
-SMALL = {"dimensions": 8, "walk_length": 6, "walks_per_node": 2}
+SMALL = Walks(dimensions=8, walk_length=6, walks_per_node=2)
 
 
 def cliques(count=4, size=8):
@@ -28,7 +30,9 @@ def cliques(count=4, size=8):
 
 def test_nodes_of_a_clique_lie_closer_than_nodes_of_different_cliques():
     graph = cliques()
-    vectors = compute_node2vec(graph, Context(Seed(0)), dimensions=16, walks_per_node=60, lr=0.1)
+    vectors = compute_node2vec(
+        graph, Context(Seed(0)), Walks(dimensions=16, walks_per_node=60), lr=0.1
+    )
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = unit @ unit.T
     same = np.arange(32)[:, None] // 8 == np.arange(32) // 8
@@ -91,30 +95,32 @@ def test_alias_table_holds_exactly_the_given_weights():
 @pytest.mark.parametrize("name", sorted(GRAPHS))
 def test_vectors_are_finite_seeded_and_zero_for_isolated_nodes(name):
     graph = GRAPHS[name]()
-    first = compute_node2vec(graph, Context(Seed(1)), **SMALL)
+    first = compute_node2vec(graph, Context(Seed(1)), SMALL)
     assert first.shape == (graph.num_nodes, 8)
     assert np.isfinite(first).all()
     assert (first[graph.degrees == 0] == 0).all()
-    np.testing.assert_array_equal(first, compute_node2vec(graph, Context(Seed(1)), **SMALL))
-    assert (first != compute_node2vec(graph, Context(Seed(2)), **SMALL)).any()
+    np.testing.assert_array_equal(first, compute_node2vec(graph, Context(Seed(1)), SMALL))
+    assert (first != compute_node2vec(graph, Context(Seed(2)), SMALL)).any()
 
 
 def test_a_graph_without_links_has_zero_vectors():
     graph = Graph.from_pairs(np.empty((0, 2)), 5)
-    assert not compute_node2vec(graph, Context(Seed(0)), **SMALL).any()
+    assert not compute_node2vec(graph, Context(Seed(0)), SMALL).any()
 
 
 def test_one_embedding_serves_every_cell_of_a_release():
     graph, context = cliques(), Context(Seed(0))
-    first = share_node2vec(graph, context.child("a"), **SMALL)
-    assert share_node2vec(graph, context.child("b"), **SMALL) is first
-    assert share_node2vec(graph, context, **{**SMALL, "q": 2.0}) is not first
+    first = share_node2vec(graph, context.child("a"), SMALL)
+    assert share_node2vec(graph, context.child("b"), SMALL) is first
+    assert share_node2vec(graph, context, replace(SMALL, q=2.0)) is not first
 
 
 def test_loss_falls_progress_is_reported_and_cancel_obeyed(monkeypatch):
     monkeypatch.setattr(node2vec, "UPDATES_AT_ONCE", 20_000)
     progress = RecordingProgress()
-    compute_node2vec(cliques(), Context(Seed(0), progress=progress), walks_per_node=40, lr=0.1)
+    compute_node2vec(
+        cliques(), Context(Seed(0), progress=progress), Walks(walks_per_node=40), lr=0.1
+    )
     losses = [value for _, value in progress.curves["node2vec_loss"]]
     assert np.mean(losses[-10:]) < np.mean(losses[:10]) - 0.3
     assert progress.updates[-1][:2] == (32 * 40, 32 * 40)

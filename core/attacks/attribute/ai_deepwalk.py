@@ -39,18 +39,10 @@ class AiDeepwalk(AttributeAttack):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.models.node2vec import share_node2vec
+        from core.models.node2vec import Walks, share_node2vec
 
-        p, q = self.bias
-        vectors = share_node2vec(
-            release.graph,
-            context,
-            dimensions=self.dimensions,
-            p=p,
-            q=q,
-            walk_length=self.walk_length,
-            walks_per_node=self.walks_per_node,
-        )
+        walks = Walks(self.dimensions, *self.bias, self.walk_length, self.walks_per_node)
+        vectors = share_node2vec(release.graph, context, walks)
         scale = float(vectors.std())
         scaled = np.asarray(vectors, np.float64) / (scale if scale > 0 else 1.0)
         probabilities, penalty, held_out = fit_logistic(

@@ -65,7 +65,7 @@ def compute_evidence(release: Release, pairs: np.ndarray) -> np.ndarray:
     """
     if not len(pairs):
         return np.zeros(0)
-    held = round(release.facts.get("releases_held", 1))
+    held = round(release.facts.get("composed_releases", 1))
     epsilon = find_evidence(release)
     weights = np.asarray(
         release.graph.adjacency[pairs[:, 0], pairs[:, 1]], dtype=np.float64
@@ -106,7 +106,7 @@ def estimate_degrees(release: Release) -> np.ndarray:
     seen = np.asarray(graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
     found = (seen - (n - 1) * flip) / (1 - 2 * flip)
     mean = max(float(found.mean()), 1.0 / n)
-    held = release.facts.get("releases_held", 1)
+    held = release.facts.get("composed_releases", 1)
     noise = (n - 1) * flip * (1 - flip) / (1 - 2 * flip) ** 2 / held
     spread = float(found.var())
     share = max(1 - noise / spread, 0.0) if spread > 0 else 0.0

@@ -71,15 +71,9 @@ class Node2vecAttack(LinkAttack):
 
     def embed(self, release: Release, context: Context) -> np.ndarray:
         """(n, dimensions) node2vec vectors, shared by all attacks that need them."""
-        from core.models.node2vec import share_node2vec
+        from core.models.node2vec import Walks, share_node2vec
 
-        return share_node2vec(
-            release.graph,
-            context,
-            **self.model_dump(
-                include={"dimensions", "walk_length", "walks_per_node", "window", "p", "q"}
-            ),
-        )
+        return share_node2vec(release.graph, context, Walks(**self.config))
 
 
 class Node2vecCosine(Node2vecAttack):
