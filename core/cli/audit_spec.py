@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import DEFAULT_SHARE, load_input, split_values
-from core.cli.options import add_options, read_options
+from core.cli.arguments import DEFAULT_SHARE, add_options, load_input, read_options, split_values
 from core.cli.terminal import say
 from core.errors import InputError
 from core.methods import ATTACK_KINDS, LinkAttack, Method

@@ -15,15 +15,13 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from core.cli.advise import add_advise
+from core.cli.advise import add_advise, add_check_claim
 from core.cli.arguments import split_private
 from core.cli.audit import add_audit
-from core.cli.claims import add_check_claim
 from core.cli.cluster import add_cluster
 from core.cli.doctor import add_doctor
-from core.cli.ledger import add_ledger
 from core.cli.listing import add_methods
-from core.cli.publish import add_publish
+from core.cli.publish import add_ledger, add_publish
 from core.cli.team import add_team
 from core.cli.terminal import say
 from core.errors import AuditError, InputError, RunCancelled

@@ -2,8 +2,7 @@
 
 from core.defenses.blink import Blink
 from core.defenses.deletion import BetweennessDeletion, DegreeDeletion, RandomDeletion
-from core.defenses.dgg import Dgg
-from core.defenses.dp_1k import Dp1k
+from core.defenses.dp_1k import Dgg, Dp1k
 from core.defenses.dpr import Dpr, PrivDpr
 from core.defenses.edge_synthesis import DpgGan, DpgVae
 from core.defenses.gap import Gap

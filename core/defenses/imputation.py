@@ -9,9 +9,8 @@ import numpy as np
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels
 from core.context import Context
 from core.graph import MISSING, Graph
-from core.models.crossfit import CrossFit
 from core.models.pooling import choose_evenness, combine
-from core.models.tuning import draw_folds, hold_out
+from core.models.tuning import CrossFit, draw_folds, hold_out
 from core.progress import PartProgress
 from core.release import Release
 from core.threats import AttributeThreat

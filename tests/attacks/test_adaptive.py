@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.attacks import adaptive
-from core.attacks.adaptive import fit_correction, infer_adaptive, score_links_adaptive
+from core.attacks.adaptive import fit_correction, infer_adaptive, score_adaptive
 from core.attacks.shadow_release import MAX_SHADOW_LINKS, make_shadow_release
 from core.context import Context, SharedWork
 from core.errors import UnsupportedError
@@ -73,9 +73,7 @@ def test_an_attack_that_knows_the_defense_reads_what_was_overdone():
     release = Overdone().publish(threats.visible, threats, Context(Seed(0)))
     attack = make_method("common_neighbors")
     blind = attack.score(release, threats.link, Context(Seed(0))).scores
-    found = score_links_adaptive(
-        attack, Overdone(), release, threats.link, threats, Context(Seed(0))
-    )
+    found = score_adaptive(attack, Overdone(), release, threats.link, threats, Context(Seed(0)))
     auc = compute_auc(blind, threats.link.truth)[0]
     assert auc < 0.4
     assert compute_auc(found.scores, threats.link.truth)[0] > max(auc + 0.2, 0.55)
@@ -124,7 +122,7 @@ def test_one_replay_serves_all_attacks_on_a_release(monkeypatch):
     for key in ("common_neighbors", "adamic_adar", "degree_product"):
         context = Context(Seed(0).child(key), shared_seed=Seed(0), shared=shared)
         attack = make_method(key)
-        score_links_adaptive(attack, Overdone(), release, threats.link, threats, context)
+        score_adaptive(attack, Overdone(), release, threats.link, threats, context)
     assert len(calls) == 1
 
 

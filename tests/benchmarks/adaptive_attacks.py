@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.attacks.adaptive import score_links_adaptive
+from core.attacks.adaptive import score_adaptive
 from core.cli.arguments import load_input
 from core.context import Context, SharedWork
 from core.data.splits import draw_threats
@@ -99,7 +99,7 @@ def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], sp
         context = Context(seed.child(name), shared_seed=seed, shared=shared)
         keep(name, attack.score(release, link, context))
         if defense is not None:
-            found = score_links_adaptive(attack, defense, release, link, threats, context)
+            found = score_adaptive(attack, defense, release, link, threats, context)
             keep(f"{name}@adaptive", found)
             row["note"] = (found.facts or {}).get("shadow_release", "")
     row["all_seconds"] = time.process_time() - started

@@ -7,7 +7,7 @@ import argparse
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.spec import PARTS, AuditSpec
-from core.cli.options import add_options, read_options
+from core.cli.arguments import add_options, read_options
 from tests.oracles.graphs import two_communities
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph import MISSING
-from core.models.crossfit import CrossFit
+from core.models.tuning import CrossFit
 
 OBSERVED = np.array([0, 1, MISSING, 0, 1, MISSING, 1])
 FOLDS = [np.array([0, 1]), np.array([3, 4]), np.array([6])]

@@ -11,9 +11,16 @@ from pydantic import Field
 from core.context import Context
 from core.graph import MISSING, Attribute, Graph
 from core.methods import AttributeAttack, MethodInfo
-from core.models.crossfit import CrossFit, Learn, Predict, Runs
 from core.models.pooling import choose_evenness, fit_weights, pool
-from core.models.tuning import draw_folds, learn_logistic, smooth_absent
+from core.models.tuning import (
+    CrossFit,
+    Learn,
+    Predict,
+    Runs,
+    draw_folds,
+    learn_logistic,
+    smooth_absent,
+)
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
