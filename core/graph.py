@@ -300,6 +300,11 @@ class Graph:
         """(m,) sorted int64 i·n + j; membership of pairs by `is_among`."""
         return _freeze(pair_codes(self.edges, self.num_nodes))
 
+    @property
+    def present_edges(self) -> np.ndarray:
+        """(k, 2) links of weight above 0: a link of weight 0 is none."""
+        return self.edges if self.weights is None else self.edges[self.weights > 0]
+
     @cached_property
     def degrees(self) -> np.ndarray:
         """(n,) int64 number of links at each node."""

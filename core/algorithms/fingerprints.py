@@ -22,7 +22,7 @@ from typing import Literal, get_args
 import numba
 import numpy as np
 
-from core.algorithms.kernels import count_triangles
+from core.algorithms.triangles import compute_triangles
 from core.graph import Graph
 
 Depth = Literal["degree", "degree_triangles", "neighbor_degrees", "ego", "colour_refinement"]
@@ -45,7 +45,10 @@ def compute_joint_fingerprints(graphs: Sequence[Graph], depth: Depth) -> list[np
     slowest of them needs to become stable.
     """
     patterns = [list_neighbors(graph) for graph in graphs]
-    found = [_mix_shallow(*pattern, depth) for pattern in patterns]
+    found = [
+        _mix_shallow(graph, *pattern, depth)
+        for graph, pattern in zip(graphs, patterns, strict=True)
+    ]
     if depth != "colour_refinement":
         return found
     counts = [count_distinct(colours) for colours in found]
@@ -79,10 +82,9 @@ def count_distinct(fingerprints: np.ndarray) -> int:
 
 def count_links_and_triangles(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """(n,) int64 links at each person, and links among the neighbours."""
-    indptr, indices = list_neighbors(graph)
-    triangles = np.zeros(graph.num_nodes, np.int64)
-    count_triangles(indptr, indices, 0, graph.num_nodes, triangles)
-    return np.diff(indptr), triangles
+    edges = graph.present_edges
+    degrees = np.bincount(edges.ravel(), minlength=graph.num_nodes)
+    return degrees, compute_triangles(edges, graph.num_nodes)
 
 
 def list_neighbors(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +93,7 @@ def list_neighbors(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     Each node's neighbours of lower number are written before those of higher number, in the
     order of the sorted edges, so that nothing needs to be sorted.
     """
-    edges = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+    edges = graph.present_edges
     degrees = np.bincount(edges.ravel(), minlength=graph.num_nodes)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.empty(2 * len(edges), np.int32)
@@ -99,8 +101,7 @@ def list_neighbors(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     return indptr, indices
 
 
-def _mix_shallow(indptr: np.ndarray, indices: np.ndarray, depth: Depth) -> np.ndarray:
-    n = len(indptr) - 1
+def _mix_shallow(graph: Graph, indptr: np.ndarray, indices: np.ndarray, depth: Depth) -> np.ndarray:
     degrees = np.diff(indptr).astype(np.uint64)
     plain = np.stack([degrees, degrees], axis=1)
     own = _mix_words(plain)
@@ -108,11 +109,10 @@ def _mix_shallow(indptr: np.ndarray, indices: np.ndarray, depth: Depth) -> np.nd
         return own
     if depth == "neighbor_degrees":
         return _refine(indptr, indices, own)
-    triangles = np.zeros(n, np.int64)
-    count_triangles(indptr, indices, 0, n, triangles)
     if depth == "degree_triangles":
+        triangles = compute_triangles(graph.present_edges, graph.num_nodes)
         return _mix_words(own + np.uint64(2) * triangles.astype(np.uint64)[:, None])
-    result = np.empty((n, 2), np.uint64)
+    result = np.empty((graph.num_nodes, 2), np.uint64)
     _mix_ego(indptr, indices, own, result)
     return result
 

@@ -62,21 +62,17 @@ def compute_ghratios(
     )
 
 
-def _present_edges(graph: Graph) -> np.ndarray:
-    return graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
-
-
 def _degrees(graph: Graph) -> np.ndarray:
     if graph.weights is None:
         return graph.degrees
-    return np.bincount(_present_edges(graph).ravel(), minlength=graph.num_nodes)
+    return np.bincount(graph.present_edges.ravel(), minlength=graph.num_nodes)
 
 
 def _count_neighbors(
     graph: Graph, codes: np.ndarray, known: np.ndarray, degrees: np.ndarray, tolerance: float
 ) -> np.ndarray:
     """(4, n): known neighbours, those of the same class, and both among peers only."""
-    n, edges = graph.num_nodes, _present_edges(graph)
+    n, edges = graph.num_nodes, graph.present_edges
     counts = np.zeros((4, n), np.int64)
     for start in range(0, len(edges), CHUNK):
         i, j = edges[start : start + CHUNK].T

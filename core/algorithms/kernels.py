@@ -10,39 +10,6 @@ import numpy as np
 
 
 @numba.njit(nogil=True, cache=True)
-def count_triangles(
-    indptr: np.ndarray, indices: np.ndarray, start: int, stop: int, counts: np.ndarray
-) -> None:
-    """Add the triangles whose lowest-ranked node is in [start, stop) to all three corners.
-
-    Every link is looked at from its end of lower degree (ties: lower number) only, so that
-    the work is O(m^{3/2}) whatever the hubs.
-    """
-    n = len(indptr) - 1
-    mark = np.zeros(n, np.bool_)
-    for u in range(start, stop):
-        rank_u = indptr[u + 1] - indptr[u]
-        for a in range(indptr[u], indptr[u + 1]):
-            v = indices[a]
-            rank_v = indptr[v + 1] - indptr[v]
-            mark[v] = rank_v > rank_u or (rank_v == rank_u and v > u)
-        for a in range(indptr[u], indptr[u + 1]):
-            v = indices[a]
-            if not mark[v]:
-                continue
-            rank_v = indptr[v + 1] - indptr[v]
-            for b in range(indptr[v], indptr[v + 1]):
-                w = indices[b]
-                rank_w = indptr[w + 1] - indptr[w]
-                if mark[w] and (rank_w > rank_v or (rank_w == rank_v and w > v)):
-                    counts[u] += 1
-                    counts[v] += 1
-                    counts[w] += 1
-        for a in range(indptr[u], indptr[u + 1]):
-            mark[indices[a]] = False
-
-
-@numba.njit(nogil=True, cache=True)
 def count_directed_triangles(
     indptr: np.ndarray, indices: np.ndarray, start: int, stop: int, counts: np.ndarray
 ) -> None:

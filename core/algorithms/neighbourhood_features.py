@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from scipy import sparse
 
 from core.algorithms.fingerprints import Depth, count_links_and_triangles, list_neighbors
 from core.graph import Graph
@@ -44,31 +45,11 @@ def _average(
     indptr: np.ndarray, indices: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation over the neighbours; zeros for a node without any."""
-    mean, spread = np.zeros_like(values), np.zeros_like(values)
-    _average_neighbors(indptr, indices, values, mean, spread)
-    return mean, spread
-
-
-@numba.njit(nogil=True, cache=True)
-def _average_neighbors(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    values: np.ndarray,
-    mean: np.ndarray,
-    spread: np.ndarray,
-) -> None:
-    for u in range(len(indptr) - 1):
-        count = indptr[u + 1] - indptr[u]
-        if count == 0:
-            continue
-        for c in range(values.shape[1]):
-            total, squares = 0.0, 0.0
-            for e in range(indptr[u], indptr[u + 1]):
-                value = values[indices[e], c]
-                total += value
-                squares += value * value
-            mean[u, c] = total / count
-            spread[u, c] = np.sqrt(max(squares / count - mean[u, c] ** 2, 0.0))
+    n = len(values)
+    links = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
+    counts = np.maximum(np.diff(indptr), 1)[:, None]
+    mean = links @ values / counts
+    return mean, np.sqrt(np.maximum(links @ values**2 / counts - mean**2, 0.0))
 
 
 @numba.njit(nogil=True, cache=True)

@@ -48,7 +48,7 @@ def draw_training_pairs(
     Links of weight 0 are no links. The attacker cannot know withheld links, so they may be among
     his non-links.
     """
-    links = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+    links = graph.present_edges
     if len(links) > limit:
         links = links[np.sort(rng.choice(len(links), limit, replace=False))]
     available = graph.num_pairs - graph.num_edges
@@ -101,7 +101,7 @@ def hide_in_turn(
 
 def _list_hideable(graph: Graph, share: float, limit: int) -> tuple[np.ndarray, int]:
     """Links of weight above 0, and how many of them are hidden at once."""
-    links = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+    links = graph.present_edges
     return links, min(max(round(share * len(links)), min(2, len(links) // 2)), limit)
 
 

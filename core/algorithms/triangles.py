@@ -8,22 +8,24 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.kernels import count_directed_triangles
-from core.graph import Graph
 from core.progress import Progress
 
 TILE_STEPS = 20_000_000
 """Links followed between two reports of progress."""
 
 
-def compute_triangles(graph: Graph, progress: Progress | None = None) -> np.ndarray:
-    """(n,) int64 triangles at each node; O(m^{3/2}).
+def compute_triangles(
+    edges: np.ndarray, num_nodes: int, progress: Progress | None = None
+) -> np.ndarray:
+    """(n,) int64 triangles at each node of the links (m, 2); O(m^{3/2}).
 
     Links point to the end of higher degree, so that no node has more than √(2m) out-links.
     """
-    n, progress = graph.num_nodes, progress or Progress()
+    n, progress = num_nodes, progress or Progress()
+    degrees = np.bincount(edges.ravel(), minlength=n)
     rank = np.empty(n, np.int64)
-    rank[np.argsort(graph.degrees, kind="stable")] = np.arange(n)
-    ends = np.sort(rank[graph.edges], axis=1)
+    rank[np.argsort(degrees, kind="stable")] = np.arange(n)
+    ends = np.sort(rank[edges], axis=1)
     out = sparse.csr_array((np.ones(len(ends), np.int8), ends.T), shape=(n, n))
     counts = np.zeros(n, np.int64)
     length = np.diff(out.indptr).astype(np.int64)

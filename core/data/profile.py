@@ -71,7 +71,7 @@ def compute_profile(
 
     degrees = graph.degrees
     num_components, members = csgraph.connected_components(graph.adjacency, directed=False)
-    triangles = compute_triangles(graph)
+    triangles = compute_triangles(graph.edges, graph.num_nodes)
     possible = degrees * (degrees - 1) / 2
     clustering = np.divide(triangles, possible, out=np.zeros(len(degrees)), where=possible > 0)
     quantiles = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -99,15 +99,10 @@ def compute_profile(
 
 def compute_assortativity(graph: Graph) -> float:
     """Pearson correlation of the degrees at both ends of the links (Newman 2002)."""
-    ends = graph.degrees[graph.edges].astype(float)
-    if not len(ends):
+    ends = graph.degrees[graph.edges]
+    if not len(ends) or (ends == ends[0, 0]).all():
         return float("nan")
-    both = np.concatenate([ends, ends[:, ::-1]])
-    variance = both[:, 0].var()
-    if variance == 0:
-        return float("nan")
-    centred = both - both[:, 0].mean()
-    return float((centred[:, 0] * centred[:, 1]).mean() / variance)
+    return float(np.corrcoef(np.concatenate([ends, ends[:, ::-1]]).T)[0, 1])
 
 
 def _degree_table(degrees: np.ndarray) -> pd.DataFrame:

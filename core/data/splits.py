@@ -238,8 +238,7 @@ def draw_released_threat(
 
 def _drop_empty(graph: Graph) -> Graph:
     """The same nodes with the links of weight above 0, unweighted and bare."""
-    edges = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
-    return Graph(edges=edges, node_ids=graph.node_ids)
+    return Graph(edges=graph.present_edges, node_ids=graph.node_ids)
 
 
 def _sample(pairs: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:

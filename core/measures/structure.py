@@ -106,7 +106,7 @@ def compute_statistics(graph: Graph, context: Context) -> Shape:
     """
     degrees = graph.degrees.astype(np.float64)
     adjacency = graph.adjacency
-    triangles = compute_triangles(graph, context.progress)
+    triangles = compute_triangles(graph.edges, graph.num_nodes, context.progress)
     wedges = degrees * (degrees - 1) / 2
     clustering = np.divide(triangles, wedges, out=np.zeros(len(degrees)), where=wedges > 0)
     exact = {
@@ -133,10 +133,8 @@ def compute_statistics(graph: Graph, context: Context) -> Shape:
 
 def _prepare_links(graph: Graph, other_is_weighted: bool) -> Graph:
     """The same nodes with the links that count, unweighted and without attributes."""
-    if graph.weights is None:
-        edges = graph.edges
-    elif other_is_weighted:
-        edges = graph.edges[graph.weights > 0]
+    if graph.weights is None or other_is_weighted:
+        edges = graph.present_edges
     else:
         count = round(float(graph.weights.sum(dtype=np.float64)))
         order = np.argsort(-graph.weights, kind="stable")

@@ -34,7 +34,7 @@ def compute_clustering(graph: Graph) -> Values:
     """(n,) local clustering coefficients, 0 for nodes with fewer than two links."""
     degrees = graph.degrees.astype(np.float64)
     wedges = degrees * (degrees - 1) / 2
-    triangles = compute_triangles(graph, Progress())
+    triangles = compute_triangles(graph.edges, graph.num_nodes, Progress())
     return np.divide(triangles, wedges, out=np.zeros(len(degrees)), where=wedges > 0)
 
 

@@ -39,7 +39,7 @@ def test_triangles_equal_networkx(seed, n, share):
     rng = np.random.default_rng(seed)
     pairs = np.argwhere(np.triu(rng.random((n, n)) < share, 1))
     graph = Graph.from_pairs(pairs, n)
-    found = compute_triangles(graph)
+    found = compute_triangles(graph.edges, graph.num_nodes)
     assert found.tolist() == list(nx.triangles(graph.to_networkx()).values())
 
 

@@ -182,10 +182,7 @@ def rehearse(
     others lead three links away. Nothing but the release's numbers of links and of triangles
     is used, so that the order of its nodes does not matter.
     """
-    links = known.edges if known.weights is None else known.edges[known.weights > 0]
-    wanted = published.num_edges
-    if published.weights is not None:
-        wanted = int((published.weights > 0).sum())
+    links, wanted = known.present_edges, len(published.present_edges)
     share = min(overlap, wanted / max(len(links), 1))
     kept = links[rng.random(len(links)) < share]
     missing = max(wanted - len(kept), 0)

@@ -181,7 +181,7 @@ class Plausibility(LinkAttack):
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         graph, pairs = release.graph, threat.pairs
-        real = graph.edges if graph.weights is None else graph.edges[graph.weights > 0]
+        real = graph.present_edges
         parts = context.rng("folds").permutation(len(real)) % self.folds
         places = _find_places(graph, real, pairs)
         part_of_pair = np.where(places >= 0, np.append(parts, -1)[places], 0)
