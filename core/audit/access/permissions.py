@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from core.audit.access.accounts import Person, Role
-from core.audit.access.tokens import list_tokens
+from core.audit.access.team import Team
 from core.audit.store.schema import AuditRow, GrantRow, HolderRow, JobRow
 from core.errors import AccessError, AuditError, InputError
 
@@ -157,7 +157,7 @@ class Permissions:
     def change_token(self, token_id: str) -> None:
         """One's own; everybody's for administrators."""
         self.need("analyst")
-        mine = {token.id for token in list_tokens(self._store, self.person.subject)}
+        mine = {token.id for token in Team(self._store).list_tokens(self.person.subject)}
         if not self._sees_all and token_id not in mine:
             raise InputError("token", "must be one that is stored", token_id)
 

@@ -1,24 +1,51 @@
 """The people who share a store: who they are, whom they let read their audits, their tokens.
 
-Like the service, it does what it is told; core.audit.access.authorised asks first who may.
+Like the service, it does what it is told; core.audit.access.authorised asks first who may. A token
+says who runs a command: 32 random bytes, shown once. Only its SHA-256 is stored, which is enough
+for a secret that nobody can guess; it ends by itself and can be revoked at once.
 """
 
 from __future__ import annotations
 
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from core.audit.access import tokens
 from core.audit.access.accounts import LOCAL, Person, load_roles
-from core.audit.access.tokens import DAYS, Token
 from core.audit.access.trail import TrailEntry, list_trail, record_event
 from core.audit.store.liveness import make_timestamp
-from core.audit.store.schema import GrantRow, PersonRow
+from core.audit.store.schema import GrantRow, PersonRow, TokenRow
 from core.errors import InputError
 
 if TYPE_CHECKING:
     from core.audit.store.database import Store
+
+
+PREFIX = "gpa_"
+"""By which a token is recognised, such as by what looks for secrets in a repository."""
+
+DAYS, MAX_DAYS = 90, 365
+
+
+@dataclass(frozen=True)
+class Token:
+    """id: the first digits of its hash; expires, used: times in UTC; used is "" before that."""
+
+    id: str
+    person: str
+    label: str
+    made: str
+    expires: str
+    used: str
+    is_revoked: bool
+
+    @property
+    def is_valid(self) -> bool:
+        return not self.is_revoked and self.expires > make_timestamp()
 
 
 class Team:
@@ -104,19 +131,47 @@ class Team:
 
     def make_token(self, label: str = "", days: int = DAYS, subject: str = LOCAL.subject) -> str:
         """A token for the person's commands, shown this once."""
-        return tokens.make_token(self._store, self.find_person(subject).subject, label, days)
+        if not 1 <= days <= MAX_DAYS:
+            raise InputError("days of a token", f"must be 1 to {MAX_DAYS}", days)
+        text = PREFIX + secrets.token_urlsafe(32)
+        digest = _hash(text)
+        ends = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
+        values = {"digest": digest, "id": digest[:10], "label": label[:100], "expires": ends}
+        values |= {"person": self.find_person(subject).subject, "made": make_timestamp()}
+        with self._store.write(is_durable=True) as connection:
+            connection.execute(sa.insert(TokenRow).values(**values, used="", is_revoked=False))
+        return text
 
     def list_tokens(self, subject: str | None = None) -> list[Token]:
-        """Of one person, or of all."""
-        return tokens.list_tokens(self._store, subject)
+        """Of one person or of all, newest first; those that ended too."""
+        is_theirs = sa.true() if subject is None else TokenRow.person == subject
+        return [token for _, token in self._select_tokens(is_theirs)]
 
     def revoke_token(self, token_id: str) -> None:
-        """It can never be used again."""
-        tokens.revoke_token(self._store, token_id)
+        """It can never be used again; InputError for an unknown id."""
+        revoke = sa.update(TokenRow).where(TokenRow.id == token_id).values(is_revoked=True)
+        with self._store.write(is_durable=True) as connection:
+            if connection.execute(revoke).rowcount == 0:
+                raise InputError("token", "must be one that is stored", token_id)
 
     def open_token(self, text: str) -> Person:
-        """Whose token this is, with the role that they have now; InputError where it is none."""
-        return self.find_person(tokens.find_token(self._store, text).person)
+        """Whose token this is, with the role that they have now; notes that it was used. InputError
+        where it is none that may be used."""
+        digest = _hash(text.strip())
+        for stored, token in self._select_tokens(TokenRow.digest == digest):
+            if secrets.compare_digest(stored, digest) and token.is_valid:
+                used = sa.update(TokenRow).where(TokenRow.digest == digest)
+                with self._store.write() as connection:
+                    connection.execute(used.values(used=make_timestamp()))
+                return self.find_person(token.person)
+        raise InputError("AUDIT_TOKEN", "must be a token that has neither ended nor been revoked")
+
+    def _select_tokens(self, condition: sa.ColumnElement[bool]) -> list[tuple[str, Token]]:
+        names = [TokenRow.__table__.columns[name] for name in Token.__dataclass_fields__]
+        query = sa.select(TokenRow.digest, *names).where(condition)
+        with self._store.read() as connection:
+            rows = connection.execute(query.order_by(TokenRow.made.desc(), TokenRow.id))
+            return [(row[0], Token(*row[1:])) for row in rows]
 
     # -- trail ------------------------------------------------------------------------------
 
@@ -127,6 +182,10 @@ class Team:
     def list_trail(self, limit: int | None = None, target: str = "") -> list[TrailEntry]:
         """What was done, newest first."""
         return list_trail(self._store, limit, target)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_grant(audit_id: str, subject: str) -> sa.ColumnElement[bool]:

@@ -199,7 +199,7 @@ class GrantRow(Base):
 
 
 class TokenRow(Base):
-    """A token by its hash; see core.audit.access.tokens."""
+    """A token by its hash; see core.audit.access.team."""
 
     __tablename__ = "tokens"
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)

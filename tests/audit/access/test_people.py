@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from core.audit.access import tokens
+from core.audit.access import team as team_module
 from core.audit.access.accounts import LOCAL, Person, RoleBook, load_roles, read_claims
 from core.audit.access.team import Team
 from core.audit.prepared import PreparedAudit
@@ -87,7 +87,7 @@ def test_a_token_is_stored_hashed_ends_and_is_revoked(store, monkeypatch):
         with pytest.raises(InputError, match="AUDIT_TOKEN"):
             team.open_token(wrong)
     later = (datetime.now(UTC) + timedelta(days=31)).isoformat(timespec="milliseconds")
-    monkeypatch.setattr(tokens, "make_timestamp", lambda: later)
+    monkeypatch.setattr(team_module, "make_timestamp", lambda: later)
     with pytest.raises(InputError, match="neither ended"):
         team.open_token(text)
     monkeypatch.undo()
