@@ -11,7 +11,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit import net_util
 
-from core.data.temporary import sweep_folders
+from core.data.sandbox import sweep_folders
 from core.errors import InputError
 from pages.ui import service, sign_in
 from pages.ui.own_address import CheckAddress

@@ -6,12 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.data_independent import (
+from core.audit.presets import (
+    PRESETS,
     add_data_independent,
     find_data_independent,
     pair_data_independent,
 )
-from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView

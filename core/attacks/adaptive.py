@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from core.attacks.base_predictions import keep_arrays, recall_base_prediction
-from core.attacks.link.pair_judge import Judge, fit_judge
+from core.attacks.link.pair_classifier import Judge, fit_judge
 from core.attacks.shadow_release import ShadowRelease, share_shadow_release
 from core.context import BasePrediction, Context
 from core.data.splits import draw_released_threat

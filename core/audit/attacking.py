@@ -172,7 +172,7 @@ def _attack_attribute(
         defense = _make_defense(release)
         found = infer_adaptive(attack, defense, release, threat, threats, context)
     elif isinstance(scenario.knowledge, Joint):
-        from core.attacks.joint import infer_jointly
+        from core.attacks.composition import infer_jointly
 
         found = infer_jointly(attack, release, threat, threats.others, context)
     elif isinstance(scenario.knowledge, Shadow):

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.audit.cell import Cell, CellKind, list_members
-from core.audit.data_independent import SETTING as DATA_FREE
 from core.audit.knowledge import ADAPTIVE, STANDARD, Joint, Shadow
 from core.audit.parts import list_parts
 from core.audit.prepared import PreparedAudit, list_seen
+from core.audit.presets import SETTING as DATA_FREE
 from core.audit.scenarios import ListedScenario, Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.threat_sampling import check_columns, draw_repeat

@@ -1,9 +1,15 @@
-"""Ready-made choices of attacks: how thorough an audit is."""
+"""Ready-made choices: attacks by how thorough an audit is, and the baselines of syntheses.
+
+A synthesis can look useful although it carries nothing of the data. A data-independent baseline is
+the same synthesis run without the links, but for their number.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from core.audit.spec import MethodChoice
 from core.methods import LinkAttack, Method
 from core.registry import list_methods
 
@@ -65,3 +71,36 @@ def list_released_attacks() -> list[type[Method]]:
 
 def _list_threats(method: type[Method]) -> tuple[str, ...]:
     return method.threats if issubclass(method, LinkAttack) else ()
+
+
+SETTING = "data_free"
+
+
+def find_data_independent(choice: MethodChoice) -> MethodChoice | None:
+    """The data-independent baseline of a synthesis; None for other defenses."""
+    config = choice.make("defense").config
+    if config.get(SETTING) is not False:
+        return None
+    return MethodChoice(key=choice.key, config={**config, SETTING: True})
+
+
+def add_data_independent(choices: Iterable[MethodChoice]) -> list[MethodChoice]:
+    """Each synthesis is followed by its baseline; none is listed twice."""
+    found: dict[str, MethodChoice] = {}
+    for choice in choices:
+        independent = find_data_independent(choice)
+        for each in (choice, independent) if independent is not None else (choice,):
+            found.setdefault(each.id, each)
+    return list(found.values())
+
+
+def pair_data_independent(choices: Iterable[MethodChoice]) -> dict[str, str]:
+    """Release id → id of its baseline, of those that are both among the defenses."""
+    choices = list(choices)
+    known = {choice.id for choice in choices}
+    pairs = ((choice.id, find_data_independent(choice)) for choice in choices)
+    return {
+        release: independent.id
+        for release, independent in pairs
+        if independent is not None and independent.id in known
+    }

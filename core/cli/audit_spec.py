@@ -350,7 +350,7 @@ def _add_identity_attacks(attacks: list[MethodChoice]) -> list[MethodChoice]:
 
 def _choose_defenses(options: argparse.Namespace, given: Any) -> list[dict[str, Any]]:
     """The defenses of the options, else of the spec's file, with what is set beside them."""
-    from core.audit.data_independent import add_data_independent
+    from core.audit.presets import add_data_independent
 
     defenses = _make_choices(given)
     if options.defense:

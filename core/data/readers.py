@@ -16,11 +16,10 @@ from core.data.assembly import MissingNodes, RawGraph, assemble_graph, join_node
 from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
 from core.data.edge_list import load_edge_list, load_edge_table, load_link_table
 from core.data.graph_documents import load_gexf, load_gml, load_graphml
+from core.data.json_graphs import join_musae, load_node_link
 from core.data.link_text import load_link_text
 from core.data.loaded import LoadedGraph, LoadReport
-from core.data.musae import join_musae
 from core.data.network_text import load_matrix_market, load_pajek
-from core.data.node_link import load_node_link
 from core.data.node_table import load_node_table, sniff_nodes
 from core.data.npz import load_npz
 from core.data.pyg import load_pyg

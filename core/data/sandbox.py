@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,6 @@ from core.data.assembly import RawGraph
 from core.data.loaded import LoadedGraph, LoadReport
 from core.data.packing import unpack_graph, unpack_texts
 from core.data.sniff import LayoutQuestion, TableLayout
-from core.data.temporary import make_folder
 from core.data.text_input import check_file
 from core.errors import FormatError, InputError, ResourceError, UnsupportedError
 
@@ -165,3 +167,38 @@ def _took_too_long(path: Path, seconds: int) -> ResourceError:
         f"must be read within {seconds} CPU seconds",
         remedy="load a part of it, or set AUDIT_READ_SECONDS",
     )
+
+
+_NAME = re.compile(r"audit-(?:upload|read)-(\d+)-\w+")
+
+
+def make_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
+    """A folder that only this user can enter, removed with the object; kind: upload or read."""
+    return tempfile.TemporaryDirectory(
+        prefix=f"audit-{kind}-{os.getpid()}-", ignore_cleanup_errors=True
+    )
+
+
+def sweep_folders() -> int:
+    """Remove the folders of this user's processes that are gone; returns how many."""
+    count = 0
+    for path in Path(tempfile.gettempdir()).glob("audit-*"):
+        found = _NAME.fullmatch(path.name)
+        try:
+            is_mine = not path.is_symlink() and path.is_dir() and path.stat().st_uid == os.getuid()
+        except OSError:
+            continue
+        if found and is_mine and not _is_running(int(found[1])):
+            shutil.rmtree(path, ignore_errors=True)
+            count += 1
+    return count
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

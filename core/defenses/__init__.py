@@ -8,8 +8,7 @@ from core.defenses.edge_synthesis import DpgGan, DpgVae
 from core.defenses.gap import Gap
 from core.defenses.gps_sampling import GpsSampling
 from core.defenses.k_degree_anonymity import KDegreeAnonymity
-from core.defenses.l_dpgcn import LocalDpGcn
-from core.defenses.lap_graph import LapGraph, Tmf
+from core.defenses.lap_graph import LapGraph, LocalDpGcn, Tmf
 from core.defenses.ldpgen import LdpGen
 from core.defenses.netfense import NetFense, Nettack
 from core.defenses.ppgsl import Ppgsl

@@ -1,4 +1,4 @@
-"""LapGraph and TmF: Laplace noise on every pair, a noisy number of them; ε-edge DP."""
+"""LapGraph, TmF and L-DpGCN: Laplace noise on every pair, the largest values become the release."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from scipy.optimize import brentq
 
 from core.algorithms.pairs import sample_non_links
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import EdgePrivateDefense, LinkLocalDefense
 from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
-from core.privacy.guarantees import EDGE
+from core.privacy.guarantees import EDGE, LINK_TWICE
 from core.privacy.mechanisms import check_release_fits, compute_laplace_tail
-from core.privacy.top_pairs import draw_pairs_above, draw_top_pairs
+from core.privacy.top_pairs import (
+    draw_pairs_above,
+    draw_top_pairs,
+    draw_top_sums,
+    draw_total_degree,
+)
 from core.release import Release
 from core.threats import Threats
 
@@ -125,3 +130,40 @@ def find_threshold(wanted: int, num_pairs: int, scale: float) -> float:
     reach = 1.0 + scale * (np.log(num_pairs) + 2.0)
     threshold: float = brentq(exceed, -reach, reach, xtol=1e-12)
     return threshold
+
+
+class LocalDpGcn(LinkLocalDefense):
+    """Every node sends its noisy degree and its list with Laplace noise on each entry.
+
+    The server keeps as many pairs as the noisy degrees say, half their sum: those with the
+    largest ã_ij + ã_ji. As in DpGCN a small share of ε pays for that number. The sum of all
+    entries, which would be free, cannot be drawn together with the largest ones without drawing
+    all n² of them.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="l_dpgcn",
+        title="L-DpGCN",
+        summary="Noisy lists of numbers; the server keeps the pairs with the largest sums.",
+        source="Wu et al., LinkTeller, IEEE S&P 2022 (DpGCN); local form of Blink §5.1",
+        group="link-local DP",
+        version=2,
+    )
+    count_share: float = Field(
+        0.05,
+        gt=0,
+        lt=1,
+        title="Share of ε for degrees",
+        description="The rest of the budget protects the entries of the lists.",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        account = Account(LINK_TWICE, self.epsilon, context)
+        scale = account.spend(self.count_share, what="degrees")
+        total = draw_total_degree(graph, scale, context.rng("degrees"))
+        wanted = int(np.clip(round(total / 2.0), 0, graph.num_pairs))
+        check_release_fits("L-DpGCN", wanted, context, "raise epsilon or use a smaller graph")
+        scale = account.spend(account.share_left, what="entries")
+        pairs = draw_top_sums(graph, wanted, scale, context.rng("rows"))
+        guarantee = account.make_guarantee("basic composition, lists + degrees")
+        return self.build_release(graph.with_edges(pairs), guarantee)

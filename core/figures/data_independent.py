@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.data_independent import pair_data_independent
+from core.audit.presets import pair_data_independent
 from core.audit.spec import MethodChoice
 from core.release import ORIGINAL
 

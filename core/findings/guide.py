@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.audit.data_independent import add_data_independent
 from core.audit.estimate import TimeModel, make_task
-from core.audit.presets import PRESETS, Preset, list_released_attacks
+from core.audit.presets import PRESETS, Preset, add_data_independent, list_released_attacks
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditView
 from core.findings.policy import Policy, find_policy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit.data_independent import pair_data_independent
+from core.audit.presets import pair_data_independent
 from core.audit.view import ReleaseSummary
 from core.findings.data_independent import (
     answer_data_independent,

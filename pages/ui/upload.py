@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from core.data import readers, sandbox
+from core.data.sandbox import make_folder
 from core.data.sniff import DECIMALS, HEADERS, SEPARATORS, Field, TableLayout
-from core.data.temporary import make_folder
 from core.errors import AuditError, ResourceError
 from core.words import count_noun
 from pages.ui import page, session

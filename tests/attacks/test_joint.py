@@ -7,7 +7,7 @@ import pytest
 
 from core.attacks.attribute.feature_boosting import ClassPrior
 from core.attacks.attribute.label_propagation import LabelPropagation
-from core.attacks.joint import compute_lift, infer_jointly
+from core.attacks.composition import compute_lift, infer_jointly
 from core.context import Context
 from core.graph import Attribute, Graph
 from core.release import Release

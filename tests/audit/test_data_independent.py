@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit.data_independent import (
+from core.audit.presets import (
     add_data_independent,
     find_data_independent,
     pair_data_independent,

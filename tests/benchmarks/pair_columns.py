@@ -16,8 +16,8 @@ import argparse
 import numpy as np
 import torch
 
+from core.attacks.link.pair_classifier import fit_judge
 from core.attacks.link.pair_features import describe_pairs, list_columns
-from core.attacks.link.pair_judge import fit_judge
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context
 from core.data.catalogue import load_dataset

@@ -8,7 +8,7 @@ import stat
 import numpy as np
 import pytest
 
-from core.data import sandbox, temporary, text_input
+from core.data import sandbox, text_input
 from core.data.readers import load_graph
 from core.errors import FormatError, InputError, ResourceError
 from tests.data.test_malformed import csr, npy_header, npz, zipped
@@ -365,17 +365,17 @@ def test_unforeseen_error_of_a_child_is_one_line(tmp_path):
 
 
 def test_folders_are_private_and_those_of_the_dead_are_swept(tmp_path, monkeypatch):
-    monkeypatch.setattr(temporary.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sandbox.tempfile, "tempdir", str(tmp_path))
     old = os.umask(0)
     try:
-        with temporary.make_folder("upload") as mine:
+        with sandbox.make_folder("upload") as mine:
             assert stat.S_IMODE(os.stat(mine).st_mode) == 0o700
             dead = tmp_path / "audit-upload-4194305-abc"
             dead.mkdir()
             (dead / "links.csv").write_text(LINKS)
             other = tmp_path / "audit-notes"
             other.mkdir()
-            assert temporary.sweep_folders() == 1
+            assert sandbox.sweep_folders() == 1
             assert not dead.exists()
             assert other.exists()
             assert os.path.exists(mine)

@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.audit.data_independent import SETTING
-from core.audit.presets import PRESETS
+from core.audit.presets import PRESETS, SETTING
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.splits import draw_threats
 from core.findings.guide import (

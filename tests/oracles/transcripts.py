@@ -44,8 +44,8 @@ SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.defenses.blink.draw_link_reports": draw_link_reports,
     "core.defenses.lap_graph.draw_top_pairs": draw_top_pairs,
     "core.defenses.lap_graph.draw_pairs_above": draw_pairs_above,
-    "core.defenses.l_dpgcn.draw_total_degree": draw_total_degree,
-    "core.defenses.l_dpgcn.draw_top_sums": draw_top_sums,
+    "core.defenses.lap_graph.draw_total_degree": draw_total_degree,
+    "core.defenses.lap_graph.draw_top_sums": draw_top_sums,
 }
 """Where defenses draw noise."""
 

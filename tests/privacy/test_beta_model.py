@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.privacy.beta_model import fit_beta_model
+from core.defenses.blink import fit_beta_model
 
 
 def compute_degrees_naively(beta: np.ndarray) -> np.ndarray:

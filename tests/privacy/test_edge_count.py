@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.context import Context
+from core.defenses.dpr import count_capped_links, estimate_num_links
 from core.graph import Graph
 from core.privacy.budget import Account
-from core.privacy.edge_count import count_capped_links, estimate_num_links
 from core.privacy.guarantees import NODE
 from core.seeding import Seed
 from tests.oracles.graphs import star, two_communities

@@ -10,10 +10,9 @@ from core.attacks.link.heuristics import (
     PreferentialAttachment,
     ResourceAllocation,
 )
-from core.attacks.link.ncn import Ncn
 from core.attacks.link.pair_classifier import PairClassifier
+from core.attacks.link.pair_networks import Ncn, Seal
 from core.attacks.link.released_links import MechanismPosterior, Plausibility
-from core.attacks.link.seal import Seal
 from core.attacks.link.similarity import (
     FeatureCosine,
     GaeCosine,

@@ -11,8 +11,8 @@ from pydantic import Field
 from scipy.special import expit, logit
 
 from core.algorithms.pairs import sample_non_links
+from core.attacks.link.pair_classifier import Judge, fit_judge
 from core.attacks.link.pair_features import describe_pairs
-from core.attacks.link.pair_judge import Judge, fit_judge
 from core.attacks.link.released_links import compute_evidence
 from core.context import Context, SharedWork
 from core.graph import Graph, pair_codes

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from core.algorithms.communities import find_communities
 from core.algorithms.pairs import sample_non_links
+from core.attacks.link.pair_classifier import fit_judge
 from core.attacks.link.pair_features import describe_pairs
-from core.attacks.link.pair_judge import fit_judge
 from core.context import Context
 from core.graph import Graph, pair_codes
 from core.methods import LinkAttack, MethodInfo

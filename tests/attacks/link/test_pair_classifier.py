@@ -9,6 +9,7 @@ import pytest
 from core.algorithms.pairs import hide_in_turn, hide_links
 from core.attacks.link import pair_classifier
 from core.attacks.link.feature_neighbourhood import weigh_features
+from core.attacks.link.pair_classifier import LEAST, fit_judge
 from core.attacks.link.pair_features import (
     AFFINITY_RANKS,
     compute_affinities,
@@ -17,7 +18,6 @@ from core.attacks.link.pair_features import (
     describe_pairs,
     list_columns,
 )
-from core.attacks.link.pair_judge import LEAST, fit_judge
 from core.attacks.link.pair_likeness import (
     UNLIKE,
     WIDTH,
