@@ -71,14 +71,18 @@ class Method(BaseModel, ABC):
         return self.model_dump(mode="json")
 
     @property
+    def changed(self) -> dict[str, Any]:
+        """The settings that differ from their defaults, as JSON holds them."""
+        usual = {
+            name: field.get_default(call_default_factory=True)
+            for name, field in type(self).model_fields.items()
+        }
+        return {name: value for name, value in self.config.items() if value != usual[name]}
+
+    @property
     def label(self) -> str:
         """The title with the settings that differ from their defaults."""
-        changed = {
-            name: value
-            for name, value in self.config.items()
-            if value != type(self).model_fields[name].get_default(call_default_factory=True)
-        }
-        settings = ", ".join(f"{name} = {value}" for name, value in changed.items())
+        settings = ", ".join(f"{name} = {value}" for name, value in self.changed.items())
         return f"{self.info.title} ({settings})" if settings else self.info.title
 
     @property

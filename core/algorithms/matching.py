@@ -15,77 +15,105 @@ NUM_CANDIDATES = 10
 
 
 @numba.njit(nogil=True, cache=True)
-def rank_candidates(
+def weigh_witnesses(
     indptr: np.ndarray,
     indices: np.ndarray,
     other_indptr: np.ndarray,
     other_indices: np.ndarray,
-    image: np.ndarray,
+    guesses: np.ndarray,
+    chances: np.ndarray,
+    least: float,
+    near: np.ndarray,
     top: np.ndarray,
-    scores: np.ndarray,
-) -> np.ndarray:
-    """The people of the other graph with most witnesses, for each node of this one.
+    values: np.ndarray,
+    own: np.ndarray,
+    possible: np.ndarray,
+) -> None:
+    """The expected witnesses of (u, w): Σ p(v, x) over neighbours v of u and x of w.
 
-    A witness of (u, w) is a neighbour v of u whose image is a neighbour of w; it counts
-    1 / log(2 + d(image of v)), since hubs are witnesses of everybody (Adamic and Adar 2003).
-    The score is the witnesses' sum over the geometric mean of what u's and w's matched
-    neighbours could have given, times √(d_min / d_max) of the two numbers of links: in [0, 1].
+    Each counts 1 / log(2 + d(x)), since hubs are witnesses of everybody (Adamic and Adar 2003); the
+    score is the weighted sum over the geometric mean of what u's and w's neighbours could have
+    given, times √(d_min / d_max) of the two numbers of links: in [0, 1].
 
-    image   (n,) node of the other graph, or NOBODY
-    top     (n, k) int64: receives the best k, best first, NOBODY where there are fewer
-    scores  (n, k) float64: receives their scores
-    Returns (n,) int64 number of witnesses of the best one.
+    guesses (k, c) nodes of the other graph whom each node is taken for, or NOBODY
+    chances (k, c) how surely; those below `least` are left out
+    near    (k, e) nodes of the other graph that are candidates anyhow, or NOBODY
+    top     (k, t + e) int64 receives the t best by score, best first, then those of `near` that
+            are not among them; NOBODY elsewhere
+    values  (k, t + e, 3) receives their scores, weighted sums and plain sums
+    own     (k,) receives what u's neighbours could give, weighted
+    possible (m,) receives what w's neighbours could give, weighted
     """
-    n, m, k = len(indptr) - 1, len(other_indptr) - 1, top.shape[1]
+    n, m = len(indptr) - 1, len(other_indptr) - 1
+    wide = near.shape[1]
+    t = top.shape[1] - wide
     weights = np.zeros(m)
     for w in range(m):
         weights[w] = 1.0 / np.log(2.0 + other_indptr[w + 1] - other_indptr[w])
-    is_image = np.zeros(m, np.bool_)
+    reach = np.zeros(m)
     for v in range(n):
-        if image[v] >= 0:
-            is_image[image[v]] = True
-    possible = np.zeros(m)
+        for c in range(guesses.shape[1]):
+            if guesses[v, c] >= 0 and chances[v, c] >= least:
+                reach[guesses[v, c]] += chances[v, c]
     for w in range(m):
+        possible[w] = 0.0
         for e in range(other_indptr[w], other_indptr[w + 1]):
-            if is_image[other_indices[e]]:
-                possible[w] += weights[other_indices[e]]
-    total = np.zeros(m)
-    count = np.zeros(m, np.int64)
+            x = other_indices[e]
+            possible[w] += min(reach[x], 1.0) * weights[x]
+    total, plain = np.zeros(m), np.zeros(m)
     touched = np.empty(m, np.int64)
-    witnesses = np.zeros(n, np.int64)
     for u in range(n):
-        num_touched, own = 0, 0.0
+        num_touched = 0
+        own[u] = 0.0
         for e in range(indptr[u], indptr[u + 1]):
-            v = image[indices[e]]
-            if v < 0:
-                continue
-            own += weights[v]
-            for f in range(other_indptr[v], other_indptr[v + 1]):
-                w = other_indices[f]
-                if count[w] == 0:
-                    touched[num_touched] = w
-                    num_touched += 1
-                count[w] += 1
-                total[w] += weights[v]
-        for place in range(k):
-            top[u, place], scores[u, place] = NOBODY, 0.0
-        for t in range(num_touched):
-            w = touched[t]
-            a, b = indptr[u + 1] - indptr[u], other_indptr[w + 1] - other_indptr[w]
-            score = total[w] / np.sqrt(own * possible[w]) * np.sqrt(min(a, b) / max(a, b))
-            if score > scores[u, k - 1] or (score == scores[u, k - 1] and top[u, k - 1] < 0):
-                place = k - 1
-                while place > 0 and score > scores[u, place - 1]:
-                    scores[u, place] = scores[u, place - 1]
+            v = indices[e]
+            for c in range(guesses.shape[1]):
+                x, chance = guesses[v, c], chances[v, c]
+                if x < 0 or chance < least:
+                    continue
+                own[u] += chance * weights[x]
+                for f in range(other_indptr[x], other_indptr[x + 1]):
+                    w = other_indices[f]
+                    if plain[w] == 0.0:
+                        touched[num_touched] = w
+                        num_touched += 1
+                    plain[w] += chance
+                    total[w] += chance * weights[x]
+        top[u, :] = NOBODY
+        values[u, :, :] = 0.0
+        a = indptr[u + 1] - indptr[u]
+        for i in range(num_touched):
+            w = touched[i]
+            b = other_indptr[w + 1] - other_indptr[w]
+            score = total[w] / np.sqrt(own[u] * possible[w]) * np.sqrt(min(a, b) / max(a, b))
+            if score > values[u, t - 1, 0] or top[u, t - 1] < 0:
+                place = t - 1
+                while place > 0 and score > values[u, place - 1, 0]:
+                    values[u, place, 0] = values[u, place - 1, 0]
                     top[u, place] = top[u, place - 1]
                     place -= 1
-                scores[u, place], top[u, place] = score, w
-        if top[u, 0] >= 0:
-            witnesses[u] = count[top[u, 0]]
-        for t in range(num_touched):
-            count[touched[t]] = 0
-            total[touched[t]] = 0.0
-    return witnesses
+                values[u, place, 0], top[u, place] = score, w
+        for c in range(t):
+            if top[u, c] >= 0:
+                values[u, c, 1], values[u, c, 2] = total[top[u, c]], plain[top[u, c]]
+        for j in range(wide):
+            w = near[u, j]
+            is_new = w >= 0
+            for c in range(t):
+                if top[u, c] == w:
+                    is_new = False
+            if not is_new:
+                continue
+            top[u, t + j] = w
+            values[u, t + j, 1], values[u, t + j, 2] = total[w], plain[w]
+            if plain[w] > 0.0:
+                b = other_indptr[w + 1] - other_indptr[w]
+                values[u, t + j, 0] = (
+                    total[w] / np.sqrt(own[u] * possible[w]) * np.sqrt(min(a, b) / max(a, b))
+                )
+        for i in range(num_touched):
+            total[touched[i]] = 0.0
+            plain[touched[i]] = 0.0
 
 
 @numba.njit(nogil=True, cache=True)

@@ -48,12 +48,7 @@ class MethodChoice(BaseModel):
     @property
     def id(self) -> str:
         """`key`, or `key:name=value,…` with the settings that differ from their defaults."""
-        method = self.make()
-        changed = [
-            f"{name}={value}"
-            for name, value in method.config.items()
-            if value != type(method).model_fields[name].get_default(call_default_factory=True)
-        ]
+        changed = [f"{name}={value}" for name, value in self.make().changed.items()]
         return f"{self.key}:{','.join(changed)}" if changed else self.key
 
 

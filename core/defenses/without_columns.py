@@ -66,12 +66,7 @@ class WithoutColumns(Defense):
     @staticmethod
     def combine(defense: Defense) -> WithoutColumns:
         """The same defense of the links, without columns."""
-        changed = {
-            name: value
-            for name, value in defense.config.items()
-            if value != type(defense).model_fields[name].get_default(call_default_factory=True)
-        }
-        settings = ";".join(f"{name}={value}" for name, value in changed.items())
+        settings = ";".join(f"{name}={value}" for name, value in defense.changed.items())
         return WithoutColumns(defense=defense.info.key, settings=settings)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:

@@ -9,7 +9,7 @@ from pydantic import Field
 from scipy.spatial import cKDTree
 
 from core.algorithms.fingerprints import list_neighbors
-from core.algorithms.matching import NOBODY, NUM_CANDIDATES, extend_by_eccentricity, rank_candidates
+from core.algorithms.matching import NOBODY, NUM_CANDIDATES, extend_by_eccentricity, weigh_witnesses
 from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
 from core.algorithms.normalize import standardize
 from core.context import Context
@@ -86,10 +86,14 @@ def place_first(matches: Matches, nodes: np.ndarray, images: np.ndarray) -> Matc
 def rank(
     here: Neighbors, there: Neighbors, image: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Candidates (k, c), scores (k, c) and witnesses (k,) of `rank_candidates`."""
-    shape = (len(here[0]) - 1, NUM_CANDIDATES)
-    top, scores = np.empty(shape, np.int64), np.empty(shape)
-    return top, scores, rank_candidates(*here, *there, image, top, scores)
+    """Candidates (k, c) under a mapping, their scores (k, c), and the best one's witnesses (k,)."""
+    size, nobody = len(here[0]) - 1, np.empty((len(here[0]) - 1, 0), np.int64)
+    top, values = np.empty((size, NUM_CANDIDATES), np.int64), np.empty((size, NUM_CANDIDATES, 3))
+    weigh_witnesses(
+        *here, *there, image[:, None].copy(), np.ones((size, 1)), 1.0, nobody, top, values,
+        np.empty(size), np.empty(len(there[0]) - 1),
+    )  # fmt: skip
+    return top, values[:, :, 0].copy(), values[:, 0, 2].astype(np.int64)
 
 
 def invert(image: np.ndarray, size: int) -> np.ndarray:

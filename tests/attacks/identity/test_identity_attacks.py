@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from core.algorithms.fingerprints import DEPTHS, list_neighbors
-from core.algorithms.matching import rank_candidates
 from core.attacks.identity import IDENTITY_ATTACKS
 from core.attacks.identity.column_values import ColumnValues
-from core.attacks.identity.percolation import judge
+from core.attacks.identity.percolation import judge, rank
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
@@ -180,8 +179,7 @@ def test_candidates_equal_a_naive_count_of_witnesses():
     rng = np.random.default_rng(0)
     first, second = draw_clustered(40, 1), draw_clustered(40, 2)
     image = np.where(rng.random(40) < 0.5, rng.permutation(40), -1)
-    top, scores = np.empty((40, 3), np.int64), np.empty((40, 3))
-    witnesses = rank_candidates(*list_neighbors(first), *list_neighbors(second), image, top, scores)
+    top, scores, witnesses = rank(list_neighbors(first), list_neighbors(second), image)
     here, there = first.to_networkx(), second.to_networkx()
     images = {int(w) for w in image if w >= 0}
     weight = {w: 1 / np.log(2 + there.degree[w]) for w in there}
@@ -200,7 +198,7 @@ def test_candidates_equal_a_naive_count_of_witnesses():
                     / np.sqrt(sum(weight[v] for v in near) * possible)
                     * np.sqrt(agreement)
                 )
-        best = sorted(values.values(), reverse=True)[:3]
+        best = sorted(values.values(), reverse=True)[:10]
         np.testing.assert_allclose(scores[u][: len(best)], best, rtol=1e-9)
         if values:
             named = int(top[u, 0])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from core.algorithms.fingerprints import list_neighbors
-from core.algorithms.matching import rank_candidates
+from core.algorithms.matching import weigh_witnesses
 from core.attacks.identity import match_course
 from core.attacks.identity.match_course import rehearse
-from core.attacks.identity.pair_evidence import Board, Evidence, exceed_others, weigh_witnesses
+from core.attacks.identity.pair_evidence import Board, Evidence, exceed_others
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
@@ -244,18 +244,6 @@ def test_nobody_in_a_rehearsal_is_judged_by_trees_that_learned_from_them(sampled
         assert len(rows)
         assert not learned[rows].any()
     np.testing.assert_array_equal(own[0][0] | own[1][0], asked)
-
-
-def test_certain_witnesses_are_ranked_as_percolation_ranks_them():
-    rng = np.random.default_rng(0)
-    first, second = draw_communities(60, seed=1), draw_communities(60, seed=2)
-    image = np.where(rng.random(60) < 0.5, rng.permutation(60), -1)
-    near = np.full((60, 1), -1)
-    top, values, _, _ = weigh(first, second, image[:, None], np.ones((60, 1)), near)
-    expected, scores = np.empty((60, 5), np.int64), np.empty((60, 5))
-    rank_candidates(*list_neighbors(first), *list_neighbors(second), image, expected, scores)
-    np.testing.assert_allclose(values[:, :5, 0], scores)
-    assert (top[:, :5] == expected).mean() > 0.95  # equal scores may come in another order
 
 
 def test_lead_over_the_others_equals_a_naive_one():
