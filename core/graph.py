@@ -421,12 +421,18 @@ def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
     return np.asarray(pairs.min(axis=1) * num_nodes + pairs.max(axis=1))
 
 
+def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    """(k,) place of each code (k,) in `ordered`, ascending; −1 where it is not there."""
+    if not len(ordered):
+        return np.full(len(codes), -1)
+    places = np.searchsorted(ordered, codes).clip(max=len(ordered) - 1)
+    return np.where(ordered[places] == codes, places, -1)
+
+
 def is_among(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
     """(k,) bool: which codes (k,) are in `ordered`, ascending; `np.isin` hashes, at several times
     the cost for millions."""
-    if not len(ordered):
-        return np.zeros(len(codes), bool)
-    return np.asarray(ordered[np.searchsorted(ordered, codes).clip(max=len(ordered) - 1)] == codes)
+    return find_places(codes, ordered) >= 0
 
 
 def canonical_edges(

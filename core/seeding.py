@@ -75,3 +75,12 @@ class Seed:
         path = json.dumps(self.path).encode()
         root = self.root.to_bytes(32, "little")
         return hashlib.blake2b(path, digest_size=32, key=root).digest()
+
+
+def mix_bits(values: np.ndarray) -> np.ndarray:
+    """(k,) uint64, SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014): a hash of each
+    integer."""
+    z = np.asarray(values).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

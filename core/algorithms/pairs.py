@@ -60,14 +60,9 @@ def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.nda
 
     Draws that hit a link are left out, not repeated: as many as the graph is dense.
     """
-    pairs: np.ndarray = rng.integers(0, graph.num_nodes, (count, 2))
+    pairs = rng.integers(0, graph.num_nodes, (count, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    codes = pair_codes(pairs, graph.num_nodes)
-    known = graph.edge_codes
-    if not len(known):
-        return pairs
-    found = known[np.searchsorted(known, codes).clip(max=len(known) - 1)]
-    return np.asarray(pairs[found != codes])
+    return np.asarray(pairs[~graph.contains_pairs(pairs)])
 
 
 def hide_links(

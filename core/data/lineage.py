@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from core.graph import Graph, sort_distinct
+from core.seeding import mix_bits
 
 Part = Literal["nodes", "links", "shape"]
 
@@ -96,26 +97,18 @@ def sketch_graph(graph: Graph) -> GraphSketch:
         hashlib.blake2b(node.encode(), digest_size=8).digest() for node in graph.node_ids
     )
     nodes = np.frombuffer(digests, "<u8").astype(np.uint64)
-    degrees = _mix(graph.degrees.astype(np.uint64))
+    degrees = mix_bits(graph.degrees.astype(np.uint64))
     around = np.zeros(graph.num_nodes, np.uint64)
     for end, other in ((0, 1), (1, 0)):
         np.add.at(around, graph.edges[:, end], degrees[graph.edges[:, other]])
     return GraphSketch(
         Sketch.of(nodes),
         Sketch.of(_join_ends(nodes, graph.edges)),
-        Sketch.of(_join_ends(_mix(degrees ^ around), graph.edges)),
+        Sketch.of(_join_ends(mix_bits(degrees ^ around), graph.edges)),
     )
 
 
 def _join_ends(labels: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """(m,) uint64 hash of each link's two labels (n,), in either order."""
     ends = np.sort(labels[edges], axis=1)
-    return np.asarray(_mix(ends[:, 0] + _mix(ends[:, 1])))
-
-
-def _mix(values: np.ndarray) -> np.ndarray:
-    """SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014): equal bits become unlike."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(values ^ (values >> np.uint64(31)))
+    return mix_bits(ends[:, 0] + mix_bits(ends[:, 1]))

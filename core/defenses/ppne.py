@@ -13,7 +13,7 @@ from scipy import sparse
 from core.algorithms.walks import contains
 from core.context import Context
 from core.defenses.link_changes import sample_candidates
-from core.graph import Graph, pair_codes
+from core.graph import Graph, find_places, pair_codes
 from core.methods import Defense, MethodInfo
 from core.release import Release
 from core.threats import Threats
@@ -137,11 +137,8 @@ class _Neighborhoods:
             len(edges), np.median(self.graph.weights) if self.graph.num_edges else 1.0
         )
         codes = pair_codes(edges, self.graph.num_nodes)
-        known = np.searchsorted(self.graph.edge_codes, codes)
-        known = np.minimum(known, max(self.graph.num_edges - 1, 0))
-        if self.graph.num_edges:
-            is_old = self.graph.edge_codes[known] == codes
-            weights[is_old] = self.graph.weights[known[is_old]]
+        places = find_places(codes, self.graph.edge_codes)
+        weights[places >= 0] = self.graph.weights[places[places >= 0]]
         return self.graph.with_edges(edges, weights)
 
 

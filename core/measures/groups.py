@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.measures.node_risk import hash_cases
 from core.results import Measurement
+from core.seeding import mix_bits
 
 MIN_GROUP = 10
 """Groups of fewer people at stake are left out, for their privacy and for the noise."""
@@ -23,7 +23,7 @@ def measure_group_gap(
     The largest of many differences is large by chance. So the two groups are chosen on one half
     of the people, all columns together, and compared on the other half, both ways round.
     """
-    half = hash_cases(nodes) & np.uint64(1) == 1
+    half = mix_bits(nodes) & np.uint64(1) == 1
     parts = []
     for chosen, measured in ((half, ~half), (~half, half)):
         pair = _find_pair(nodes, advantage, columns, chosen)

@@ -23,6 +23,7 @@ from core.graph import Attribute, pair_codes
 from core.measures.intervals import measure_mean, measure_share
 from core.measures.ranking import compute_margins
 from core.results import ClassProbabilities, Measurement, PairScores
+from core.seeding import mix_bits
 from core.threats import AttributeThreat, LinkThreat
 
 NUM_FOLDS = 5
@@ -304,20 +305,12 @@ def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:
     Dealing keeps the share of positives equal in all folds; folds drawn freely would lower the
     calibrated probability just where there are more positives.
     """
-    order = np.lexsort((hash_cases(cases), truth))
+    order = np.lexsort((mix_bits(cases), truth))
     folds = np.empty(len(cases), np.int64)
     positives = int(truth.sum())
     negatives = len(cases) - positives
     folds[order] = np.concatenate([np.arange(negatives), np.arange(positives)]) % NUM_FOLDS
     return folds
-
-
-def hash_cases(cases: np.ndarray) -> np.ndarray:
-    """(k,) uint64, SplitMix64's finaliser (Steele et al. 2014): a hash of each integer."""
-    z = np.asarray(cases).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 def fit_isotonic(

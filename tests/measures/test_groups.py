@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.measures.groups import MIN_GROUP, measure_group_gap
-from core.measures.node_risk import hash_cases
+from core.seeding import mix_bits
 
 
 def test_a_planted_gap_is_measured():
@@ -21,7 +21,7 @@ def test_a_planted_gap_is_measured():
 def test_equals_a_loop_on_two_groups():
     rng = np.random.default_rng(1)
     codes, gain, nodes = np.arange(60) % 2, rng.normal(size=60), np.arange(60)
-    half = (hash_cases(nodes) & np.uint64(1)).astype(int)
+    half = (mix_bits(nodes) & np.uint64(1)).astype(int)
     values = []
     for chosen in (0, 1):
         means = [

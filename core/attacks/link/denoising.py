@@ -15,7 +15,7 @@ from core.attacks.link.pair_classifier import Judge, fit_judge
 from core.attacks.link.pair_features import describe_pairs
 from core.attacks.link.released_links import compute_evidence
 from core.context import Context, SharedWork
-from core.graph import Graph, pair_codes
+from core.graph import Graph, find_places, pair_codes
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores
@@ -96,11 +96,9 @@ class Denoised:
     def compute_logits(self, pairs: np.ndarray, context: Context) -> np.ndarray:
         """(k,) log likelihood ratios of (k, 2) pairs, each described without its own link."""
         n, count = self.graph.num_nodes, int(self.parts.max(initial=0)) + 1
-        codes, asked = pair_codes(self.links, n), pair_codes(pairs, n)
-        parts = asked % count
-        if len(codes):
-            places = np.searchsorted(codes, asked).clip(max=len(codes) - 1)
-            parts = np.where(codes[places] == asked, self.parts[places], parts)
+        asked = pair_codes(pairs, n)
+        places = find_places(asked, pair_codes(self.links, n))
+        parts = np.where(places >= 0, np.append(self.parts, 0)[places], asked % count)
         odds = np.zeros(len(pairs))
         for part in range(count):
             own = np.flatnonzero(parts == part)

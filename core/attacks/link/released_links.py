@@ -13,7 +13,7 @@ from core.algorithms.pairs import sample_non_links
 from core.attacks.link.pair_classifier import fit_judge
 from core.attacks.link.pair_features import describe_pairs
 from core.context import Context
-from core.graph import Graph, pair_codes
+from core.graph import Graph, find_places, pair_codes
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores
@@ -183,7 +183,8 @@ class Plausibility(LinkAttack):
         graph, pairs = release.graph, threat.pairs
         real = graph.present_edges
         parts = context.rng("folds").permutation(len(real)) % self.folds
-        places = _find_places(graph, real, pairs)
+        n = graph.num_nodes
+        places = find_places(pair_codes(pairs, n), pair_codes(real, n))
         part_of_pair = np.where(places >= 0, np.append(parts, -1)[places], 0)
         columns, truths, described = [], [], np.zeros((len(pairs), 0))
         for part in range(self.folds):
@@ -209,12 +210,3 @@ class Plausibility(LinkAttack):
         odds = judge.compute_logits(described)
         facts: dict[str, float | str] = {"classifier": judge.name, "held_out_loss": judge.loss}
         return PairScores(odds + compute_evidence(release, pairs), facts)
-
-
-def _find_places(graph: Graph, links: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """(k,) number of each pair among `links` (sorted), −1 for pairs that are none of them."""
-    codes, asked = pair_codes(links, graph.num_nodes), pair_codes(pairs, graph.num_nodes)
-    if not len(codes):
-        return np.full(len(pairs), -1)
-    places = np.searchsorted(codes, asked).clip(max=len(codes) - 1)
-    return np.where(codes[places] == asked, places, -1)
