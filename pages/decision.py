@@ -17,7 +17,7 @@ from core.findings.facts import STATE_MARKS, STATE_TITLES
 from core.findings.glossary import explain_term
 from core.findings.guide import Proposal, propose_changes
 from core.findings.labels import release_title, short_titles
-from core.findings.page_summary import list_deciding, summarize_decision
+from core.findings.page_summary import summarize_decision
 from core.findings.policy import list_policies
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -26,6 +26,8 @@ from core.findings.verdict_words import (
     compute_limit_table,
     explain_check,
     explain_others,
+    find_subject,
+    list_deciding,
 )
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
@@ -73,9 +75,8 @@ def main() -> None:
 
 def _show_decision(view: AuditView) -> None:
     verdict = judge_view(view)
-    found = None if verdict.recommended is None else verdict.find(verdict.recommended)
     _show_banner(view, verdict)
-    subject = found or next(iter(_list_nearest(verdict)), None)
+    subject = find_subject(verdict)
     if subject is not None:
         _show_deciding(subject)
     show_default_policy(view)
@@ -89,7 +90,7 @@ def _show_decision(view: AuditView) -> None:
 def _show_banner(view: AuditView, verdict: Verdict) -> None:
     """The decision, for whom, under which policy."""
     policy = current_policy(view)
-    summary = summarize_decision(view, policy, verdict)
+    summary = summarize_decision(verdict)
     purpose = view.spec.purpose or {}
     with st.container(border=True, key="banner"):
         page.show_answer(escape(summary.sentence, 400))
@@ -113,16 +114,6 @@ def _show_banner(view: AuditView, verdict: Verdict) -> None:
         if key is not None and key != policy.key:
             pick_policy(view, key)
             st.rerun()
-
-
-def _list_nearest(verdict: Verdict) -> list[ReleaseVerdict]:
-    """The release nearest to meeting its limits first."""
-    order = {"publish": 0, "review": 1, "do_not_publish": 2}
-
-    def grave(release: ReleaseVerdict) -> tuple[int, float]:
-        return order[release.decision], max((c.severity for c in release.checks), default=0.0)
-
-    return sorted(verdict.releases, key=grave)
 
 
 def _show_deciding(release: ReleaseVerdict) -> None:

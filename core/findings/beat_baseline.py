@@ -6,6 +6,7 @@ Two attacks of equal AUC can differ tenfold in what they find while hardly ever 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -56,16 +57,18 @@ class Comparison:
 
 
 def compare_with_baseline(
-    results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
+    results: pd.DataFrame,
+    threat: Threat,
+    release: str = ORIGINAL,
+    metrics: Sequence[str | None] = (),
 ) -> list[Comparison]:
-    """One comparison a metric that was computed: low FPR first, the headline last.
+    """One comparison a metric that was computed: by default low FPR first, the headline last.
 
     Of several secrets, or of attackers who have more of the other columns, each is compared with
     the baseline attackers of its own kind, and the one furthest ahead of them is taken.
     """
     found = []
-    headline = main_metric(results, threat)
-    for metric in dict.fromkeys((*LOW_METRICS, headline)):
+    for metric in dict.fromkeys(metrics or (*LOW_METRICS, main_metric(results, threat))):
         if metric is None:
             continue
         rows = attack_rows(results, metric, threat)

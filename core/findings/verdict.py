@@ -122,6 +122,11 @@ class Verdict(BaseModel):
         return next((v for v in self.releases if v.release == release), None)
 
     @property
+    def defended(self) -> list[ReleaseVerdict]:
+        """`list_defended` of the releases."""
+        return list_defended(self.releases)
+
+    @property
     def may_leave(self) -> bool:
         """Whether any release may be published without asking anybody."""
         return any(verdict.decision == "publish" for verdict in self.releases)
@@ -187,38 +192,35 @@ def _list_refuted(view: AuditView, release: str) -> list[str]:
 
 
 def _recommend(results: pd.DataFrame, verdicts: tuple[ReleaseVerdict, ...]) -> str | None:
-    """The most useful of `list_candidates`."""
-    allowed = [verdict.release for verdict in list_candidates(verdicts)]
+    """The most useful of the defended releases that may be published."""
+    allowed = [v.release for v in list_defended(verdicts) if v.decision == "publish"]
     return rank_by_use(results, allowed)[0] if allowed else None
 
 
-def list_candidates(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
-    """Releases that may be published; never the original or a data-independent baseline."""
-    return [
-        verdict
-        for verdict in verdicts
-        if verdict.decision == "publish"
-        and verdict.release != ORIGINAL
-        and not is_data_independent(verdict.release)
-    ]
+def list_defended(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
+    """The releases that a defense made of the data: neither the original nor a baseline."""
+    return [v for v in verdicts if v.release != ORIGINAL and not is_data_independent(v.release)]
 
 
 def find_least_severe(verdict: Verdict) -> list[str]:
-    """The releases, the original included, that no other comes clearly nearer to meeting every
-    limit than: by the gravest multiple of a limit. Those within each other's noise are ties.
+    """Of the releases with the best decision, the original included, those that no other comes
+    clearly nearer to meeting every limit than: by the gravest multiple of a limit. Those within
+    each other's noise are ties.
 
     Data-independent baselines and releases that no attack finished on are left out.
     """
-    gravest = {}
+    gravest: dict[Decision, dict[str, Check]] = {}
     for release in verdict.releases:
         known = [c for c in release.checks if c.evidence.value is not None]
         is_tested = any(c.limit.threat != "release" for c in known)
         if is_tested and not is_data_independent(release.release):
-            gravest[release.release] = max(known, key=lambda c: c.severity)
+            check = max(known, key=lambda c: c.severity)
+            gravest.setdefault(release.decision, {})[release.release] = check
     if not gravest:
         return []
-    least = min(gravest.values(), key=lambda c: c.severity)
-    return [name for name, check in gravest.items() if not _is_graver(check, least)]
+    best = gravest[min(gravest, key=SEVERITY.__getitem__)]
+    least = min(best.values(), key=lambda c: c.severity)
+    return [name for name, check in best.items() if not _is_graver(check, least)]
 
 
 def _is_graver(first: Check, second: Check) -> bool:

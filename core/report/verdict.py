@@ -14,10 +14,15 @@ from core.findings.labels import (
     release_title,
 )
 from core.findings.numbers import format_interval, format_number
-from core.findings.page_summary import describe_decision, find_subject, list_deciding
 from core.findings.tables import select_results
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
-from core.findings.verdict_words import DECISION_MEANINGS, DECISION_TITLES
+from core.findings.verdict_words import (
+    DECISION_MEANINGS,
+    DECISION_TITLES,
+    describe_decision,
+    find_subject,
+    list_deciding,
+)
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
@@ -56,7 +61,7 @@ def build_decision(material: Material) -> list[Block]:
     """Page 1: decision, recipient, purpose, people affected, the limits that decide it, what
     stays useful, conditions, what remains, and (but for outsiders) the signature."""
     verdict = material.verdict
-    chosen = None if verdict is None else find_decided(verdict)
+    chosen = None if verdict is None else find_subject(verdict)
     result = [_build_banner(material, verdict, chosen)]
     if chosen is not None:
         checks = list_deciding(chosen)
@@ -246,21 +251,9 @@ def _tabulate_checks(
     )
 
 
-def find_decided(verdict: Verdict) -> ReleaseVerdict | None:
-    """The release that the decision is about; never one that is refused while another defended
-    one may be reviewed, of which the decision's sentence speaks."""
-    subject = find_subject(verdict)
-    defended = [
-        r for r in verdict.releases if r.release != ORIGINAL and not is_data_independent(r.release)
-    ]
-    if subject is None or subject.decision != "do_not_publish":
-        return subject
-    return next((r for r in defended if r.decision != "do_not_publish"), subject)
-
-
 def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:
     """The release that the decision is about, then the original."""
-    found = (find_decided(verdict), verdict.find(ORIGINAL))
+    found = (find_subject(verdict), verdict.find(ORIGINAL))
     return list({r.release: r for r in found if r is not None}.values())
 
 

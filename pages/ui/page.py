@@ -16,8 +16,9 @@ from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
 from core.errors import AuditError
 from core.findings import tables
+from core.findings.facts import STATE_MARKS, STATE_TITLES
 from core.findings.labels import method_title, metric_title, release_title
-from core.findings.page_summary import STATE_MARKS, STATE_TITLES, Card, PageSummary
+from core.findings.page_summary import Card, PageSummary
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.results import RELEASE
