@@ -11,6 +11,7 @@ from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.figures.comparing import compare_releases
+from core.findings.columns import list_telling_columns
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.decisions import format_day
 from core.findings.facts import STATE_MARKS, STATE_TITLES
@@ -76,6 +77,8 @@ def main() -> None:
 def _show_decision(view: AuditView) -> None:
     verdict = judge_view(view)
     _show_banner(view, verdict)
+    for text in cache.remember(view, lambda: list_telling_columns(view)):
+        st.warning(escape(text, 600))
     subject = find_subject(verdict)
     if subject is not None:
         _show_deciding(subject)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from core.figures.chart import Chart
 from core.figures.theme import INKS, style_figure
-from core.findings.claim import compute_claim_region
+from core.findings.guarantees import compute_claim_region
 from core.findings.numbers import format_number
 from core.findings.palette import OKABE_ITO, Theme
 from core.privacy.claim_check import ClaimCheck

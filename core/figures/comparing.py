@@ -20,7 +20,7 @@ from core.figures.theme import (
     wrap_text,
 )
 from core.findings.labels import method_title, release_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_number, format_row
 from core.findings.palette import Theme, escape_text, release_color
 
 PANELS = 3
@@ -140,7 +140,7 @@ def _add_panel(
 
 
 def _describe(row: object) -> str:
-    value = format_interval(row.value, row.low, row.high)  # type: ignore[attr-defined]
+    value = format_row(row)  # type: ignore[attr-defined]
     text = (
         f"{release_title(row.release)}: {value}, "  # type: ignore[attr-defined]
         f"{row.state}, at most {format_number(row.limit)}"  # type: ignore[attr-defined]

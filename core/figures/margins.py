@@ -10,7 +10,7 @@ from core.audit.view import AuditView
 from core.figures.chart import Chart
 from core.figures.theme import INKS, fit_rows, format_releases, make_empty_figure, style_figure
 from core.findings.labels import method_title, release_title
-from core.findings.margins import WHATS, compute_margin_table
+from core.findings.margins import compute_margin_table
 from core.findings.palette import Theme, escape_text, release_color
 from core.findings.tables import list_releases, span_counts
 
@@ -24,10 +24,10 @@ def margin_boxes(
 ) -> Chart:
     """Private value on the left, label on the right; 0 is undecided."""
     table = compute_margin_table(view, attack, releases, absolute)
-    whats = [what for what in WHATS if what in set(table.what)]
-    if not whats:
+    if table.empty:
         note = "No margins are stored for this attack: run the audit again to see them."
         return Chart(make_empty_figure(note, theme), table, note)
+    whats = list(dict.fromkeys(table.what))
     colors, ink = release_color(list_releases(view.results)), INKS[theme]
     names = format_releases(colors)
     titles = {"private": f"Private value, {method_title(attack)}", "label": "Label"}

@@ -14,7 +14,7 @@ from core.figures.chart import Chart
 from core.figures.data_independent import add_data_independent_lines
 from core.figures.label_places import place_labels
 from core.figures.theme import INKS, Ink, error_bars, make_empty_figure, style_figure
-from core.findings.inverted_scores import MARK, format_strength
+from core.findings.inverted_scores import INVERTED, MARK
 from core.findings.labels import (
     axis_title,
     chance_level,
@@ -160,7 +160,7 @@ def _add_point(
     is_best: bool,
     ink: str,
 ) -> None:
-    risk = format_strength(row.risk, row.risk_low, row.risk_high, row.is_inverted)
+    risk = format_interval(row.risk, row.risk_low, row.risk_high) + INVERTED * row.is_inverted
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
     title = escape_text(row.title)
     figure.add_scatter(

@@ -11,7 +11,7 @@ from core.figures.chart import Chart
 from core.figures.theme import INKS, format_releases, make_empty_figure, style_figure
 from core.findings.inverted_scores import MARK
 from core.findings.labels import chance_level, metric_title, short_titles
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_row
 from core.findings.palette import Theme, escape_text, ink_on, risk_color, risk_colorscale
 from core.findings.tables import UNITS, attack_rows, describe_sample, select_results
 from core.findings.transfer import compute_transfer
@@ -93,10 +93,7 @@ def _transfer_hover(
 ) -> list[list[str]]:
     rows = select_results(results, metric).set_index(["method", "release"])
     rows = rows[~rows.index.duplicated()]
-    texts = {
-        key: format_interval(r.value, r.low, r.high)
-        for key, r in zip(rows.index, rows.itertuples(), strict=True)
-    }
+    texts = {key: format_row(r) for key, r in zip(rows.index, rows.itertuples(), strict=True)}
     return [
         [texts.get((attack, release), "no value") for release in releases]
         for attack in table.attack

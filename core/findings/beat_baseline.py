@@ -22,7 +22,7 @@ from core.findings.inverted_scores import (
     invert_scores,
 )
 from core.findings.labels import attack_threat, method_title, metric_title
-from core.findings.numbers import format_estimate, format_interval
+from core.findings.numbers import format_estimate, format_row
 from core.findings.tables import attack_rows, main_metric
 from core.release import ORIGINAL
 
@@ -32,10 +32,10 @@ LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
 
 @dataclass(frozen=True)
 class Comparison:
-    """The best real attack against the best baseline attacker by one metric; rows of `turn_round`.
+    """The best real attack against the best baseline attacker by one metric, as rows.
 
-    null    None where no baseline attacker was run
-    second  the next real attack; None where there is one alone
+    baseline  None where no baseline attacker was run
+    second    the next real attack; None where there is one alone
     """
 
     metric: str
@@ -140,14 +140,14 @@ def _value(found: Comparison) -> str:
     row = found.best
     if row.is_inverted:
         return f"reaches {explain_inverted(row)}"
-    return describe_strength(found.metric, format_interval(row.value, row.low, row.high))
+    return describe_strength(found.metric, format_row(row))
 
 
 def _explain_gap(found: Comparison) -> str:
     baseline = found.baseline
     if baseline is None:
         return "."
-    strength = format_strength(baseline.value, baseline.low, baseline.high, baseline.is_inverted)
+    strength = format_strength(baseline)
     other = f"the best baseline attacker, {method_title(baseline.method)} ({strength})"
     if found.gap <= 0:
         return f". By that it did not beat {other}."

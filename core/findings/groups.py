@@ -10,7 +10,7 @@ import pandas as pd
 from core.audit.view import AuditView
 from core.findings.attackers import compute_headline
 from core.findings.labels import release_title
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_interval, format_row
 from core.findings.tables import list_releases
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
@@ -96,7 +96,7 @@ def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
 def tabulate_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
     """`compute_group_advantage` for readers."""
     table = compute_group_advantage(nodes, groups)
-    gains = [format_interval(row.value, row.low, row.high) for row in table.itertuples()]
+    gains = [format_row(row) for row in table.itertuples()]
     return pd.DataFrame(
         {
             "Release": table.release.map(release_title),

@@ -325,11 +325,6 @@ def describe_answers(answers: Answers) -> dict[str, str]:
     return {key: text for key, text in said.items() if text}
 
 
-def find_preset(key: str) -> Preset:
-    """A preset by its key."""
-    return next(preset for preset in PRESETS if preset.key == key)
-
-
 def can_clear(preset: Preset, policy: Policy) -> bool:
     """Whether the preset runs everything that the policy asks for before it clears a release."""
     enough = set(policy.allowed_costs) <= set(preset.costs)

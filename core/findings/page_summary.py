@@ -36,7 +36,7 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
-from core.findings.numbers import format_interval, format_percent
+from core.findings.numbers import format_percent, format_row
 from core.findings.policy import Policy
 from core.findings.tables import attack_rows, list_releases, select_results
 from core.findings.verdict import Check, Verdict, judge_release
@@ -450,7 +450,7 @@ def _describe_check(check: Check) -> str:
     state = f"{STATE_TITLES[check.state]}, limit {_format_value(check, limit.limit)}"
     if found.value is None:
         return f"{limit.title}: {state}."
-    value = format_interval(found.value, found.low, found.high)
+    value = format_row(found)
     by = "" if found.attack in ("", RELEASE) else f" by {method_title(found.attack)}"
     sample = f"; n = {found.n:,}" if found.n else ""
     return f"{limit.title}: {value}{by}; {state}{sample}."

@@ -35,20 +35,6 @@ MAX_PEOPLE = 100_000
 MAX_COMMUNITIES = 2_000
 SIGNIFICANCE = 0.01
 
-COLUMNS = (
-    "number",
-    "node",
-    "links",
-    "community",
-    "class",
-    "advantage",
-    "risk",
-    "attack",
-    "lost",
-    "gained",
-    "change",
-)
-
 
 def compute_people(
     graph: Graph,
@@ -57,7 +43,8 @@ def compute_people(
     attribute: Attribute | None = None,
     released: Graph | None = None,
 ) -> pd.DataFrame:
-    """`COLUMNS`: a row a person in the graph's order.
+    """A row a person in the graph's order: number, node, links, community, class, advantage, risk,
+    attack, lost, gained, change.
 
     nodes     `AuditView.nodes` of one release, or None
     released  the graph as it is published: links are its own, lost and gained count the
@@ -75,24 +62,21 @@ def compute_people(
             "class": _format_classes(attribute, n),
         }
     )
-    found = compute_headline(nodes) if nodes is not None and len(nodes) else None
+    found = None if nodes is None or nodes.empty else compute_headline(nodes)
     if found is None or found.empty:
-        table[["advantage", "risk"]] = np.nan
-        table["attack"] = ""
+        table = table.assign(advantage=np.nan, risk=np.nan, attack="")
     else:
         worst = found.set_index("node").reindex(table.node)
         table["advantage"] = worst.advantage.to_numpy(float)
         table["risk"] = worst.risk.to_numpy(float)
         table["attack"] = worst.attack.fillna("").to_numpy(object)
     if released is None:
-        return table.assign(lost=0, gained=0, change=0.0)[list(COLUMNS)]
+        return table.assign(lost=0, gained=0, change=0.0)
     after = match_people(graph, released)
-    lost = count_ends(find_changes(graph, after)[0], n)
-    gained = count_ends(find_changes(graph, after)[1], n)
+    lost, gained = (count_ends(edges, n) for edges in find_changes(graph, after))
     before = np.where(graph.degrees > 0, graph.degrees, np.nan)
-    return table.assign(
-        links=after.degrees, lost=lost, gained=gained, change=(lost + gained) / before
-    )[list(COLUMNS)]
+    change = (lost + gained) / before
+    return table.assign(links=after.degrees, lost=lost, gained=gained, change=change)
 
 
 def match_people(graph: Graph, released: Graph) -> Graph:

@@ -10,7 +10,7 @@ from core.audit.scenarios import Threat
 from core.audit.view import ReleaseSummary
 from core.findings.inverted_scores import format_strength
 from core.findings.labels import MAIN_UTILITY_METRICS, metric_title, release_title
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_row
 from core.findings.tables import (
     compute_worst_attacks,
     list_metrics,
@@ -44,11 +44,7 @@ def compute_release_table(
         if metric is not None:
             worst = compute_worst_attacks(results, metric, threat)
             title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
-            texts = [
-                format_strength(row.value, row.low, row.high, row.is_inverted)
-                for row in worst.itertuples()
-            ]
-            columns[title] = dict(zip(worst.release, texts, strict=True))
+            columns[title] = {row.release: format_strength(row) for row in worst.itertuples()}
     for metric in _choose_utilities(results):
         columns[metric_title(metric)] = _release_texts(results, metric)
     guarantees = {summary.id: summary.guarantee.label for summary in releases}
@@ -73,8 +69,4 @@ def _choose_utilities(results: pd.DataFrame) -> list[str]:
 
 def _release_texts(results: pd.DataFrame, metric: str) -> dict[str, str]:
     rows = select_results(results, metric, method=RELEASE)
-    return dict(zip(rows.release, _texts(rows), strict=True))
-
-
-def _texts(rows: pd.DataFrame) -> list[str]:
-    return [format_interval(row.value, row.low, row.high) for row in rows.itertuples()]
+    return {row.release: format_row(row) for row in rows.itertuples()}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,21 +15,6 @@ from core.findings.labels import is_data_independent, is_higher_useful, release_
 from core.findings.tables import compute_worst_attacks, list_releases, select_results
 from core.release import ORIGINAL
 from core.results import RELEASE
-
-COLUMNS = [
-    "release",
-    "title",
-    "attack",
-    "risk",
-    "risk_low",
-    "risk_high",
-    "utility",
-    "utility_low",
-    "utility_high",
-    "utility_repeats",
-    "is_pareto",
-    "is_inverted",
-]
 
 
 def compute_tradeoff(
@@ -46,7 +29,7 @@ def compute_tradeoff(
     attack  one attack, or None for the worst case: the highest value over all attacks
     Columns release, title, attack (that does it), risk and utility with their intervals,
     is_pareto: no other release is at least as safe and as useful, and better in one of them;
-    is_turned: the attack is clearly wrong, and `risk` is its strength inverted.
+    is_inverted: the attack is clearly wrong, and `risk` is its strength inverted.
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
@@ -72,29 +55,17 @@ def compute_tradeoff(
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
     table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
     order = {release: i for i, release in enumerate(list_releases(results))}
-    return table.sort_values("release", key=lambda r: r.map(order))[COLUMNS].reset_index(drop=True)
+    return table.sort_values("release", key=lambda r: r.map(order), ignore_index=True)
 
 
 def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """(k,) bool: points that no other dominates (lower risk, higher utility); O(k log k).
+    """(k,) bool: points that no other dominates (lower risk, higher utility).
 
     Equal points do not dominate each other.
     """
-    risk, utility = np.asarray(risk, float), np.asarray(utility, float)
-    front = np.zeros(len(risk), bool)
-    best = -np.inf  # highest utility at strictly lower risk
-    order = np.lexsort((-utility, risk))
-    start = 0
-    while start < len(order):
-        level = risk[order[start]]
-        stop = start
-        while stop < len(order) and risk[order[stop]] == level:
-            stop += 1
-        top = utility[order[start]]
-        if top > best:
-            front[[i for i in order[start:stop] if utility[i] == top]] = True
-            best = top
-        start = stop
+    lower, higher = risk[:, None] - risk, utility - utility[:, None]  # of each other point
+    dominated = (lower >= 0) & (higher >= 0) & ((lower > 0) | (higher > 0))
+    front: np.ndarray = ~dominated.any(axis=1)
     return front
 
 
@@ -118,17 +89,10 @@ def find_best_release(
 
 def list_equally_useful(table: pd.DataFrame, release: str, among: Collection[str]) -> list[str]:
     """Others of a `compute_tradeoff` table whose usefulness differs by no more than noise."""
-    rows = {row.release: _read_utility(row) for row in table.itertuples()}
+    names = {f"utility_{name}": name for name in ("low", "high", "repeats")} | {"utility": "value"}
+    shown = table.rename(columns=names)[["release", *names.values()]]
+    rows = {row.release: row for row in shown.itertuples()}
     return [r for r in rows if r != release and r in among and not is_clear(rows[r], rows[release])]
-
-
-def _read_utility(row: Any) -> SimpleNamespace:
-    return SimpleNamespace(
-        value=row.utility,
-        low=row.utility_low,
-        high=row.utility_high,
-        repeats=row.utility_repeats,
-    )
 
 
 def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:

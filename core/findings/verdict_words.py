@@ -14,7 +14,7 @@ from core.findings.labels import (
     method_title,
     metric_title,
 )
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.tables import select_results
 from core.findings.verdict import (
     SEVERITY,
@@ -154,7 +154,7 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
             reason = "the original is never recommended by the tool itself"
         elif utility is not None and other.release in utility.index:
             row = utility.loc[other.release]
-            value = format_interval(row.value, row.low, row.high)
+            value = format_row(row)
             less = "less useful"
             if verdict.recommended not in utility.index or not is_clear(
                 row, utility.loc[verdict.recommended]
@@ -183,9 +183,7 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
         [
             {
                 "What is limited": check.limit.title,
-                "Measured": format_interval(
-                    check.evidence.value, check.evidence.low, check.evidence.high
-                ),
+                "Measured": format_row(check.evidence),
                 "Limit": format_number(check.limit.limit),
                 "": STATE_TITLES[check.state],
                 "By": method_title(check.evidence.attack) if check.evidence.attack else "",

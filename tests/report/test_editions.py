@@ -13,8 +13,8 @@ import pytest
 
 from core.findings.policy import find_policy
 from core.report import FILES, ReportOptions, render_preview, write_editions
+from core.report.decision_page import find_review_date
 from core.report.document import build_content
-from core.report.verdict import find_review_date
 from tests.figures.conftest import RELEASES, make_view
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -170,10 +170,10 @@ def test_the_glossary_has_the_words_of_this_audit(view):
 
     terms = list_terms(view)
     assert terms == sorted(terms, key=str.casefold)
-    assert {"Baseline attacker", "Advantage", "Withheld link", "Homophily"} <= set(terms)
-    assert "ε (epsilon)" not in terms
+    assert {"Baseline attacker", "Advantage", "Link inference", "Homophily"} <= set(terms)
+    assert "Epsilon" not in terms
     no_links = view.spec.update(hide_links=None)
-    assert "Withheld link" not in list_terms(replace(view, spec=no_links))
+    assert "Link inference" not in list_terms(replace(view, spec=no_links))
 
 
 def test_page_1_is_the_decision_page_of_every_edition(view):
