@@ -16,7 +16,7 @@ from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
 from core.errors import AuditError
 from core.findings import tables
-from core.findings.facts import STATE_MARKS, STATE_TITLES
+from core.findings.facts import STATE_TITLES
 from core.findings.labels import method_title, metric_title, release_title
 from core.findings.page_summary import Card, PageSummary
 from core.methods import ATTACK_KINDS
@@ -80,10 +80,10 @@ def show_cards(cards: Sequence[Card]) -> None:
     """One number each, what it is compared with, and the state of its limit in a word and mark."""
     with st.grid(max(len(cards), 3), min_column_width=220, key="cards"):
         for card in cards:
-            state = "" if card.state is None else f"{STATE_MARKS[card.state]} "
+            icon = "" if card.state is None else f"{STATE_ICONS[card.state]} "
             st.metric(
-                card.title,
-                f"{state}{card.value}",
+                f"{icon}{escape(card.title, 120)}",
+                card.value,
                 card.compared_with,
                 delta_color="off",
                 delta_arrow="off",
