@@ -147,9 +147,8 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
     for other in verdict.releases:
         if other.release == verdict.recommended:
             continue
-        reasons = explain_release(other)
         if other.decision != "publish":
-            reason = reasons[0] if reasons else DECISION_MEANINGS[other.decision]
+            reason = _summarize_reasons(other)
         elif other.release == ORIGINAL:
             reason = "the original is never recommended by the tool itself"
         elif utility is not None and other.release in utility.index:
@@ -165,6 +164,20 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
             reason = "there to compare with, not to be published"
         rows.append((other.release, reason))
     return rows
+
+
+def _summarize_reasons(release: ReleaseVerdict) -> str:
+    """ "exceeds 6 limits, by most “…”": how many limits speak against it, and the gravest."""
+    if release.refuted:
+        return release.refuted[0]
+    for decision, verb in (("do_not_publish", "exceeds"), ("review", "does not surely meet")):
+        checks = [check for check in release.checks if check.decision == decision]
+        if not checks:
+            continue
+        gravest = max(checks, key=lambda check: check.severity).limit.title
+        more = f"{len(checks)} limits, by most" if len(checks) > 1 else "the limit"
+        return f"{verb} {more} “{gravest}”"
+    return release.untried[0] if release.untried else DECISION_MEANINGS[release.decision]
 
 
 def list_refused(verdict: Verdict) -> dict[str, str]:

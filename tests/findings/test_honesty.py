@@ -76,7 +76,7 @@ CLAIMS = (
     r"withheld links are (nearer|farther)",
     r"\bare the leak",
     r"\blowers\b",
-    r"\bexceeds\b(?! (a|no|at least one) limit| \d)",
+    r"\bexceeds\b(?! (a|no|at least one|the) limit| \d)",
     r"(?<!not )(?<!is it )(?<!has )(?<!comes )\bclearly\b",
     r"\b(outperform|surpass|outrank|dominat|superior|inferior)",
     r"that is (more|less)",
