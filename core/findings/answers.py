@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.audit.scenarios import THREAT_TITLES, Threat
+from core.audit.scenarios import Threat
 from core.audit.states import State
 from core.findings.attackers import compute_bound, compute_exposed, pick_worst
 from core.findings.beat_baseline import compare_with_baseline, describe_comparisons
@@ -22,7 +22,13 @@ from core.findings.inverted_scores import (
     format_strength,
     invert_scores,
 )
-from core.findings.labels import is_data_independent, method_title, metric_title, release_title
+from core.findings.labels import (
+    THREAT_WORDS,
+    is_data_independent,
+    method_title,
+    metric_title,
+    release_title,
+)
 from core.findings.numbers import (
     format_estimate,
     format_interval,
@@ -49,19 +55,13 @@ from core.results import RELEASE
 FEW_ALARMS = "tpr_at_fpr_0.01"
 """Told before the headline: of equal AUC one attack can find ten times what another does."""
 
-AIMS: dict[Threat, str] = {
-    "link": "find withheld links",
-    "attribute": "infer the private attribute",
-    "identity": "find people by their links",
-}
-
 
 def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
     """Does the best attack beat the best baseline attacker, at a low FPR and over all."""
     found = compare_with_baseline(results, threat, release)
     if not found:
-        return f"No attack that could {AIMS[threat]} has finished yet."
-    return describe_comparisons(found, AIMS[threat])
+        return f"No attack that could {THREAT_WORDS[threat].aim} has finished yet."
+    return describe_comparisons(found, THREAT_WORDS[threat].aim)
 
 
 def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
@@ -85,7 +85,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
             continue
         worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
         text = _describe_lowest(worst.set_index("release"))
-        first = f"The strongest attempt to {AIMS[threat]}"
+        first = f"The strongest attempt to {THREAT_WORDS[threat].aim}"
         if text:
             told += [f"{'By the whole ranking, the strongest' if told else first} {text}"]
         if text and metric in INVERTIBLE:
@@ -138,9 +138,10 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
     for row in table[table.release == first].itertuples():
         text = (
             f"On the {release_title(first).lower()}, {row.exposed:,} of {row.n:,} people "
-            f"({format_percent(row.share)}) are exposed to attacks on {_format_secret(row)}: "
-            f"{row.attacks} ({row.how}) gains more than {limit:g} over the base rate on "
-            f"{'them' if row.exposed else 'nobody'}, and {_gain(row)} on average"
+            f"({format_percent(row.share)}) are exposed to attacks on "
+            f"{THREAT_WORDS[row.threat].exposed_on}: {row.attacks} ({row.how}) gains more than "
+            f"{limit:g} over the base rate on {'them' if row.exposed else 'nobody'}, and "
+            f"{_gain(row)} on average"
         )
         same = (table.release == best) & (table.threat == row.threat)
         other = table[same & (table.target == row.target)]
@@ -168,9 +169,10 @@ def answer_bound(
     guessing attackers reach."""
     rows = nodes[nodes.release == release]
     return " ".join(
-        f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on {_format_secret(row)}: so "
-        f"many by whichever attack happens to be right on each person, which is known only "
-        f"afterwards. If every attack only guessed, it would be {format_percent(row.noise)}."
+        f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on "
+        f"{THREAT_WORDS[row.threat].exposed_on}: so many by whichever attack happens to be right "
+        "on each person, which is known only afterwards. If every attack only guessed, it would "
+        f"be {format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
     )
 
@@ -179,11 +181,6 @@ def list_bounds(nodes: pd.DataFrame) -> list[str]:
     """`answer_bound` of each secret apart, in the order of `list_risks`."""
     told = [answer_bound(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
     return told or [answer_bound(nodes)]
-
-
-def _format_secret(row: Any) -> str:
-    name = dict(THREAT_TITLES).get(row.threat, "a secret")
-    return f"the {name}" if row.threat in ("attribute", "identity") else name
 
 
 def _gain(row: Any) -> str:

@@ -30,6 +30,7 @@ from core.findings.facts import (
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
+    THREAT_WORDS,
     is_higher_useful,
     method_name,
     method_title,
@@ -273,7 +274,7 @@ def summarize_risk(
     if told:
         _, count, threat, where = max(told, key=lambda item: item[0])
         on = "the original" if where == ORIGINAL else method_name(where)
-        aim = THREAT_NOUNS.get(threat, "inference")
+        aim = THREAT_WORDS[threat].attack
         verb = "is" if count.value == 1 else "are"
         sentence = f"On {on}, {count.format()} people {verb} exposed to {aim}."
     return PageSummary(tuple(cards[:_MAX_CARDS]), sentence, tuple(exact))
@@ -344,14 +345,6 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
     if rivals:
         exact.append(f"Meet every limit as well: {', '.join(map(release_title, rivals))}.")
     return PageSummary(tuple(cards), f"{sentence}.", tuple(exact))
-
-
-THREAT_NOUNS: dict[str, str] = {
-    "link": "link inference",
-    "included": "inference of released links",
-    "attribute": "attribute inference",
-    "identity": "re-identification",
-}
 
 
 def describe_figure(figure: Figure) -> str:
@@ -515,5 +508,5 @@ def _format_usefulness(found: Comparison) -> str:
 
 
 def _format_secret(threat: str, target: str) -> str:
-    noun = THREAT_NOUNS.get(threat, threat)
+    noun = THREAT_WORDS[threat].attack
     return f"{noun} of {target}" if target else noun

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from core.audit.scenarios import Threat
 from core.findings.attackers import compute_headline, find_secret
+from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_percent
 from core.graph import MISSING, Attribute, Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
@@ -175,19 +175,11 @@ def answer_map(people: pd.DataFrame) -> str:
     )
 
 
-_ON: dict[Threat, str] = {
-    "link": "withheld links",
-    "included": "released links",
-    "attribute": "the private attribute",
-    "identity": "who they are",
-}
-
-
 def _format_threats(people: pd.DataFrame) -> str:
     """By what the exposed are exposed most, so that one threat does not pass for another."""
     exposed = people.attack[people.advantage > ADVANTAGE_LIMIT]
     threats = exposed.map(lambda attack: find_secret(attack)[0]).value_counts()
-    names = {t: _ON[t] for t in threats.index if t}
+    names = {t: THREAT_WORDS[t].exposed_on for t in threats.index if t}
     if len(names) < 2:
         return "".join(f", mostly on {name}" for name in names.values())
     return f" ({', '.join(f'{threats[t]:,} most on {name}' for t, name in names.items())})"

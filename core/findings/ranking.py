@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from core.audit.scenarios import Threat
@@ -26,32 +25,12 @@ def compute_ranking(
         inverted = invert_scores(rows)
         rows = rows.assign(strength=inverted.value, is_inverted=inverted.is_inverted)
         parts.append(rows[rows.release == release])
-    columns = [
-        "method",
-        "title",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "n",
-        "seeds",
-        "is_baseline",
-        "strength",
-        "is_inverted",
-    ]
     if not parts or all(part.empty for part in parts):
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=["method", "title", "metric"])
     table = pd.concat(parts, ignore_index=True)
     table["title"] = table.method.map(method_title)
     rank = table.drop_duplicates("method").set_index("method").strength
     table["rank"] = -table.method.map(rank)
     table["metric"] = pd.Categorical(table.metric, list(metrics))
     table = table.sort_values(["metric", "rank", "method"])
-    return table.assign(metric=table.metric.astype(str))[columns].reset_index(drop=True)
-
-
-def interval_lengths(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Whisker lengths above and below the value; 0 where a row has no interval."""
-    above = (rows.high - rows.value).fillna(0).clip(lower=0)
-    below = (rows.value - rows.low).fillna(0).clip(lower=0)
-    return above.to_numpy(), below.to_numpy()
+    return table.assign(metric=table.metric.astype(str)).reset_index(drop=True)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.audit.scenarios import Threat
 from core.audit.view import ReleaseSummary
 from core.findings.inverted_scores import format_strength
-from core.findings.labels import MAIN_UTILITY_METRICS, metric_title, release_title
+from core.findings.labels import MAIN_UTILITY_METRICS, THREAT_WORDS, metric_title, release_title
 from core.findings.numbers import format_row
 from core.findings.tables import (
     compute_worst_attacks,
@@ -21,11 +20,6 @@ from core.findings.tables import (
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-WORST_TITLES: dict[Threat, str] = {
-    "link": "Worst case, links",
-    "attribute": "Worst case, attribute",
-    "identity": "Worst case, identity",
-}
 MAX_UTILITIES = 2
 
 
@@ -43,7 +37,7 @@ def compute_release_table(
         metric = main_metric(results, threat)
         if metric is not None:
             worst = compute_worst_attacks(results, metric, threat)
-            title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
+            title = f"Worst case, {THREAT_WORDS[threat].attack} ({metric_title(metric)})"
             columns[title] = {row.release: format_strength(row) for row in worst.itertuples()}
     for metric in _choose_utilities(results):
         columns[metric_title(metric)] = _release_texts(results, metric)

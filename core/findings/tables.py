@@ -20,9 +20,6 @@ from core.findings.labels import (
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-UNITS: dict[str, str] = {"link": "pair", "attribute": "node", "identity": "person"}
-"""What an attack of a threat names, one by one."""
-
 
 def select_results(
     results: pd.DataFrame,

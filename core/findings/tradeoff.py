@@ -1,8 +1,9 @@
-"""Usefulness against risk, a point a release."""
+"""Usefulness against risk, a point a release; and every attack on every release."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,8 @@ from core.audit.scenarios import Threat
 from core.audit.view import REPEATS
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import is_data_independent, is_higher_useful, release_title
-from core.findings.tables import compute_worst_attacks, list_releases, select_results
+from core.findings.labels import is_data_independent, is_higher_useful, method_title, release_title
+from core.findings.tables import attack_rows, compute_worst_attacks, list_releases, select_results
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -99,3 +100,28 @@ def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
     """(k,) bool: rows of a trade-off table whose risk, interval included, is within `max_risk`."""
     admissible: np.ndarray = (table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy()
     return admissible
+
+
+def compute_transfer(
+    results: pd.DataFrame,
+    metric: str,
+    threat: Threat | None = None,
+    of: Literal["value", "strength"] = "value",
+) -> pd.DataFrame:
+    """attack, title, one column a release; attacks by their strength on the original.
+
+    of  the attack's own value, or with those that are clearly wrong inverted
+    """
+    rows = attack_rows(results, metric, threat)
+    if rows.empty:
+        return pd.DataFrame(columns=["attack", "title"])
+    rows["strength"] = invert_scores(rows).value
+    wide = rows.pivot_table([*{"strength", of}], "method", "release", sort=False)
+    first = next(r for r in list_releases(results) if r in wide["strength"].columns)
+    order = wide["strength"][first].sort_values(ascending=False, kind="stable").index
+    wide = wide[of].loc[order]
+    wide = wide[[r for r in list_releases(results) if r in wide.columns]].reset_index()
+    wide.columns.name = None
+    wide = wide.rename(columns={"method": "attack"})
+    wide.insert(1, "title", wide.attack.map(method_title))
+    return wide

@@ -42,7 +42,6 @@ from core.findings.palette import (
     ink_on,
     risk_color,
 )
-from core.findings.ranking import interval_lengths
 from core.findings.risk import SCALE_TITLES, Scale
 from core.release import ORIGINAL
 
@@ -129,7 +128,8 @@ def draw_ranking(table: pd.DataFrame) -> str:
             rows = table[table.metric == metric]
             base = chance_level(metric) or 0.0
             place = rows.title.map(order.index).to_numpy()
-            above, below = interval_lengths(rows)
+            above = (rows.high - rows.value).fillna(0).clip(lower=0)
+            below = (rows.value - rows.low).fillna(0).clip(lower=0)
             fill = ["none" if baseline else color for baseline in rows.is_baseline]
             axes.barh(
                 place,

@@ -12,16 +12,21 @@ from core.findings import answers
 from core.findings.attackers import compute_headlines
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.inverted_scores import MARK
-from core.findings.labels import is_baseline, method_title, metric_title, release_title
+from core.findings.labels import (
+    THREAT_WORDS,
+    is_baseline,
+    method_title,
+    metric_title,
+    release_title,
+)
 from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number, format_percent, format_row
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
 from core.findings.risk import SCALE_TITLES, compute_group_risk, compute_risk_shares
-from core.findings.tables import UNITS, describe_sample, list_metrics, main_metric, select_results
-from core.findings.tradeoff import compute_tradeoff
-from core.findings.transfer import compute_transfer
+from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
+from core.findings.tradeoff import compute_tradeoff, compute_transfer
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
 from core.report import blocks, charts
@@ -45,18 +50,13 @@ INVERTED_NOTE = (
 )
 NUM_EXPOSED = 15
 MAX_COLUMNS = 3
-THREAT_TITLES: dict[Threat, str] = {
-    "link": "Sensitive links",
-    "attribute": "Private attribute",
-    "identity": "Identity",
-}
 
 
 def build_attacks(data: ReportData) -> list[Block]:
     """What each attack reached on the original."""
     result: list[Block] = []
     for threat in data.threats:
-        result.append(blocks.heading(f"{THREAT_TITLES[threat]}: attacks on the original"))
+        result.append(blocks.heading(f"{THREAT_WORDS[threat].title}: attacks on the original"))
         result.append(blocks.paragraph(answers.answer_attack(data.results, threat)))
         metrics = _order_metrics(data, threat)
         table = compute_ranking(data.results, threat, ORIGINAL, metrics)
@@ -69,7 +69,7 @@ def build_attacks(data: ReportData) -> list[Block]:
             f"{row.title} {format_row(row)}"
             for row in table[table.metric == metrics[0]].itertuples()
         )
-        sample = describe_sample(table, UNITS[threat])
+        sample = describe_sample(table, THREAT_WORDS[threat].unit)
         result.append(
             blocks.figure(
                 image,
@@ -108,7 +108,7 @@ def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat)
     return blocks.table(
         ["Attack", *map(metric_title, metrics)],
         wide.to_numpy().tolist(),
-        f"{THREAT_TITLES[threat]}: every attack on the original, best first.",
+        f"{THREAT_WORDS[threat].title}: every attack on the original, best first.",
         numeric=range(1, len(metrics) + 1),
         widths=[1.7] + [1] * len(metrics),
         inline=len(metrics) <= 4,
@@ -130,7 +130,7 @@ def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block
             image,
             f"ROC curves of {len(curves)} attacks on the original, log axes: share of the "
             "secrets found against the false-positive rate.",
-            f"{THREAT_TITLES[threat]}: what attackers find at a low FPR, mean over repeats.",
+            f"{THREAT_WORDS[threat].title}: what attackers find at a low FPR, mean over repeats.",
             0.62,
         )
     ]
@@ -328,7 +328,7 @@ def build_tradeoff(data: ReportData) -> list[Block]:
         if metric is None:
             continue
         utility = data.find_utility(threat)
-        result.append(blocks.heading(THREAT_TITLES[threat]))
+        result.append(blocks.heading(THREAT_WORDS[threat].title))
         if utility is not None:
             result += _build_tradeoff_chart(data, threat, metric, utility)
         result += _build_transfer(data, threat, metric)

@@ -14,9 +14,9 @@ from core.findings.tradeoff import (
     compute_admissible,
     compute_pareto,
     compute_tradeoff,
+    compute_transfer,
     find_best_release,
 )
-from core.findings.transfer import compute_transfer
 
 from .conftest import RELEASES, make_results
 
