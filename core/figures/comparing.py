@@ -93,7 +93,7 @@ def _add_panel(
     place: dict[str, int],
     colors: dict[str, str],
     theme: Theme,
-    at: dict[str, int],
+    at: dict[str, Any],
 ) -> None:
     limit = float(part.limit.iloc[0])
     top = 1.12 * max(float(np.nanmax(part[["value", "high", "before"]].to_numpy())), limit, 1e-9)

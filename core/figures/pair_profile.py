@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -47,7 +48,7 @@ def pair_profile(
         for release in order:
             ends = [wide.value.get((release, kind)) for kind in ("hidden", "absent")]
             if None not in ends:
-                at = {"opacity": 0.5, "row": 1, "col": column}
+                at: dict[str, Any] = {"opacity": 0.5, "row": 1, "col": column}
                 add_line(figure, ends, [names[release]] * 2, colors[release], 3, **at)
         for kind, look in looks.items():
             rows = wide[wide.index.get_level_values("kind") == kind].reset_index()

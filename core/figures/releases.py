@@ -56,10 +56,10 @@ def before_after(
     ink = INKS[theme]
     x, y = _trace_links(table[table.state != "added"], place)
     add_line(figure, x, y, ORIGINAL_GREY, 1.2, row=1, col=1)
-    for state, look in STATES.items():
+    for state, (color, width, dash) in STATES.items():
         links = table[table.state == state]
-        name = f"{state} ({len(links)})"
-        add_line(figure, *_trace_links(links, place), *look, name=name, row=1, col=2)
+        x, y = _trace_links(links, place)
+        add_line(figure, x, y, color, width, dash, f"{state} ({len(links)})", row=1, col=2)
     names = [escape_text(before.node_ids[node]) for node in chosen]
     for column in (1, 2):
         figure.add_scatter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -80,7 +81,8 @@ def risk_heatmap(
     clickable; the `customdata` of each is [node, attack, first rank, last rank] (node: the first
     of the row). Empty cells: nothing at stake for that node under that attack.
     """
-    shown = {release: _select_ranks(table, ranks) for release, table in tables.items()}
+    first, last = ranks or (1, math.inf)
+    shown = {r: table[table["rank"].between(first, last)] for r, table in tables.items()}
     shown = {release: table for release, table in shown.items() if len(table)}
     if not shown:
         return make_empty_chart("No node risk yet.", theme)
@@ -139,10 +141,6 @@ def risk_heatmap(
     )
     table = pd.concat([t.assign(release=r) for r, t in shown.items()], ignore_index=True)
     return Chart(figure, table, _describe_rows(num_nodes, num_rows, len(attacks)))
-
-
-def _select_ranks(table: pd.DataFrame, ranks: tuple[int, int] | None) -> pd.DataFrame:
-    return table if ranks is None else table[table["rank"].between(*ranks)]
 
 
 def _fit_scale(panels: Sequence[np.ndarray], by: Scale) -> tuple[float, float, bool]:
@@ -242,7 +240,8 @@ def risk_distribution(
             "<extra>%{fullData.name}</extra>",
         )
     style_figure(figure, theme, 340, _describe_shares(table, names, by))
-    top = _find_end(table)
+    reached = table[table.share > 0].threshold.max()
+    top = float(min(max(1.08 * reached, 0.1), 1.0))  # where the last curve reaches nothing
     figure.update_xaxes(title_text=f"{SCALE_TITLES[by]}   ← safer", range=[0, top])
     figure.update_yaxes(
         ticksuffix=" %",
@@ -258,12 +257,6 @@ def risk_distribution(
         "seeing their truth; mean over repeats."
     )
     return Chart(figure, table, note)
-
-
-def _find_end(table: pd.DataFrame) -> float:
-    """Where the last curve reaches nothing, with a little room."""
-    reached = table[table.share > 0].threshold.max()
-    return float(min(max(1.08 * reached, 0.1), 1.0))
 
 
 def _describe_shares(table: pd.DataFrame, names: Mapping[str, str], by: Scale) -> str:

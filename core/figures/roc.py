@@ -43,7 +43,7 @@ def roc_by_attack(
     ink = INKS[theme]
     if highlight is None:
         real = [key for key in chosen if not is_baseline(key[1])] or chosen
-        highlight = max(real, key=lambda key: _area(rocs[key]))[1]
+        highlight = max(real, key=lambda key: np.trapezoid(rocs[key].tpr, rocs[key].fpr))[1]
     drawn = sorted(
         chosen,
         key=lambda key: (is_baseline(key[1]), key[1] != highlight, -_log_area(rocs[key])),
@@ -138,8 +138,3 @@ def _log_area(curve: pd.DataFrame) -> float:
     """Area as it is drawn, on a logarithmic axis: what counts is the left."""
     fpr = np.clip(curve.fpr.to_numpy(float), FLOOR, 1)
     return float(np.trapezoid(curve.tpr.to_numpy(float), np.log10(fpr)))
-
-
-def _area(curve: pd.DataFrame) -> float:
-    fpr, tpr = curve.fpr.to_numpy(float), curve.tpr.to_numpy(float)
-    return float(np.trapezoid(tpr, fpr))

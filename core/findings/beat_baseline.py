@@ -77,7 +77,9 @@ def compare_with_baseline(
         own = [_compare(metric, part) for _, part in rows.groupby(key_inputs, sort=False)]
         known = [comparison for comparison in own if comparison is not None]
         if known:
-            found.append(max(known, key=_rank))
+            compared = [c for c in known if c.baseline is not None]
+            best = max(compared, key=lambda c: c.gap, default=None)
+            found.append(best or max(known, key=lambda c: float(c.best.value)))
     return found
 
 
@@ -90,13 +92,6 @@ def _compare(metric: str, rows: pd.DataFrame) -> Comparison | None:
     rest = real.drop(index=first)
     second = None if rest.empty else rest.loc[rest.value.idxmax()]
     return Comparison(metric, real.loc[first], baseline, second)
-
-
-def _rank(found: Comparison) -> tuple[bool, float]:
-    """Those with a baseline attacker first, by how far they are ahead of it."""
-    return found.baseline is not None, float(
-        found.best.value if found.baseline is None else found.gap
-    )
 
 
 @lru_cache(maxsize=1024)
@@ -118,8 +113,8 @@ def describe_comparisons(found: list[Comparison], aim: str) -> str:
         return f"{_start(headline, aim)}. No baseline attacker was run to compare it with."
     if clear is None:
         first = f"{_start(headline, aim)}{_explain_gap(headline)}"
-        others = [metric_title(c.metric) for c in found[:-1]]
-        return f"{first}{_deny(others)}" if others else first
+        others = " nor by ".join(f"“{metric_title(c.metric)}”" for c in found[:-1])
+        return f"{first} Nor is it clearly above by {others}." if others else first
     if clear is headline:
         return f"{_start(headline, aim)}{_explain_gap(headline)}"
     text = f"{_start(clear, aim)}{_explain_gap(clear)}"
@@ -155,8 +150,3 @@ def _explain_gap(found: Comparison) -> str:
         gap = format_estimate(estimate_difference(baseline, found.best))
         return f", {gap} above {other}."
     return f", above {other} by no more than the noise of both."
-
-
-def _deny(metrics: list[str]) -> str:
-    names = " nor by ".join(f"“{name}”" for name in metrics)
-    return f" Nor is it clearly above by {names}."

@@ -21,7 +21,8 @@ def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.D
             where the two intervals do not meet, else ""
     """
     known = {} if earlier is None else _index(earlier)
-    now, order = _index(verdict), [check.limit.name for check in _list_checks(verdict)]
+    now = _index(verdict)
+    order = [check.limit.name for release in verdict.releases for check in release.checks]
     rows = []
     for (release, name), check in sorted(now.items(), key=lambda item: order.index(item[0][1])):
         old = known.get((release, name))
@@ -81,10 +82,6 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
     ]
     more = len(changed) - len(told)
     return f"Since {earlier}: " + "; ".join(told) + (f"; {more} more" if more > 0 else "") + "."
-
-
-def _list_checks(verdict: Verdict) -> list[Check]:
-    return [check for release in verdict.releases for check in release.checks]
 
 
 def _index(verdict: Verdict) -> dict[tuple[str, str], Check]:

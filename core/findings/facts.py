@@ -18,12 +18,6 @@ from core.measures.metrics import METRICS
 from core.results import Estimate
 
 LimitState = Literal["met", "not_proven", "exceeded", "not_tested"]
-STATE_MARKS: dict[LimitState, str] = {
-    "met": "✓",
-    "not_proven": "!",
-    "exceeded": "✗",
-    "not_tested": "–",
-}
 STATE_TITLES: dict[LimitState, str] = {
     "met": "met",
     "not_proven": "not proven",

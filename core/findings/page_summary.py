@@ -259,7 +259,8 @@ def summarize_risk(
         if shown is None:
             continue
         before = counts.get(first or "")
-        title = f"People exposed: {_format_secret(str(threat), str(target))}"
+        of = f" of {target}" if target else ""
+        title = f"People exposed: {THREAT_WORDS[str(threat)].attack}{of}"
         count = Count(int(shown.exposed), int(shown.n))
         check = _find_check(checks, str(threat), "advantage_share")
         compared = f"{format_percent(shown.share)} of those at stake"
@@ -505,8 +506,3 @@ def _format_usefulness(found: Comparison) -> str:
     if found.outcome == worse:
         return f", at a cost: {what} is {found.second.format()}"
     return f"; {what} is {found.second.format()}"
-
-
-def _format_secret(threat: str, target: str) -> str:
-    noun = THREAT_WORDS[threat].attack
-    return f"{noun} of {target}" if target else noun

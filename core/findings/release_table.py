@@ -39,7 +39,8 @@ def compute_release_table(
             worst = compute_worst_attacks(results, metric, threat)
             title = f"Worst case, {THREAT_WORDS[threat].attack} ({metric_title(metric)})"
             columns[title] = {row.release: format_strength(row) for row in worst.itertuples()}
-    for metric in _choose_utilities(results):
+    useful = [m for m in MAIN_UTILITY_METRICS if m in list_metrics(results, "release")]
+    for metric in useful[:MAX_UTILITIES]:
         columns[metric_title(metric)] = _release_texts(results, metric)
     guarantees = {summary.id: summary.guarantee.label for summary in releases}
     ids = [ORIGINAL, *(summary.id for summary in releases if summary.id != ORIGINAL)]
@@ -54,11 +55,6 @@ def compute_release_table(
             for release in ids
         ]
     )
-
-
-def _choose_utilities(results: pd.DataFrame) -> list[str]:
-    found = list_metrics(results, "release")
-    return [metric for metric in MAIN_UTILITY_METRICS if metric in found][:MAX_UTILITIES]
 
 
 def _release_texts(results: pd.DataFrame, metric: str) -> dict[str, str]:

@@ -148,14 +148,16 @@ class Verdict(BaseModel):
 
 
 def judge(view: AuditView, policy: Policy) -> Verdict:
-    """The verdict on every release of an audit."""
+    """The verdict on every release of an audit; recommended is the most useful of the defended
+    ones that may be published."""
     not_made = find_not_made(view)
     releases = [summary.id for summary in view.releases if summary.id not in not_made]
     verdicts = tuple(judge_release(view, release, policy) for release in releases)
+    allowed = [v.release for v in list_defended(verdicts) if v.decision == "publish"]
     return Verdict(
         policy=policy,
         releases=verdicts,
-        recommended=_recommend(view.results, verdicts),
+        recommended=next(iter(rank_by_use(view.results, allowed)), None),
         not_made=not_made,
     )
 
@@ -166,7 +168,11 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
         release=release,
         checks=tuple(_check_limits(view, release, policy)),
         untried=tuple(list_untried(view, release, policy)),
-        refuted=tuple(_list_refuted(view, release)),
+        refuted=tuple(
+            run.check.verdict
+            for run in view.claims
+            if run.release == release and run.check is not None and run.check.is_refuted
+        ),
     )
 
 
@@ -181,20 +187,6 @@ def _check_limits(view: AuditView, release: str, policy: Policy) -> list[Check]:
             continue
         checks.append(Check(limit=limit, evidence=evidence))
     return checks
-
-
-def _list_refuted(view: AuditView, release: str) -> list[str]:
-    return [
-        run.check.verdict
-        for run in view.claims
-        if run.release == release and run.check is not None and run.check.is_refuted
-    ]
-
-
-def _recommend(results: pd.DataFrame, verdicts: tuple[ReleaseVerdict, ...]) -> str | None:
-    """The most useful of the defended releases that may be published."""
-    allowed = [v.release for v in list_defended(verdicts) if v.decision == "publish"]
-    return rank_by_use(results, allowed)[0] if allowed else None
 
 
 def list_defended(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:

@@ -155,7 +155,7 @@ def build_provenance(data: ReportData) -> list[Block]:
     rows += [("Note", spec.note)] if spec.note else []
     told = {"graph_hash", "root_seed", "num_repeats", "created"}
     rows += [
-        (_in_words(name), _flatten(value))
+        (name.replace("_", " ").capitalize(), _flatten(value))
         for name, value in facts.items()
         if name not in told and value not in (None, "", [], {})
     ]
@@ -183,7 +183,8 @@ def build_provenance(data: ReportData) -> list[Block]:
 
 def build_record(data: ReportData) -> list[Block]:
     """The file that was handed out, and who decided what so far."""
-    handouts = _list_handouts(data)
+    audit_id, decisions = data.view.summary.id, data.view.decisions
+    handouts = [d.file_hash for d in decisions if d.file_hash and d.audit_id == audit_id]
     name = "SHA-256 of the published file"
     published = handouts[-1] if handouts else "to be filled in after the publishing run"
     return [
@@ -211,16 +212,6 @@ def _build_decisions(data: ReportData) -> list[Block]:
             widths=[{"What": 1.9, "Evidence": 2.4}.get(column, 1) for column in shown],
         ),
     ]
-
-
-def _list_handouts(data: ReportData) -> list[str]:
-    """Hashes of what was handed out of this audit, oldest first."""
-    audit_id = data.view.summary.id
-    return [d.file_hash for d in data.view.decisions if d.file_hash and d.audit_id == audit_id]
-
-
-def _in_words(name: str) -> str:
-    return name.replace("_", " ").capitalize()
 
 
 def _flatten(value: Any) -> str:

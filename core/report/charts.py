@@ -323,10 +323,9 @@ def draw_tradeoff(
                 label=names[row.release],
                 zorder=2,
             )
-        if chance_level(risk) is not None:
-            axes.axvline(chance_level(risk), **CHANCE)
-        if limit is not None:
-            axes.axvline(limit, **DASHED)
+        for level, look in ((chance_level(risk), CHANCE), (limit, DASHED)):
+            if level is not None:
+                axes.axvline(level, **look)
         hint = "↑ more useful" if is_higher_useful(utility) else "↓ more useful"
         axes.set_xlabel(f"Worst case: {axis_title(risk)}")
         axes.set_ylabel(f"{metric_title(utility)}   {hint}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.findings.glossary import load_glossary
+from core.findings.labels import is_data_independent
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
@@ -11,16 +12,28 @@ LINKS = ("Link inference",)
 ATTRIBUTE = ("Attribute inference", "GHRatio", "Homophily", "Private column", "Role peers")
 IDENTITY = ("Re-identification",)
 PROMISED = ("Differential privacy", "Edge-DP", "Epsilon", "Link-local DP", "Node-DP")
+COMPARED = ("Data-independent baseline",)
+UTILITY = ("Utility column",)
+KNOWLEDGE = {
+    "Adaptive attacker": "adaptive",
+    "Auxiliary knowledge": "auxiliary",
+    "Composition": "composition",
+    "Shadow graph": "transfer",
+}
+"""Term → part of the ids of the attackers whom it explains."""
 
 
 def build_glossary(data: ReportData) -> list[Block]:
-    """Terms in the alphabet's order, but for those of threats and promises that are not here."""
-    threats = data.view.spec.threats
+    """Terms in the alphabet's order, but for those of what this audit does not have."""
+    spec, ran = data.view.spec, " ".join(data.results.method.unique())
     is_used = {
-        LINKS: threats.has_links,
-        ATTRIBUTE: threats.private is not None,
-        IDENTITY: threats.identity is not None,
+        LINKS: spec.threats.has_links,
+        ATTRIBUTE: spec.threats.private is not None,
+        IDENTITY: spec.threats.identity is not None,
         PROMISED: any(release.guarantee.is_private for release in data.releases),
+        COMPARED: any(map(is_data_independent, data.ids)),
+        UTILITY: spec.disclosure.utility is not None,
+        **{(term,): mark in ran for term, mark in KNOWLEDGE.items()},
     }
     left_out = {term for terms, used in is_used.items() if not used for term in terms}
     terms = [item for item in load_glossary().items() if item[0] not in left_out]

@@ -104,7 +104,7 @@ def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat)
     wide = table.assign(text=texts, title=titles).pivot_table(
         "text", ["method", "title"], "metric", aggfunc="first", sort=False
     )
-    wide = wide[metrics].fillna("not resolved").droplevel("method").reset_index()
+    wide = wide.reindex(columns=metrics).fillna("not resolved").droplevel("method").reset_index()
     return blocks.table(
         ["Attack", *map(metric_title, metrics)],
         wide.to_numpy().tolist(),

@@ -108,7 +108,13 @@ def _build_criteria(data: ReportData) -> Block:
         count = len({scenario.method for scenario in ran if scenario.threat in threats})
         texts = [_find_worst(data, release, threats) for release in releases]
         rows.append([title, what, _count_tried(count), *texts])
-    linking = len({scenario.method for scenario in ran if _is_linking(scenario)})
+    linking = len(
+        {
+            s.method
+            for s in ran
+            if isinstance(s.knowledge, Composition) or s.method.partition(":")[0] in MATCHING
+        }
+    )
     rows.insert(
         1,
         ["Linkability", "people found again in another network", _count_tried(linking)]
@@ -130,12 +136,6 @@ def _list_ran(data: ReportData) -> list[Scenario]:
     done = select_results(data.results)
     found = [m for m in dict.fromkeys(done.method) if attack_threat(m) and not is_baseline(m)]
     return [Scenario.parse(method) for method in found]
-
-
-def _is_linking(scenario: Scenario) -> bool:
-    return scenario.method.partition(":")[0] in MATCHING or isinstance(
-        scenario.knowledge, Composition
-    )
 
 
 def _count_tried(count: int) -> str:

@@ -16,7 +16,7 @@ from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
 from core.errors import AuditError
 from core.findings import tables
-from core.findings.facts import STATE_TITLES
+from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import method_title, metric_title, release_title
 from core.findings.page_summary import Card, PageSummary
 from core.methods import ATTACK_KINDS
@@ -27,7 +27,7 @@ from pages.ui import cache, service, session
 from pages.ui.text import escape
 
 PAGES = Path(__file__).parents[1]
-STATE_ICONS = {
+STATE_ICONS: dict[LimitState, str] = {
     "met": ":green[:material/check:]",
     "not_proven": ":orange[:material/priority_high:]",
     "exceeded": ":red[:material/close:]",

@@ -9,11 +9,14 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from core.findings.columns import list_telling_columns
 from core.findings.policy import find_policy
+from core.measures.metrics import METRICS
 from core.report import FILES, ReportOptions, render_preview, write_editions
-from core.report.decision_page import find_review_date
+from core.report.decision_page import _shorten_untried, find_review_date
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
@@ -200,6 +203,40 @@ def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
     assert "features as they are" not in str(content)
     assert "way through node features" not in str(content)
     assert "features as they are" in str(build_content(view, ReportOptions())[0])
+
+
+def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
+    graph = view.load_graph()
+    column = graph.attribute("private").codes[:, None].astype(np.float32)
+    features = column if graph.features is None else np.hstack([graph.features, column])
+    graph = replace(graph, features=features, feature_names=(*graph.feature_names, "copy"))
+    telling = replace(view, load_graph=lambda: graph)
+    (sentence,) = list_telling_columns(telling)
+    assert sentence.startswith("Column “copy” alone tells “private”")
+    assert "leave 'copy' out of the release" in sentence
+    for edition, count in (("internal", 1), ("external", 0)):
+        page = build_content(telling, ReportOptions(edition=edition, sections=()))[0]["summary"]
+        assert [b["kind"] for b in page].count("warning") == count
+    disclosure = view.spec.disclosure.model_copy(update={"publish_columns": ()})
+    withheld = view.spec.model_copy(update={"disclosure": disclosure})
+    assert list_telling_columns(replace(telling, spec=withheld)) == []
+
+
+def test_the_measure_that_the_policy_limits_leads_and_its_limit_is_drawn(view):
+    content, images = build_content(view, ReportOptions(sections=("attacks", "tradeoff")))
+    table = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "table")
+    assert table["columns"][1] == METRICS["tpr_at_fpr_0.01"].title
+    captions = [b["caption"] for b in content["sections"][1]["blocks"] if "caption" in b]
+    assert any("the policy's limit, 0.65" in caption for caption in captions)
+    without = replace(view, spec=view.spec.model_copy(update={"policy": None}))
+    assert build_content(without, ReportOptions(sections=("tradeoff",)))[1] != images
+
+
+def test_what_is_missing_before_a_release_is_never_cut_within_a_sentence():
+    short, long = "A has no result yet", f"Not part of this audit: {'method, ' * 60}"
+    assert _shorten_untried([short, short]) == f"{short}; {short}"
+    assert _shorten_untried([short, long]) == f"{short}; 1 more in section 1"
+    assert "1 gap in section 1" in _shorten_untried([long])
 
 
 def test_what_ran_is_counted_once(view):
