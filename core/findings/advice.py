@@ -45,7 +45,10 @@ def describe_advice_cost(advice: Advice) -> str:
         return ""
     share = count / max(advice.num_links, 1)
     shown = format_percent(share) if share >= 0.001 else "less than 0.1 %"
-    text = f"It costs {count} of {advice.num_links:,} links ({shown}), {advice.num_own} of them among its own {advice.degree:,}"
+    text = (
+        f"It costs {count} of {advice.num_links:,} links ({shown}), {advice.num_own} of them "
+        f"among its own {advice.degree:,}"
+    )
     change = advice.estimate_utility_change()
     if change is None:
         return f"{text}."
