@@ -20,7 +20,6 @@ RETIRED_NAMES = (
     "desk",
     "elsewhere",
     "foreign_reader",
-    "closing",
     "known_graph",
     "material",
     "opening",
