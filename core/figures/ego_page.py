@@ -39,7 +39,6 @@ def render_ego_html(
     attribute: Attribute | None = None,
     risks: Mapping[int, float] | None = None,
     theme: Theme = "light",
-    max_nodes: int = MAX_NODES,
     height: int = 460,
     hide: Sequence[tuple[int, int]] = (),
     show_fingerprint: bool = False,
@@ -56,7 +55,7 @@ def render_ego_html(
     """
     from pyvis.network import Network
 
-    ego = compute_ego(graph, node, max_nodes, [end for pair in hide for end in pair])
+    ego = compute_ego(graph, node, MAX_NODES, [end for pair in hide for end in pair])
     hidden = {(min(pair), max(pair)) for pair in hide}
     ink = INKS[theme]
     network = Network(

@@ -29,24 +29,22 @@ def roc_by_attack(
     release: str,
     attacks: Sequence[str] | None = None,
     theme: Theme = "light",
-    highlight: str | None = None,
     max_curves: int | None = None,
 ) -> Chart:
-    """All attacks on one release. `highlight` is drawn strong; baseline attackers are dashed.
+    """All attacks on one release, the best drawn strong; baseline attackers are dashed.
 
-    max_curves  only so many of the strongest at a low FPR, and the strongest null
-                attacker; the table has all
+    max_curves  only so many of the strongest at a low FPR, and the strongest baseline attacker;
+                the table has all
     """
     chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]
     if not chosen:
         return make_empty_chart("No ROC curve yet.", theme)
     ink = INKS[theme]
-    if highlight is None:
-        real = [key for key in chosen if not is_baseline(key[1])] or chosen
-        highlight = max(real, key=lambda key: np.trapezoid(rocs[key].tpr, rocs[key].fpr))[1]
+    real = [key for key in chosen if not is_baseline(key[1])] or chosen
+    best = max(real, key=lambda key: np.trapezoid(rocs[key].tpr, rocs[key].fpr))
     drawn = sorted(
         chosen,
-        key=lambda key: (is_baseline(key[1]), key[1] != highlight, -_log_area(rocs[key])),
+        key=lambda key: (is_baseline(key[1]), key != best, -_log_area(rocs[key])),
     )
     if max_curves is not None:
         baselines = [key for key in drawn if is_baseline(key[1])][:1]
@@ -55,7 +53,7 @@ def roc_by_attack(
     colors = iter(CURVE_COLORS[theme])
     for key in drawn:
         color = ink.muted if is_baseline(key[1]) else next(colors, ink.muted)
-        title, width = method_title(key[1]), 3.0 if key[1] == highlight else 1.8
+        title, width = method_title(key[1]), 3.0 if key == best else 1.8
         _add_curve(figure, rocs[key], title, is_baseline(key[1]), color, width)
     return _finish(figure, {key: rocs[key] for key in chosen}, theme, len(chosen) - len(drawn))
 

@@ -281,12 +281,12 @@ def summarize_risk(
     return PageSummary(tuple(cards[:_MAX_CARDS]), sentence, tuple(exact))
 
 
-def summarize_homophily(view: AuditView, release: str = ORIGINAL) -> PageSummary:
+def summarize_homophily(view: AuditView) -> PageSummary:
     """How alike people are to their neighbours and role peers, against what chance gives."""
     cards, exact, clear = [], [], []
     for key, who in (("proximity", "neighbours"), ("role", "role peers")):
-        ratio = _find_release_row(view.results, f"ghratio_{key}", release)
-        gap = _find_release_row(view.results, f"ghratio_{key}_gap", release)
+        ratio = _find_release_row(view.results, f"ghratio_{key}", ORIGINAL)
+        gap = _find_release_row(view.results, f"ghratio_{key}_gap", ORIGINAL)
         if ratio is None or gap is None:
             continue
         figure, excess = build_figure(ratio), build_figure(gap)
