@@ -93,9 +93,7 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
     """The decision, for whom, under which policy."""
     policy = current_policy(view)
     purpose = view.spec.purpose or {}
-    is_open = any(release.decision != "do_not_publish" for release in verdict.releases)
-    decision = "review" if is_open else "do_not_publish"
-    icon = ICONS["publish" if verdict.recommended is not None else decision]
+    icon = ICONS[verdict.decision]
     with st.container(border=True, key="banner"):
         page.show_answer(f"{icon} {escape(sentence, 400)}")
         recipient = escape(purpose.get("recipient", policy.title), 80)

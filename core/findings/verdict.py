@@ -122,6 +122,14 @@ class Verdict(BaseModel):
         return next((v for v in self.releases if v.release == release), None)
 
     @property
+    def decision(self) -> Decision:
+        """On the whole: publish where a release is recommended, review where any is not refused."""
+        if self.recommended is not None:
+            return "publish"
+        is_open = any(release.decision != "do_not_publish" for release in self.releases)
+        return "review" if is_open else "do_not_publish"
+
+    @property
     def defended(self) -> list[ReleaseVerdict]:
         """`list_defended` of the releases."""
         return list_defended(self.releases)

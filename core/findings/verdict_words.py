@@ -74,7 +74,7 @@ def describe_decision(verdict: Verdict) -> str:
     if original is not None and original.decision == "publish":
         more = "no defense was tried" if not verdict.defended else "no defended release does"
         return f"Review: the original meets every limit, but {more}."
-    if any(r.decision != "do_not_publish" for r in verdict.releases):
+    if verdict.decision == "review":
         return _describe_review(verdict)
     nearest = find_least_severe(verdict)
     near = "no release comes clearly nearest to meeting them"

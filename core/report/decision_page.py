@@ -92,11 +92,11 @@ def _build_banner(
     rows.append(("People affected", people))
     if verdict is None or chosen is None:
         return blocks.card("No decision", "no policy", COLORS["review"], rows, NO_POLICY)
-    title = DECISION_TITLES[chosen.decision]
-    if chosen.decision == "publish":
-        title += f": {release_title(chosen.release)}"
+    title = DECISION_TITLES[verdict.decision]
+    if verdict.recommended is not None:
+        title += f": {release_title(verdict.recommended)}"
     policy = f"{clean_text(verdict.policy.title, 60)}, version {verdict.policy.version}"
-    return blocks.card(title, policy, COLORS[chosen.decision], rows, describe_decision(verdict))
+    return blocks.card(title, policy, COLORS[verdict.decision], rows, describe_decision(verdict))
 
 
 def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[str, str]]:

@@ -256,3 +256,13 @@ def test_the_banner_and_its_sentence_are_of_one_decision():
     assert banner["title"] == "Review"
     assert "".join(span["text"] for span in banner["spans"]).startswith("Review Random deletion")
     assert limits["caption"].startswith("Random deletion (strength = 0.9)")
+
+
+def test_an_original_within_every_limit_is_no_decision_to_publish():
+    attacks = list_attack_keys()
+    scores = make_noise(["original", "random_deletion"], attacks)
+    scores["random_deletion", "adamic_adar", "tpr_at_fpr_0.01"] = 0.9
+    options = ReportOptions(edition="summary", policy=find_policy("public"))
+    banner = build_content(make_audit(scores, attacks), options)[0]["summary"][0]
+    assert banner["title"] == "Review"
+    assert "".join(span["text"] for span in banner["spans"]).startswith("Review: the original")
