@@ -76,8 +76,8 @@ def tradeoff(
     known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
     pairs = pair_data_independent(known)
     for pair in pairs.items():
-        ends = np.array([points[release] for release in pair])
-        add_line(figure, *ends.T, ink.muted, 1, "dash", name="data-independent baseline")
+        x, y = np.array([points[release] for release in pair]).T
+        add_line(figure, x, y, ink.muted, 1, "dash", name="data-independent baseline")
     for is_open, row in zip(~admissible, table.itertuples(), strict=True):
         symbol = symbols[row.release] + "-open" * bool(is_open)
         edge = {"width": 2, "color": ink.text if row.release == best else colors[row.release]}

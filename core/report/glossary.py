@@ -26,7 +26,7 @@ KNOWLEDGE = {
 def build_glossary(data: ReportData) -> list[Block]:
     """Terms in the alphabet's order, but for those of what this audit does not have."""
     spec, ran = data.view.spec, " ".join(data.results.method.unique())
-    is_used = {
+    is_used: dict[tuple[str, ...], bool] = {
         LINKS: spec.threats.has_links,
         ATTRIBUTE: spec.threats.private is not None,
         IDENTITY: spec.threats.identity is not None,
