@@ -13,6 +13,9 @@ from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title
 from core.findings.tables import attack_rows
 
+COLUMNS = ("method", "title", "metric", "value", "low", "high", "n", "seeds")
+FLAGS = ("is_baseline", "strength", "is_inverted")
+
 
 def compute_ranking(
     results: pd.DataFrame, threat: Threat, release: str, metrics: Sequence[str]
@@ -29,7 +32,7 @@ def compute_ranking(
         rows = rows.assign(strength=inverted.value, is_inverted=inverted.is_inverted)
         parts.append(rows[rows.release == release])
     if not parts or all(part.empty for part in parts):
-        return pd.DataFrame(columns=["method", "title", "metric"])
+        return pd.DataFrame(columns=[*COLUMNS, *FLAGS])
     table = pd.concat(parts, ignore_index=True)
     table = table[~table.method.isin(_list_repeated(table))].copy()
     table["title"] = table.method.map(method_title)
@@ -37,7 +40,8 @@ def compute_ranking(
     table["rank"] = -table.method.map(rank)
     table["metric"] = pd.Categorical(table.metric, list(metrics))
     table = table.sort_values(["metric", "rank", "method"])
-    return table.assign(metric=table.metric.astype(str)).reset_index(drop=True)
+    table = table.assign(metric=table.metric.astype(str))
+    return table[[*COLUMNS, *FLAGS]].reset_index(drop=True)
 
 
 def _list_repeated(table: pd.DataFrame) -> list[str]:
