@@ -226,7 +226,7 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
         worst = headline and _find_worst(view.results, headline.metric, threat, release)
         if headline is None or worst is None:
             continue
-        shared = compare_releases(view.results, headline.metric, threat, release)
+        shared, alone = compare_with_original(view.results, headline.metric, threat, release)
         figure, compared = build_figure(worst), "not compared with the original"
         if shared is not None:
             compared = f"original {shared.first.format()}"
@@ -235,10 +235,9 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
         check = _find_check(checks, threat, headline.metric)
         cards.append(_build_card(headline.title, figure, compared, check))
         exact.append(describe_figure(figure))
-        missing = list_missing_attackers(view.results, headline.metric, threat, release)
-        if missing:
-            exact.append(f"On one of the two only: {', '.join(map(method_title, missing))}.")
-    useful = _find_usefulness(view.results, release)
+        if alone:
+            exact.append(f"On one of the two only: {', '.join(map(method_title, alone))}.")
+    useful = find_usefulness(view.results, release)
     if useful is not None:
         cards = [*cards[: _MAX_CARDS - 1], _build_usefulness_card(useful)]
         exact += [describe_figure(useful.second), describe_figure(useful.first)]
@@ -337,7 +336,7 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
             sentence = f"{method_name(defended[0].release)} does not meet every limit."
         return PageSummary(tuple(cards), sentence, ())
     sentence = f"{method_name(best)} meets every limit"
-    useful = _find_usefulness(view.results, best)
+    useful = find_usefulness(view.results, best)
     if useful is not None:
         cards.append(_build_usefulness_card(useful))
         exact = [describe_figure(useful.second), describe_figure(useful.first)]
@@ -356,30 +355,21 @@ def describe_figure(figure: Figure) -> str:
     return f"{metric_title(figure.metric)}: {figure.format_exact()}{by} on {where}; {sample}."
 
 
-def compare_releases(
+def compare_with_original(
     results: pd.DataFrame, metric: str, threat: Threat, release: str
-) -> Comparison | None:
-    """The strongest attack on each of two releases, over the attackers that both faced."""
+) -> tuple[Comparison | None, list[str]]:
+    """The strongest attack on the original and on a release, over the attackers that both faced;
+    and the attackers that one of them alone faced."""
+    both = list(dict.fromkeys((ORIGINAL, release)))
     rows = invert_scores(attack_rows(results, metric, threat))
-    faced = [set(rows[rows.release == r].method) for r in (ORIGINAL, release)]
-    rows = rows[rows.method.isin(faced[0] & faced[1])]
+    rows = rows[rows.release.isin(both)]
+    faced = rows.groupby("method", sort=False).release.nunique()
+    alone = [str(method) for method in faced.index[faced < len(both)]]
+    rows = rows[~rows.method.isin(alone)]
     if rows.empty:
-        return None
-    worst = [part.loc[part.value.idxmax()] for part in _split(rows, (ORIGINAL, release))]
-    return compare_results(*worst)
-
-
-def list_missing_attackers(
-    results: pd.DataFrame, metric: str, threat: Threat, release: str
-) -> list[str]:
-    """Attackers that one of two releases faced and the other did not."""
-    rows = attack_rows(results, metric, threat)
-    faced = [dict.fromkeys(part.method) for part in _split(rows, (ORIGINAL, release))]
-    return [m for m in {**faced[0], **faced[1]} if (m in faced[0]) != (m in faced[1])]
-
-
-def _split(rows: pd.DataFrame, releases: Iterable[str]) -> list[pd.DataFrame]:
-    return [rows[rows.release == release] for release in releases]
+        return None, alone
+    worst = rows.loc[rows.groupby("release").value.idxmax()].set_index("release", drop=False)
+    return compare_results(worst.loc[ORIGINAL], worst.loc[release]), alone
 
 
 def _list_headlines(results: pd.DataFrame, threat: Threat) -> list[_Headline]:
@@ -404,7 +394,7 @@ def _find_release_row(results: pd.DataFrame, metric: str, release: str) -> pd.Se
     return None if rows.empty else rows.iloc[0]
 
 
-def _find_usefulness(results: pd.DataFrame, release: str) -> Comparison | None:
+def find_usefulness(results: pd.DataFrame, release: str) -> Comparison | None:
     """The first measure of usefulness that release and original both have."""
     for metric in MAIN_UTILITY_METRICS:
         rows = [_find_release_row(results, metric, r) for r in (ORIGINAL, release)]

@@ -9,14 +9,13 @@ from core.findings.columns import list_telling_columns
 from core.findings.evidence import find_not_made
 from core.findings.facts import STATE_TITLES
 from core.findings.labels import (
-    MAIN_UTILITY_METRICS,
     is_data_independent,
     method_title,
     metric_title,
     release_title,
 )
 from core.findings.numbers import format_interval, format_number
-from core.findings.tables import select_results
+from core.findings.page_summary import find_usefulness
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
@@ -131,14 +130,11 @@ def _shorten_untried(untried: Sequence[str]) -> str:
 
 def _describe_usefulness(data: ReportData, release: str) -> str:
     """The main measure of usefulness on a release beside the original."""
-    for metric in MAIN_UTILITY_METRICS:
-        rows = select_results(data.results, metric, method=RELEASE).set_index("release")
-        if release not in rows.index:
-            continue
-        texts = {r: format_interval(*rows.loc[r, ["value", "low", "high"]]) for r in rows.index}
-        beside = f", original {texts[ORIGINAL]}" if release != ORIGINAL in texts else ""
-        return f"{metric_title(metric)} {texts[release]}{beside}"
-    return ""
+    found = find_usefulness(data.results, release)
+    if found is None:
+        return ""
+    beside = "" if release == ORIGINAL else f", original {found.first.format_exact()}"
+    return f"{metric_title(found.second.metric)} {found.second.format_exact()}{beside}"
 
 
 def build_signature(data: ReportData) -> Block:
