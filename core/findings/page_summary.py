@@ -31,6 +31,7 @@ from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
     THREAT_WORDS,
+    is_baseline,
     is_higher_useful,
     method_name,
     method_title,
@@ -163,6 +164,8 @@ class _Reached:
     @property
     def excess(self) -> float:
         """How far the figure is above the baseline's, or above nothing where none was run."""
+        if is_baseline(self.best.attack):
+            return 0.0
         return self.best.value - (0.0 if self.baseline is None else self.baseline.first.value)
 
 
@@ -186,7 +189,7 @@ def summarize_attacks(
             _build_card(
                 found.headline.title,
                 found.best,
-                _compare_baseline(found.baseline),
+                _compare_baseline(found),
                 _find_check(checks, threat, found.headline.metric),
             )
         )
@@ -440,9 +443,11 @@ def _describe_check(check: Check) -> str:
     return f"{limit.title}: {value}{by}; {state}{sample}."
 
 
-def _compare_baseline(found: Comparison | None) -> str:
+def _compare_baseline(reached: _Reached) -> str:
+    found = reached.baseline
     if found is None:
-        return "no baseline attacker was run"
+        alone = is_baseline(reached.best.attack)
+        return "by a baseline attacker" if alone else "no baseline attacker was run"
     text = f"baseline attacker {found.first.format()}"
     words = {"lower": "clearly above", "tie": "no difference", "within_noise": "within noise"}
     return text if found.outcome == "higher" else f"{text}, {words.get(found.outcome, 'not told')}"
@@ -451,6 +456,8 @@ def _compare_baseline(found: Comparison | None) -> str:
 def _describe_attack(reached: _Reached) -> str:
     headline, best, baseline = reached.headline, reached.best, reached.baseline
     says = headline.says.format(found=best.format())
+    if is_baseline(best.attack):
+        return f"A baseline attacker {says}; no other attack has finished."
     if baseline is None:
         return f"An attacker {says}."
     if baseline.first.value > best.value:

@@ -141,7 +141,7 @@ def is_worst(world: World, release: str, threat: str, has_limits: bool) -> bool:
         if None not in (real, guess):
             excess[name] = real - guess
         elif (real, guess) != (None, None):  # one kind alone was run: nothing to compare it with
-            excess[name] = real if guess is None else guess
+            excess[name] = real if guess is None else 0.0
     rank = {t: (severity[t] if has_limits else 0.0, excess[t]) for t in excess}
     return all(rank[threat] >= other for other in rank.values())
 
@@ -173,6 +173,8 @@ def check_attack(
             return guess is not None and is_about(found["x"], real) and not clear
         if found := read(f"A baseline attacker {says}; no attack does better\\.", sentence):
             return guess is not None and is_about(found["x"], guess) and guess > (real or 0)
+        if found := read(f"A baseline attacker {says}; no other attack has finished\\.", sentence):
+            return real is None and guess is not None and is_about(found["x"], guess)
         if found := read(f"An attacker {says}\\.", sentence):
             return guess is None and is_about(found["x"], real)
     return sentence == "No attack has finished yet."
