@@ -11,21 +11,23 @@ from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.figures.comparing import compare_releases
+from core.findings.columns import list_telling_columns
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.decisions import format_day
-from core.findings.facts import STATE_MARKS, STATE_TITLES
+from core.findings.facts import STATE_TITLES
 from core.findings.glossary import explain_term
 from core.findings.guide import Proposal, propose_changes
-from core.findings.labels import release_title, short_titles
-from core.findings.page_summary import list_deciding, summarize_decision
+from core.findings.labels import method_name, release_title, short_titles
+from core.findings.page_summary import PageSummary, summarize_decision
 from core.findings.policy import list_policies
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
     DECISION_TITLES,
     compute_limit_table,
-    explain_check,
     explain_others,
+    find_subject,
+    list_deciding,
 )
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
@@ -51,7 +53,6 @@ ICONS = {
     "review": ":material/help:",
     "do_not_publish": ":material/block:",
 }
-NUM_DECIDING = 3
 MAX_BAR = 2.0  # multiples of the limit
 
 
@@ -73,11 +74,13 @@ def main() -> None:
 
 def _show_decision(view: AuditView) -> None:
     verdict = judge_view(view)
-    found = None if verdict.recommended is None else verdict.find(verdict.recommended)
-    _show_banner(view, verdict)
-    subject = found or next(iter(_list_nearest(verdict)), None)
+    summary = summarize_decision(verdict)
+    _show_banner(view, verdict, summary.sentence)
+    for text in cache.remember(view, lambda: list_telling_columns(view)):
+        st.warning(escape(text, 600))
+    subject = find_subject(verdict)
     if subject is not None:
-        _show_deciding(subject)
+        _show_deciding(subject, summary)
     show_default_policy(view)
     _show_matrix(verdict)
     _show_choice(view, verdict)
@@ -86,13 +89,13 @@ def _show_decision(view: AuditView) -> None:
     page.show_next("report", "Hand over report and release")
 
 
-def _show_banner(view: AuditView, verdict: Verdict) -> None:
+def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
     """The decision, for whom, under which policy."""
     policy = current_policy(view)
-    summary = summarize_decision(view, policy, verdict)
     purpose = view.spec.purpose or {}
+    icon = ICONS[verdict.decision]
     with st.container(border=True, key="banner"):
-        page.show_answer(escape(summary.sentence, 400))
+        page.show_answer(f"{icon} {escape(sentence, 400)}")
         recipient = escape(purpose.get("recipient", policy.title), 80)
         st.caption(
             f"Recipient: {recipient}. Policy: {escape(policy.title, 80)}, version {policy.version}."
@@ -115,24 +118,15 @@ def _show_banner(view: AuditView, verdict: Verdict) -> None:
             st.rerun()
 
 
-def _list_nearest(verdict: Verdict) -> list[ReleaseVerdict]:
-    """The release nearest to meeting its limits first."""
-    order = {"publish": 0, "review": 1, "do_not_publish": 2}
-
-    def grave(release: ReleaseVerdict) -> tuple[int, float]:
-        return order[release.decision], max((c.severity for c in release.checks), default=0.0)
-
-    return sorted(verdict.releases, key=grave)
-
-
-def _show_deciding(release: ReleaseVerdict) -> None:
+def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     """The limits that decide on a release, as sentences with a bar against the limit."""
-    st.header(f"Limits that decide on {release_title(release.release)}", anchor=False)
-    for check in list_deciding(release)[:NUM_DECIDING]:
+    st.header(f"Limits that decide on {method_name(release.release)}", anchor=False)
+    for check, card in zip(list_deciding(release), summary.cards, strict=False):
         left, right = st.columns([3, 2], vertical_alignment="center")
-        mark, state = STATE_MARKS[check.state], STATE_TITLES[check.state]
-        left.markdown(f"**{mark} {state}** {escape(explain_check(check), 300)}")
+        state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
+        left.markdown(f"{state}: {escape(card.title, 120)}, {card.value}; {card.compared_with}")
         right.html(_draw_bar(check))
+    page.show_exact(summary.exact)
 
 
 def _draw_bar(check: Check) -> str:
@@ -152,13 +146,13 @@ def _show_matrix(verdict: Verdict) -> None:
     limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
     columns = {}
     for release in verdict.releases:
-        states = {c.limit.name: STATE_MARKS[c.state] for c in release.checks}
-        marks = [states.get(name, STATE_MARKS["not_tested"]) for name in limits]
+        states = {c.limit.name: page.STATE_ICONS[c.state] for c in release.checks}
+        marks = [states.get(name, page.STATE_ICONS["not_tested"]) for name in limits]
         columns[escape(names[release.release], 40)] = [DECISION_TITLES[release.decision], *marks]
     table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])
     with st.container(key="limits-matrix"):
         st.table(table, border="horizontal", alt="Releases and limits")
-    legend = "  ".join(f"{mark} {STATE_TITLES[state]}" for state, mark in STATE_MARKS.items())
+    legend = "  ".join(f"{mark} {STATE_TITLES[state]}" for state, mark in page.STATE_ICONS.items())
     st.caption(legend)
     for name, why in verdict.not_made.items():
         st.caption(f"{release_title(name)} could not be made: {escape(why, 300)}")

@@ -36,7 +36,7 @@ def main() -> None:
         return
     policy = current_policy(view)
     verdict = judge_view(view)
-    page.show_summary(summarize_tradeoff(view, policy, verdict))
+    page.show_summary(summarize_tradeoff(view, verdict))
     show_default_policy(view)
     threat, risk, attack, utility = _choose_axes(view, utilities)
     limit = policy.find_limit(threat, risk)

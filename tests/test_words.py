@@ -21,6 +21,8 @@ RETIRED_NAMES = (
     "elsewhere",
     "foreign_reader",
     "known_graph",
+    "material",
+    "opening",
     "rail",
     "replay",
     "safely",

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.figures.theme import style_figure
+from core.findings.palette import Theme, escape_text
+
 
 @dataclass(frozen=True, eq=False)
 class Chart:
@@ -28,3 +31,15 @@ class Chart:
     def title(self) -> str:
         """The finding, on one line; "" where the figure states none."""
         return (self.figure.layout.title.text or "").replace("<br>", " ").replace("\u00a0", " ")
+
+
+def make_empty_chart(message: str, theme: Theme, table: pd.DataFrame | None = None) -> Chart:
+    """A figure that only says why there is nothing to see."""
+    figure = go.Figure()
+    figure.add_annotation(
+        text=escape_text(message), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
+    )
+    style_figure(figure, theme, 240)
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return Chart(figure, pd.DataFrame() if table is None else table, "")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart
-from core.figures.theme import INKS, style_figure
-from core.findings.claim import compute_claim_region
+from core.figures.theme import INKS, add_line, style_figure
+from core.findings.guarantees import compute_claim_region
 from core.findings.numbers import format_number
 from core.findings.palette import OKABE_ITO, Theme
 from core.privacy.claim_check import ClaimCheck
@@ -20,40 +19,22 @@ def draw_claim(check: ClaimCheck, theme: Theme = "light") -> Chart:
     """ROC of the game's attacker on the region that the claim allows."""
     region = compute_claim_region(check.claimed, check.delta)
     table = pd.DataFrame(check.roc, columns=["false_accusations", "true_accusations"])
-    ink, figure = INKS[theme], go.Figure()
-    figure.add_scatter(
-        x=100 * np.asarray(region.false),
-        y=100 * np.asarray(region.low),
-        mode="lines",
-        hoverinfo="skip",
-        line={"width": 0},
-        showlegend=False,
-    )
-    figure.add_scatter(
-        x=100 * np.asarray(region.false),
-        y=100 * np.asarray(region.high),
-        mode="lines",
-        fill="tonexty",
-        hoverinfo="skip",
-        fillcolor="rgba(0,158,115,0.16)",
-        line={"width": 1.2, "color": CLAIM_COLOR},
-        name=f"allowed by ε = {check.claimed:g}",
-    )
-    figure.add_scatter(
-        x=[0, 100],
-        y=[0, 100],
-        mode="lines",
-        hoverinfo="skip",
-        showlegend=False,
-        line={"width": 1, "color": ink.muted, "dash": "dot"},
-    )
-    figure.add_scatter(
-        x=100 * table.false_accusations,
-        y=100 * table.true_accusations,
-        mode="lines+markers",
-        line={"width": 2.2, "color": GAME_COLOR},
-        marker={"size": 5},
+    figure = go.Figure()
+    false = 100 * region.false
+    add_line(figure, false, 100 * region.low, CLAIM_COLOR, 0)
+    allowed, fill = f"allowed by ε = {check.claimed:g}", "rgba(0,158,115,0.16)"
+    more = {"fill": "tonexty", "fillcolor": fill}
+    add_line(figure, false, 100 * region.high, CLAIM_COLOR, 1.2, name=allowed, **more)
+    add_line(figure, [0, 100], [0, 100], INKS[theme].muted, 1, "dot")
+    add_line(
+        figure,
+        100 * table.false_accusations,
+        100 * table.true_accusations,
+        GAME_COLOR,
+        2.2,
         name="attacker of the game",
+        mode="lines+markers",
+        marker={"size": 5},
         hovertemplate="false %{x:.3~g} %, true %{y:.3~g} %<extra></extra>",
     )
     title = (

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.figures.chart import Chart
+from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,
+    add_line,
+    add_rule,
     fit_rows,
     format_releases,
-    make_empty_figure,
     style_figure,
     wrap_text,
 )
 from core.findings.labels import method_title, release_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_number, format_row
 from core.findings.palette import Theme, escape_text, release_color
 
 PANELS = 3
@@ -41,7 +43,7 @@ def compare_releases(
     panel is shaded. Small diamonds: the earlier audit's value, where there is one.
     """
     if table.empty:
-        return Chart(make_empty_figure("No limit was measured yet.", theme), table, "")
+        return make_empty_chart("No limit was measured yet.", theme, table)
     names = list(dict.fromkeys(table.name))
     shown = [r for r in releases if r in set(table.release)]
     colors, place = release_color(releases), {r: i for i, r in enumerate(shown)}
@@ -91,7 +93,7 @@ def _add_panel(
     place: dict[str, int],
     colors: dict[str, str],
     theme: Theme,
-    at: dict[str, int],
+    at: dict[str, Any],
 ) -> None:
     limit = float(part.limit.iloc[0])
     top = 1.12 * max(float(np.nanmax(part[["value", "high", "before"]].to_numpy())), limit, 1e-9)
@@ -108,14 +110,7 @@ def _add_panel(
     )
     tints = [colors[release] for release in part.release]
     for row, color in zip(part.itertuples(), tints, strict=True):
-        figure.add_scatter(
-            x=[row.low, row.high],
-            y=[place[row.release]] * 2,
-            mode="lines",
-            line={"color": color, "width": 2},
-            hoverinfo="skip",
-            **at,
-        )
+        add_line(figure, [row.low, row.high], [place[row.release]] * 2, color, **at)
     figure.add_scatter(
         x=part.value,
         y=part.release.map(place).to_numpy(float),
@@ -135,15 +130,11 @@ def _add_panel(
     figure.add_vrect(
         x0=limit, x1=top, fillcolor=ink.empty, opacity=0.7, line_width=0, layer="below", **at
     )
-    figure.add_vline(x=limit, line={"color": ink.text, "width": 1.2, "dash": "dash"}, **at)
+    add_rule(figure, theme, "dash", x=limit, **at)
     figure.update_xaxes(range=[low, top], nticks=4, tickangle=0, **at)
 
 
-def _describe(row: object) -> str:
-    value = format_interval(row.value, row.low, row.high)  # type: ignore[attr-defined]
-    text = (
-        f"{release_title(row.release)}: {value}, "  # type: ignore[attr-defined]
-        f"{row.state}, at most {format_number(row.limit)}"  # type: ignore[attr-defined]
-    )
-    attack = row.attack  # type: ignore[attr-defined]
-    return escape_text(text + (f", by {method_title(attack)}" if attack else ""))
+def _describe(row: Any) -> str:
+    limit = f"{row.state}, at most {format_number(row.limit)}"
+    attack = f", by {method_title(row.attack)}" if row.attack else ""
+    return escape_text(f"{release_title(row.release)}: {format_row(row)}, {limit}{attack}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-from plotly.subplots import make_subplots
+import plotly.graph_objects as go
 
-from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, percent_axis, style_figure
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, add_line, add_rule, make_panels, style_figure
 from core.findings.homophily import (
     MECHANISMS,
     NUM_BINS,
@@ -36,40 +36,31 @@ def ghratio_distributions(
     """
     table = compute_ghratio_histogram(profile, releases)
     if table.empty:
-        return Chart(make_empty_figure("No homophily ratios yet.", theme), table, "")
+        return make_empty_chart("No homophily ratios yet.", theme, table)
     colors = release_color(list_releases(profile))
-    ink = INKS[theme]
-    names = list(MECHANISMS)
-    figure = make_subplots(
-        1,
-        3,
-        shared_yaxes=True,
-        horizontal_spacing=0.04,
-        subplot_titles=[MECHANISMS[name] for name in names],
-    )
+    figure = make_panels(MECHANISMS.values())
     share = compute_reference_share(profile)
     titles = short_titles(colors)
-    for column, name in enumerate(names, start=1):
+    for column, name in enumerate(MECHANISMS, start=1):
         for release, rows in table[table.mechanism == name].groupby("release", sort=False):
-            color = colors[str(release)]
             is_original = release == ORIGINAL
-            figure.add_scatter(
-                x=rows.ratio.to_numpy(),
-                y=100 * rows.share.to_numpy(),
-                mode="lines",
-                name=escape_text(titles[str(release)]),
+            add_line(
+                figure,
+                rows.ratio,
+                100 * rows.share,
+                colors[str(release)],
+                1 if is_original else 2,
+                name=titles[str(release)],
                 legendgroup=str(release),
                 showlegend=column == 1,
-                line={"shape": "hvh", "color": color, "width": 1 if is_original else 2},
+                line={"shape": "hvh"},
                 fill="tozeroy" if is_original else "none",
                 hovertemplate="ratio about %{x:.2f}: %{y:.3~g} % of the nodes"
                 "<extra>%{fullData.name}</extra>",
                 row=1,
                 col=column,
             )
-        figure.add_vline(
-            x=share, line={"dash": "dash", "width": 1.3, "color": ink.text}, row=1, col=column
-        )
+        add_rule(figure, theme, "dash", x=share, row=1, col=column)
     style_figure(
         figure,
         theme,
@@ -79,7 +70,7 @@ def ghratio_distributions(
         margin={"l": 10, "r": 16, "t": 36, "b": 112},
     )
     figure.update_xaxes(range=[0, 1], title_text="Share of the own class<br>← safer")
-    figure.update_yaxes(**percent_axis(rangemode="tozero"))
+    figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
     figure.update_yaxes(title_text="Nodes", row=1, col=1)
     known = profile[profile.ghratio_combined.notna()].groupby("release").node.nunique()
     note = (
@@ -123,11 +114,11 @@ def mechanism_scatter(
     rows = profile[(profile.release == release)][columns]
     table = rows.dropna(subset=["ghratio_proximity", "ghratio_role"]).reset_index(drop=True)
     if table.empty:
-        return Chart(make_empty_figure("No node has both ratios.", theme), table, "")
+        return make_empty_chart("No node has both ratios.", theme, table)
     step = -(-len(table) // MAX_POINTS)
     shown = table.iloc[::step]
     ink, classes = INKS[theme], sorted(table["class"].astype(str).unique())
-    figure = make_subplots()
+    figure = go.Figure()
     for index, name in enumerate(classes):
         points = shown[shown["class"].astype(str) == name]
         figure.add_scattergl(
@@ -152,9 +143,7 @@ def mechanism_scatter(
     shares = table[["class", "class_share"]].drop_duplicates("class")
     if len(shares) <= 4:
         for share in shares.class_share.dropna().unique():
-            line = {"dash": "dash", "width": 1, "color": ink.muted}
-            figure.add_vline(x=share, line=line)
-            figure.add_hline(y=share, line=line)
+            add_rule(figure, theme, "dash", x=share, y=share)
     figure.update_xaxes(title_text="Neighbours of the own class   ← safer", range=[-0.03, 1.03])
     figure.update_yaxes(title_text="Role peers of the own class   ↓ safer", range=[-0.03, 1.03])
     note = f"{len(table):,} nodes with both ratios"

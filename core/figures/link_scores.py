@@ -7,8 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.figures.chart import Chart
-from core.figures.theme import INKS, error_bars, make_empty_figure, percent_axis, style_figure
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import add_rule, error_bars, style_figure
 from core.findings.palette import OKABE_ITO, Theme
 from core.graph import Graph
 from core.measures.link_scores import GroupMean, compute_degree_means, compute_substructure_means
@@ -26,8 +26,7 @@ def link_scores(
     to be published. The dotted line is the mean over all links.
     """
     if not graph.num_edges:
-        empty = pd.DataFrame(columns=["panel", "group", "mean", "low", "high", "n"])
-        return Chart(make_empty_figure("This graph has no links.", theme), empty, "")
+        return make_empty_chart("This graph has no links.", theme)
     counts, edges = np.histogram(np.clip(scores, 0, 1), NUM_BINS, (0, 1))
     by_degree = compute_degree_means(graph, scores)
     by_shape = compute_substructure_means(graph, scores, rng)
@@ -46,16 +45,11 @@ def link_scores(
     )
     for column, groups in ((2, by_degree), (3, by_shape)):
         _add_means(figure, groups, color, column)
-        figure.add_hline(
-            y=mean,
-            line={"dash": "dot", "width": 1.2, "color": INKS[theme].muted},
-            row=1,
-            col=column,
-        )
+        add_rule(figure, theme, "dot", y=mean, row=1, col=column)
     title = f"On average a link is published with a chance of {mean:.2f}"
     style_figure(figure, theme, 400, title, bargap=0.08)
     figure.update_xaxes(title_text="Chance to be published", range=[0, 1], row=1, col=1)
-    figure.update_yaxes(**percent_axis(title_text="Share of the links"), row=1, col=1)
+    figure.update_yaxes(ticksuffix=" %", title_text="Share of the links", row=1, col=1)
     figure.update_xaxes(tickangle=-60, tickfont={"size": 12}, row=1, col=3)
     figure.update_xaxes(type="category", title_text="Degree", row=1, col=2)
     figure.update_yaxes(range=[0, 1.02], row=1, col=2)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plotly.subplots import make_subplots
-
 from core.audit.view import AuditView
-from core.figures.chart import Chart
-from core.figures.theme import INKS, fit_rows, format_releases, make_empty_figure, style_figure
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import add_rule, fit_rows, format_releases, make_panels, style_figure
 from core.findings.labels import method_title, release_title
-from core.findings.margins import WHATS, compute_margin_table
+from core.findings.margins import compute_margin_table
 from core.findings.palette import Theme, escape_text, release_color
 from core.findings.tables import list_releases, span_counts
 
@@ -24,20 +22,14 @@ def margin_boxes(
 ) -> Chart:
     """Private value on the left, label on the right; 0 is undecided."""
     table = compute_margin_table(view, attack, releases, absolute)
-    whats = [what for what in WHATS if what in set(table.what)]
-    if not whats:
-        note = "No margins are stored for this attack: run the audit again to see them."
-        return Chart(make_empty_figure(note, theme), table, note)
-    colors, ink = release_color(list_releases(view.results)), INKS[theme]
+    if table.empty:
+        missing = "No margins are stored for this attack: run the audit again to see them."
+        return make_empty_chart(missing, theme, table)
+    whats = list(dict.fromkeys(table.what))
+    colors = release_color(list_releases(view.results))
     names = format_releases(colors)
     titles = {"private": f"Private value, {method_title(attack)}", "label": "Label"}
-    figure = make_subplots(
-        1,
-        len(whats),
-        shared_yaxes=True,
-        horizontal_spacing=0.05,
-        subplot_titles=[escape_text(titles[what]) for what in whats],
-    )
+    figure = make_panels(titles[what] for what in whats)
     for column, what in enumerate(whats, start=1):
         for row in table[table.what == what].itertuples():
             figure.add_box(
@@ -58,9 +50,7 @@ def margin_boxes(
                 col=column,
             )
         if not absolute:
-            figure.add_vline(
-                x=0, line={"dash": "dash", "width": 1.2, "color": ink.text}, row=1, col=column
-            )
+            add_rule(figure, theme, "dash", x=0, row=1, col=column)
         hint = "nearer 0 is safer" if what == "private" else "more useful →"
         figure.update_xaxes(
             title_text=f"{'Absolute margin' if absolute else 'Margin'}   {hint}",

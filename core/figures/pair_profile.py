@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from core.figures.chart import Chart
+from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,
+    add_line,
     error_bars,
     fit_rows,
     format_releases,
-    make_empty_figure,
+    make_panels,
     style_figure,
 )
 from core.findings.numbers import format_interval
@@ -32,12 +32,12 @@ def pair_profile(
     """
     table = compute_pair_table(results, releases)
     if table.empty:
-        return Chart(make_empty_figure("No pairs have been measured yet.", theme), table, "")
+        return make_empty_chart("No pairs have been measured yet.", theme, table)
     metrics = [metric for metric in METRICS if metric in set(table.metric)]
     order = [r for r in list_releases(results) if r in set(table.release)]
     colors, ink = release_color(list_releases(results)), INKS[theme]
     names = format_releases(list_releases(results))
-    figure = make_subplots(1, len(metrics), shared_yaxes=True, horizontal_spacing=0.04)
+    figure = make_panels([""] * len(metrics))
     looks = {
         "hidden": {"symbol": "circle", "size": 11},
         "absent": {"symbol": "circle-open", "size": 11},
@@ -46,7 +46,10 @@ def pair_profile(
     for column, metric in enumerate(metrics, start=1):
         wide = table[table.metric == metric].set_index(["release", "kind"])
         for release in order:
-            _add_gap(figure, wide, release, names[release], colors[release], column)
+            ends = [wide.value.get((release, kind)) for kind in ("hidden", "absent")]
+            if None not in ends:
+                at: dict[str, Any] = {"opacity": 0.5, "row": 1, "col": column}
+                add_line(figure, ends, [names[release]] * 2, colors[release], 3, **at)
         for kind, look in looks.items():
             rows = wide[wide.index.get_level_values("kind") == kind].reset_index()
             figure.add_scatter(
@@ -82,22 +85,3 @@ def pair_profile(
     )
     note = describe_sample(table, "pair").replace("; bars and whiskers", "; whiskers")
     return Chart(figure, table, f"{note} Steps are means over the pairs that a path connects.")
-
-
-def _add_gap(
-    figure: go.Figure, wide: pd.DataFrame, release: str, name: str, color: str, column: int
-) -> None:
-    ends = [wide.value.get((release, kind)) for kind in ("hidden", "absent")]
-    if None in ends:
-        return
-    figure.add_scatter(
-        x=ends,
-        y=[name] * 2,
-        mode="lines",
-        hoverinfo="skip",
-        line={"color": color, "width": 3},
-        opacity=0.5,
-        showlegend=False,
-        row=1,
-        col=column,
-    )

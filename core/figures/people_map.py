@@ -12,8 +12,8 @@ from PIL import Image
 from plotly.subplots import make_subplots
 
 from core.algorithms.line_density import count_crossings, shade_density
-from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, style_figure
 from core.findings.palette import (
     ADDED_BLUE,
     OKABE_ITO,
@@ -72,7 +72,7 @@ def people_map(
     shows these instead. focus: a person to ring and to zoom to, with their links as lines.
     """
     if not sides or sides[0].people.empty:
-        return Chart(make_empty_figure("Nobody to draw.", theme), pd.DataFrame(), "")
+        return make_empty_chart("Nobody to draw.", theme)
     figure = _make_sides([side.title for side in sides], theme, height)
     names = _list_groups(sides[0].people, by) if by in GROUPED else []
     top = _find_top(sides, by)
@@ -108,7 +108,7 @@ def community_map(
     """
     table = communities.head(MAX_COMMUNITIES)
     if table.empty:
-        return Chart(make_empty_figure("Nobody to draw.", theme), table, "")
+        return make_empty_chart("Nobody to draw.", theme, table)
     figure = _make_sides([""], theme, height)
     figure.add_trace(_lines(links, places, INKS[theme].muted, 0.35), row=1, col=1)
     size = np.sqrt(table.people.to_numpy(float))

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.chart import Chart
-from core.figures.theme import make_empty_figure, percent_axis, shorten_names, style_figure
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import shorten_names, style_figure
 from core.findings.numbers import format_percent
 from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
 from core.findings.profile import compute_degree_counts
@@ -22,7 +22,7 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     table = compute_degree_counts(graph)
     shown = table[table.degree > 0]
     if shown.empty:
-        return Chart(make_empty_figure("The graph has no links.", theme), table, "")
+        return make_empty_chart("The graph has no links.", theme, table)
     figure = go.Figure(
         go.Scatter(
             x=shown.degree.to_numpy(),
@@ -44,7 +44,10 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     least = 100 * float(shown.share_at_least.min())
     figure.update_xaxes(title_text="Number of links of a node", type="log", dtick="D2")
     figure.update_yaxes(
-        **percent_axis(title_text="Nodes with at least as many", type="log", dtick="D2"),
+        ticksuffix=" %",
+        title_text="Nodes with at least as many",
+        type="log",
+        dtick="D2",
         range=[np.log10(least) - 0.1, np.log10(115)],
     )
     isolated = int(table[table.degree == 0].nodes.sum())

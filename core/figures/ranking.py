@@ -7,16 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from core.audit.scenarios import Threat
-from core.figures.chart import Chart
-from core.figures.theme import INKS, error_bars, make_empty_figure, style_figure
-from core.findings.labels import axis_title, chance_level, metric_title, release_title
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, add_rule, error_bars, make_panels, style_figure
+from core.findings.labels import THREAT_WORDS, axis_title, chance_level, metric_title, release_title
 from core.findings.numbers import format_interval, format_number, format_percent
 from core.findings.palette import Theme, escape_text, release_color
 from core.findings.ranking import compute_ranking
-from core.findings.tables import UNITS, describe_sample, list_metrics, list_releases
+from core.findings.tables import describe_sample, list_metrics, list_releases
 from core.release import ORIGINAL
 
 FEW_ALARMS = "tpr_at_fpr_0.01"
@@ -42,8 +41,8 @@ def attack_ranking(
         metrics = [FEW_ALARMS] if FEW_ALARMS in available else available[:1]
     table = compute_ranking(results, threat, release, metrics)
     if table.empty:
-        return Chart(make_empty_figure("No finished attack on this release yet.", theme), table, "")
-    figure = make_subplots(1, len(metrics), shared_yaxes=True, horizontal_spacing=0.06)
+        return make_empty_chart("No finished attack on this release yet.", theme, table)
+    figure = make_panels([""] * len(metrics), horizontal_spacing=0.06)
     color = release_color(list_releases(results))[release]
     ink = INKS[theme]
     for column, metric in enumerate(metrics, start=1):
@@ -54,19 +53,10 @@ def attack_ranking(
         _add_inverted(figure, rows[rows.is_inverted], color, ink.muted, column)
         baselines = rows[rows.is_baseline]
         if not baselines.empty:
-            figure.add_vline(
-                x=baselines.strength.max(),
-                line={"dash": "dash", "width": 1.5, "color": ink.text},
-                row=1,
-                col=column,
-            )
+            add_rule(figure, theme, "dash", x=baselines.strength.max(), row=1, col=column)
         if chance_level(metric) is not None:
-            figure.add_vline(
-                x=scale * (chance_level(metric) or 0.0),
-                line={"dash": "dot", "width": 1, "color": ink.muted},
-                row=1,
-                col=column,
-            )
+            chance = scale * (chance_level(metric) or 0.0)
+            add_rule(figure, theme, "dot", x=chance, row=1, col=column)
         figure.update_xaxes(
             title_text=axis_title(metric).replace("   ", "<br>"),
             nticks=5,
@@ -84,9 +74,8 @@ def attack_ranking(
         showgrid=False,
         tickfont={"color": ink.text},
     )
-    note = (
-        f"{describe_sample(table, UNITS[threat])} Dashed: best baseline attacker; dotted: chance."
-    )
+    sample = describe_sample(table, THREAT_WORDS[threat].unit)
+    note = f"{sample} Dashed: best baseline attacker; dotted: chance."
     if table.is_inverted.any():
         note += " Clearly below one half: ranked by the diamond, its strength inverted."
     return Chart(figure, table, note)

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure, wrap_text
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, add_line, make_panels, style_figure, wrap_text
 from core.findings.palette import (
     ADDED_BLUE,
     OKABE_ITO,
@@ -29,7 +28,12 @@ _TITLE_WIDTH = 15
 SHORT_NAMES = ("gae", "seal", "gps", "gcn")
 """Of methods, as curves are named after them."""
 
-STATES = ("kept", "removed", "added")
+STATES = {
+    "kept": (ORIGINAL_GREY, 1.2, "solid"),
+    "removed": (REMOVED_RED, 1.9, "dash"),
+    "added": (ADDED_BLUE, 1.9, "solid"),
+}
+"""Of a link → colour, width and dash."""
 
 
 def before_after(
@@ -48,15 +52,14 @@ def before_after(
     table = compute_link_changes(before, after, chosen)
     positions = compute_layout(table, chosen)
     place = dict(zip(chosen.tolist(), positions, strict=True))
-    figure = make_subplots(
-        1, 2, subplot_titles=[escape_text(t) for t in titles], horizontal_spacing=0.03
-    )
+    figure = make_panels(titles, shared_yaxes=False)
     ink = INKS[theme]
-    _add_links(figure, table[table.state != "added"], place, ORIGINAL_GREY, "solid", 1, None)
-    kept, removed, added = (table[table.state == state] for state in STATES)
-    _add_links(figure, kept, place, ORIGINAL_GREY, "solid", 2, f"kept ({len(kept)})")
-    _add_links(figure, removed, place, REMOVED_RED, "dash", 2, f"removed ({len(removed)})")
-    _add_links(figure, added, place, ADDED_BLUE, "solid", 2, f"added ({len(added)})")
+    x, y = _trace_links(table[table.state != "added"], place)
+    add_line(figure, x, y, ORIGINAL_GREY, 1.2, row=1, col=1)
+    for state, (color, width, dash) in STATES.items():
+        links = table[table.state == state]
+        x, y = _trace_links(links, place)
+        add_line(figure, x, y, color, width, dash, f"{state} ({len(links)})", row=1, col=2)
     names = [escape_text(before.node_ids[node]) for node in chosen]
     for column in (1, 2):
         figure.add_scatter(
@@ -88,7 +91,7 @@ def training_curves(
     rows = [(name, step, value) for name, points in curves.items() for step, value in points]
     table = pd.DataFrame(rows, columns=["curve", "step", "value"])
     if table.empty:
-        return Chart(make_empty_figure("This method does not train.", theme), table, "")
+        return make_empty_chart("This method does not train.", theme, table)
     names = list(dict.fromkeys(table.curve))[:MAX_CURVES]
     figure = make_subplots(
         1,
@@ -101,12 +104,12 @@ def training_curves(
         x, y = points.step.to_numpy(float), points.value.to_numpy(float)
         # Where the steps start anew so does another training: the line is broken.
         again = np.flatnonzero(np.diff(x) <= 0) + 1
-        figure.add_scatter(
-            x=np.insert(x, again, np.nan),
-            y=np.insert(y, again, np.nan),
-            mode="lines",
-            line={"color": OKABE_ITO[0], "width": 1.8},
-            showlegend=False,
+        add_line(
+            figure,
+            np.insert(x, again, np.nan),
+            np.insert(y, again, np.nan),
+            OKABE_ITO[0],
+            1.8,
             hovertemplate="step %{x}: %{y:.3g}<extra></extra>",
             row=1,
             col=column,
@@ -118,33 +121,17 @@ def training_curves(
     return Chart(figure, table, "First repeat.")
 
 
-def _add_links(
-    figure: go.Figure,
-    links: pd.DataFrame,
-    place: dict[int, np.ndarray],
-    color: str,
-    dash: str,
-    column: int,
-    name: str | None,
-) -> None:
-    """One trace for all links: None breaks the line between them."""
+def _trace_links(
+    links: pd.DataFrame, place: dict[int, np.ndarray]
+) -> tuple[list[float | None], list[float | None]]:
+    """x and y of all links as one line: None breaks it between them."""
     x: list[float | None] = []
     y: list[float | None] = []
     for source, target in links[["source", "target"]].itertuples(index=False):
         (x0, y0), (x1, y1) = place[source], place[target]
         x += [x0, x1, None]
         y += [y0, y1, None]
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        hoverinfo="skip",
-        name=name or "",
-        showlegend=name is not None,
-        line={"color": color, "dash": dash, "width": 1.2 if color == ORIGINAL_GREY else 1.9},
-        row=1,
-        col=column,
-    )
+    return x, y
 
 
 def _in_words(name: str) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from core.figures.chart import Chart
+from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,
+    add_line,
+    add_rule,
     error_bars,
-    make_empty_figure,
-    percent_axis,
+    make_panels,
     shorten_names,
     style_figure,
 )
@@ -80,24 +81,18 @@ def risk_heatmap(
     clickable; the `customdata` of each is [node, attack, first rank, last rank] (node: the first
     of the row). Empty cells: nothing at stake for that node under that attack.
     """
-    shown = {release: _select_ranks(table, ranks) for release, table in tables.items()}
+    first, last = ranks or (1, math.inf)
+    shown = {r: table[table["rank"].between(first, last)] for r, table in tables.items()}
     shown = {release: table for release, table in shown.items() if len(table)}
     if not shown:
-        empty = pd.DataFrame(columns=list(FIXED_COLUMNS))
-        return Chart(make_empty_figure("No node risk yet.", theme), empty, "")
+        return make_empty_chart("No node risk yet.", theme)
     attacks = list(dict.fromkeys(c for t in shown.values() for c in t if c not in FIXED_COLUMNS))
     num_nodes = max(map(len, shown.values()))
     num_rows = int(min(max_cells // len(attacks), height / MIN_ROW_PIXELS, num_nodes))
     panels = {release: _bin_rows(table, attacks, num_rows) for release, table in shown.items()}
     low, top, is_cut = _fit_scale([panel["values"] for panel in panels.values()], by)
     names = short_titles(tables)
-    figure = make_subplots(
-        1,
-        len(panels),
-        shared_yaxes=True,
-        horizontal_spacing=0.03,
-        subplot_titles=[escape_text(names[release]) for release in panels],
-    )
+    figure = make_panels([names[release] for release in panels], horizontal_spacing=0.03)
     titles = [escape_text(method_title(attack)) for attack in attacks]
     for column, panel in enumerate(panels.values(), start=1):
         at = {"row": 1, "col": column}
@@ -146,10 +141,6 @@ def risk_heatmap(
     )
     table = pd.concat([t.assign(release=r) for r, t in shown.items()], ignore_index=True)
     return Chart(figure, table, _describe_rows(num_nodes, num_rows, len(attacks)))
-
-
-def _select_ranks(table: pd.DataFrame, ranks: tuple[int, int] | None) -> pd.DataFrame:
-    return table if ranks is None else table[table["rank"].between(*ranks)]
 
 
 def _fit_scale(panels: Sequence[np.ndarray], by: Scale) -> tuple[float, float, bool]:
@@ -233,43 +224,39 @@ def risk_distribution(
     """Share of the nodes on whom the headline attacker reaches at least x, a line per release."""
     table = compute_risk_shares(nodes, releases, by=by)
     if table.empty:
-        return Chart(make_empty_figure("No node risk yet.", theme), table, "")
+        return make_empty_chart("No node risk yet.", theme, table)
     colors = release_color(list_releases(nodes))
     names = short_titles(colors)
     figure = go.Figure()
     for release, rows in table.groupby("release", sort=False):
-        figure.add_scatter(
-            x=rows.threshold.to_numpy(),
-            y=100 * rows.share.to_numpy(),
-            mode="lines",
-            name=escape_text(names[str(release)]),
-            line={"color": colors[str(release)], "width": 2.2},
+        add_line(
+            figure,
+            rows.threshold,
+            100 * rows.share,
+            colors[str(release)],
+            2.2,
+            name=names[str(release)],
             hovertemplate=f"%{{y:.3~g}} % of the nodes have {_NOUNS[by]} of %{{x:.2f}} or more"
             "<extra>%{fullData.name}</extra>",
         )
     style_figure(figure, theme, 340, _describe_shares(table, names, by))
-    top = _find_end(table)
+    reached = table[table.share > 0].threshold.max()
+    top = float(min(max(1.08 * reached, 0.1), 1.0))  # where the last curve reaches nothing
     figure.update_xaxes(title_text=f"{SCALE_TITLES[by]}   ← safer", range=[0, top])
     figure.update_yaxes(
-        **percent_axis(title_text="Nodes at or above   ↓ safer", range=[0, 102]),
+        ticksuffix=" %",
+        title_text="Nodes at or above   ↓ safer",
+        range=[0, 102],
     )
     if by == "advantage" and top > ADVANTAGE_LIMIT:
-        line = {"dash": "dash", "width": 1, "color": INKS[theme].muted}
-        figure.add_vline(
-            x=ADVANTAGE_LIMIT, line=line, annotation={"text": "exposed", "yanchor": "bottom"}
-        )
+        exposed = {"text": "exposed", "yanchor": "bottom"}
+        add_rule(figure, theme, "dash", x=ADVANTAGE_LIMIT, annotation=exposed)
     counts = nodes[nodes.risk.notna()].groupby("release").node.nunique()
     note = (
         f"{counts.max():,} nodes with something at stake, by the attacker who was chosen without "
         "seeing their truth; mean over repeats."
     )
     return Chart(figure, table, note)
-
-
-def _find_end(table: pd.DataFrame) -> float:
-    """Where the last curve reaches nothing, with a little room."""
-    reached = table[table.share > 0].threshold.max()
-    return float(min(max(1.08 * reached, 0.1), 1.0))
 
 
 def _describe_shares(table: pd.DataFrame, names: Mapping[str, str], by: Scale) -> str:
@@ -293,7 +280,7 @@ def risk_by_group(
     """
     table = compute_group_risk(nodes, profile, by, releases, scale)
     if table.empty:
-        return Chart(make_empty_figure(f"No {by} known for the nodes.", theme), table, "")
+        return make_empty_chart(f"No {by} known for the nodes.", theme, table)
     everything = list_releases(nodes)
     colors, symbols = release_color(everything), release_symbol(everything)
     groups, names = list(dict.fromkeys(table.group)), short_titles(everything)

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.chart import Chart
-from core.figures.theme import INKS, make_empty_figure, style_figure
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, add_line, style_figure
 from core.findings.labels import is_baseline, method_title, release_title, short_titles
 from core.findings.numbers import format_percent
-from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
+from core.findings.palette import OKABE_ITO, Theme, release_color
 
 FLOOR = 1e-4
 FEW_ALARMS = 0.01
@@ -29,24 +29,22 @@ def roc_by_attack(
     release: str,
     attacks: Sequence[str] | None = None,
     theme: Theme = "light",
-    highlight: str | None = None,
     max_curves: int | None = None,
 ) -> Chart:
-    """All attacks on one release. `highlight` is drawn strong; baseline attackers are dashed.
+    """All attacks on one release, the best drawn strong; baseline attackers are dashed.
 
-    max_curves  only so many of the strongest at a low FPR, and the strongest null
-                attacker; the table has all
+    max_curves  only so many of the strongest at a low FPR, and the strongest baseline attacker;
+                the table has all
     """
     chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]
     if not chosen:
-        return _make_empty(theme)
+        return make_empty_chart("No ROC curve yet.", theme)
     ink = INKS[theme]
-    if highlight is None:
-        real = [key for key in chosen if not is_baseline(key[1])] or chosen
-        highlight = max(real, key=lambda key: _area(rocs[key]))[1]
+    real = [key for key in chosen if not is_baseline(key[1])] or chosen
+    best = max(real, key=lambda key: np.trapezoid(rocs[key].tpr, rocs[key].fpr))
     drawn = sorted(
         chosen,
-        key=lambda key: (is_baseline(key[1]), key[1] != highlight, -_log_area(rocs[key])),
+        key=lambda key: (is_baseline(key[1]), key != best, -_log_area(rocs[key])),
     )
     if max_curves is not None:
         baselines = [key for key in drawn if is_baseline(key[1])][:1]
@@ -55,7 +53,7 @@ def roc_by_attack(
     colors = iter(CURVE_COLORS[theme])
     for key in drawn:
         color = ink.muted if is_baseline(key[1]) else next(colors, ink.muted)
-        title, width = method_title(key[1]), 3.0 if key[1] == highlight else 1.8
+        title, width = method_title(key[1]), 3.0 if key == best else 1.8
         _add_curve(figure, rocs[key], title, is_baseline(key[1]), color, width)
     return _finish(figure, {key: rocs[key] for key in chosen}, theme, len(chosen) - len(drawn))
 
@@ -73,7 +71,7 @@ def roc_by_release(
     """
     chosen = [k for k in rocs if k[1] == attack and (releases is None or k[0] in releases)]
     if not chosen:
-        return _make_empty(theme)
+        return make_empty_chart("No ROC curve yet.", theme)
     colors = release_color(all_releases or dict.fromkeys(key[0] for key in rocs))
     figure, names = go.Figure(), short_titles(colors)
     for key in chosen:
@@ -84,16 +82,10 @@ def roc_by_release(
 def _add_curve(
     figure: go.Figure, curve: pd.DataFrame, title: str, dashed: bool, color: str, width: float
 ) -> None:
-    fpr = np.clip(curve.fpr.to_numpy(float), FLOOR, 1)
-    tpr = np.clip(curve.tpr.to_numpy(float), FLOOR, 1)
-    figure.add_scatter(
-        x=fpr,
-        y=tpr,
-        mode="lines",
-        name=escape_text(title),
-        line={"color": color, "width": width, "dash": "dash" if dashed else "solid"},
-        hovertemplate="FPR %{x:.2g}, TPR %{y:.2g}<extra>%{fullData.name}</extra>",
-    )
+    fpr, tpr = (np.clip(curve[name], FLOOR, 1) for name in ("fpr", "tpr"))
+    hover = "FPR %{x:.2g}, TPR %{y:.2g}<extra>%{fullData.name}</extra>"
+    dash = "dash" if dashed else "solid"
+    add_line(figure, fpr, tpr, color, width, dash, title, hovertemplate=hover)
 
 
 def _finish(
@@ -102,15 +94,7 @@ def _finish(
     theme: Theme,
     num_left_out: int = 0,
 ) -> Chart:
-    ink = INKS[theme]
-    figure.add_scatter(
-        x=[FLOOR, 1],
-        y=[FLOOR, 1],
-        mode="lines",
-        name="chance",
-        hoverinfo="skip",
-        line={"color": ink.muted, "width": 1, "dash": "dot"},
-    )
+    add_line(figure, [FLOOR, 1], [FLOOR, 1], INKS[theme].muted, 1, "dot", "chance")
     ticks = {
         "type": "log",
         "tickvals": [1e-4, 1e-3, 1e-2, 1e-1, 1],
@@ -152,13 +136,3 @@ def _log_area(curve: pd.DataFrame) -> float:
     """Area as it is drawn, on a logarithmic axis: what counts is the left."""
     fpr = np.clip(curve.fpr.to_numpy(float), FLOOR, 1)
     return float(np.trapezoid(curve.tpr.to_numpy(float), np.log10(fpr)))
-
-
-def _area(curve: pd.DataFrame) -> float:
-    fpr, tpr = curve.fpr.to_numpy(float), curve.tpr.to_numpy(float)
-    return float(np.trapezoid(tpr, fpr))
-
-
-def _make_empty(theme: Theme) -> Chart:
-    table = pd.DataFrame(columns=["release", "attack", "fpr", "tpr"])
-    return Chart(make_empty_figure("No ROC curve yet.", theme), table, "")

@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 
 from core.audit.scenarios import Threat
 from core.audit.studies import StudyKind
-from core.figures.chart import Chart
-from core.figures.theme import INKS, error_bars, make_empty_figure, percent_axis, style_figure
-from core.findings.labels import chance_level, is_baseline, method_title, metric_title
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, add_line, add_rule, error_bars, style_figure
+from core.findings.labels import THREAT_WORDS, chance_level, is_baseline, method_title, metric_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import OKABE_ITO, Theme, escape_text
-from core.findings.tables import UNITS, describe_sample
+from core.findings.tables import describe_sample
 
 MAX_LINES = len(OKABE_ITO)
 
@@ -32,7 +32,7 @@ def study_lines(
     """
     rows = table[table.threat == threat]
     if rows.empty:
-        return Chart(make_empty_figure("No point is finished yet.", theme), rows, "")
+        return make_empty_chart("No point is finished yet.", theme, rows)
     metric, ink = rows.metric.iloc[0], INKS[theme]
     order = rows.groupby("method").value.max().sort_values(ascending=False).index
     real = [method for method in order if not is_baseline(method)]
@@ -43,17 +43,16 @@ def study_lines(
         baseline = is_baseline(method)
         color = ink.muted if baseline else OKABE_ITO[real.index(method)]
         labels = [format_interval(*row) for row in line[["value", "low", "high"]].to_numpy()]
-        figure.add_scatter(
-            x=(1 if names else 100) * line.share.to_numpy(),
-            y=line.value.to_numpy(),
+        add_line(
+            figure,
+            (1 if names else 100) * line.share,
+            line.value,
+            color,
+            1.4 if baseline else 2.2,
+            "dash" if baseline else "solid",
+            method_title(method),
             mode="lines+markers",
-            name=escape_text(method_title(method)),
             customdata=labels,
-            line={
-                "color": color,
-                "width": 1.4 if baseline else 2.2,
-                "dash": "dash" if baseline else "solid",
-            },
             marker={"color": color, "size": 6},
             error_y=error_bars(
                 line.value, line.low, line.high, color=color, thickness=1, visible=not baseline
@@ -61,12 +60,10 @@ def study_lines(
             hovertemplate="%{x:.3~g} %: %{customdata}<extra>%{fullData.name}</extra>",
         )
     if chance_level(metric) is not None:
-        figure.add_hline(
-            y=chance_level(metric), line={"dash": "dot", "width": 1, "color": ink.muted}
-        )
+        add_rule(figure, theme, "dot", y=chance_level(metric))
     style_figure(figure, theme, 400, _describe_ends(rows, real, metric))
     shares = [100 * share for share in kind.shares]
-    figure.update_xaxes(**percent_axis(title_text=kind.axis, tickvals=shares))
+    figure.update_xaxes(ticksuffix=" %", title_text=kind.axis, tickvals=shares)
     if names:
         titles = [escape_text(name) for name in names.values()]
         figure.update_xaxes(ticksuffix="", tickvals=list(names), ticktext=titles)
@@ -74,7 +71,8 @@ def study_lines(
     if kind.key == "known":  # from 1 % to 50 %: equal steps are equal factors
         figure.update_xaxes(type="log")
     figure.update_yaxes(title_text=f"{metric_title(metric)}   ↓ safer")
-    note = f"{describe_sample(rows, UNITS[threat])} Dashed: baseline attackers; dotted: chance."
+    sample = describe_sample(rows, THREAT_WORDS[threat].unit)
+    note = f"{sample} Dashed: baseline attackers; dotted: chance."
     if len(real) > MAX_LINES:
         note += f" The strongest {MAX_LINES} of {len(real)} attacks; the table has all."
     return Chart(figure, rows.reset_index(drop=True), note)

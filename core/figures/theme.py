@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from core.findings.labels import short_titles
 from core.findings.palette import FONT, Theme, escape_text
@@ -106,11 +107,6 @@ def error_bars(
     }
 
 
-def percent_axis(**more: Any) -> dict[str, Any]:
-    """An axis of percentages; its values are per cent, 44 and not 0.44: shown as "44 %"."""
-    return {"ticksuffix": " %", **more}
-
-
 def shorten_names(names: Iterable[str], limit: int) -> list[str]:
     """Each name in at most `limit` letters, its middle left out where two would become alike.
 
@@ -163,13 +159,43 @@ def fit_rows(names: Iterable[str], least: int) -> int:
     return max([least, *(_LINE_PIXELS * (name.count("<br>") + 1) + 6 for name in names)])
 
 
-def make_empty_figure(message: str, theme: Theme = "light", height: int = 240) -> go.Figure:
-    """A figure that only says why there is nothing to see."""
-    figure = go.Figure()
-    figure.add_annotation(
-        text=escape_text(message), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
-    )
-    style_figure(figure, theme, height)
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
-    return figure
+def add_line(
+    figure: go.Figure,
+    x: Any,
+    y: Any,
+    color: str,
+    width: float = 2.0,
+    dash: str = "solid",
+    name: str = "",
+    **more: Any,
+) -> None:
+    """A line, in the legend where it has a name; what it says on hover is a `hovertemplate`."""
+    hover = {} if "hovertemplate" in more else {"hoverinfo": "skip"}
+    shown = {"mode": "lines", "showlegend": bool(name), **hover, **more}
+    line = {"color": color, "width": width, "dash": dash, **shown.pop("line", {})}
+    figure.add_scatter(x=x, y=y, name=escape_text(name), line=line, **shown)
+
+
+def add_rule(
+    figure: go.Figure,
+    theme: Theme,
+    dash: str,
+    x: float | None = None,
+    y: float | None = None,
+    **at: Any,
+) -> None:
+    """A straight line across a panel: dashed for what must be kept or beaten, dotted for chance."""
+    ink, is_dashed = INKS[theme], dash == "dash"
+    color, width = (ink.text, 1.3) if is_dashed else (ink.muted, 1.0)
+    line = {"dash": dash, "width": width, "color": color}
+    if x is not None:
+        figure.add_vline(x=x, line=line, **at)
+    if y is not None:
+        figure.add_hline(y=y, line=line, **at)
+
+
+def make_panels(titles: Iterable[str], **layout: Any) -> go.Figure:
+    """Panels beside each other on one vertical axis, each below its title."""
+    heads = [escape_text(title) for title in titles]
+    shared = {"shared_yaxes": True, "horizontal_spacing": 0.04, **layout}
+    return make_subplots(1, len(heads), subplot_titles=heads if any(heads) else None, **shared)

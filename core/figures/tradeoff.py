@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.presets import pair_data_independent
 from core.audit.scenarios import Threat
-from core.figures.chart import Chart
-from core.figures.data_independent import add_data_independent_lines
+from core.audit.spec import MethodChoice
+from core.figures.chart import Chart, make_empty_chart
 from core.figures.label_places import place_labels
-from core.figures.theme import INKS, Ink, error_bars, make_empty_figure, style_figure
-from core.findings.inverted_scores import MARK, format_strength
+from core.figures.theme import INKS, Ink, add_line, error_bars, style_figure
+from core.findings.inverted_scores import INVERTED, MARK
 from core.findings.labels import (
     axis_title,
     chance_level,
@@ -33,13 +34,10 @@ from core.results import RELEASE
 ROOM = 0.06
 """Empty share of an axis beyond the data on either side."""
 
-
 HEIGHT = 480
-
 
 PLOT_SIZES = ((600.0, 400.0), (1000.0, 400.0))
 """Pixels of the plot in a narrow and in a wide window."""
-
 
 MAX_NAMED = 9
 """Above this many points only the front, the original and the best carry their names."""
@@ -63,7 +61,7 @@ def tradeoff(
     table = compute_tradeoff(results, attack_metric, utility_metric, attack, threat)
     if table.empty:
         message = "No release has both numbers yet."
-        return Chart(make_empty_figure(message, theme), table, "")
+        return make_empty_chart(message, theme, table)
     ink = INKS[theme]
     everything = list_releases(results)
     colors, symbols = release_color(everything), release_symbol(everything)
@@ -72,18 +70,20 @@ def tradeoff(
         admissible = compute_admissible(table, max_risk)
     best = None if max_risk is None else find_best_release(table, max_risk, utility_metric, refused)
     figure = go.Figure()
-    _add_front(figure, table, ink.muted)
-    has_data_independent = add_data_independent_lines(figure, table, ink.muted)
-    for index, row in enumerate(table.itertuples()):
-        _add_point(
-            figure,
-            row,
-            colors[row.release],
-            symbols[row.release],
-            bool(admissible[index]),
-            row.release == best,
-            ink.text,
-        )
+    front = table[table.is_pareto].sort_values("risk")
+    add_line(figure, front.risk, front.utility, ink.muted, 1.5, name="Pareto front")
+    points = {row.release: (row.risk, row.utility) for row in table.itertuples()}
+    known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
+    pairs = pair_data_independent(known)
+    for pair in pairs.items():
+        x, y = np.array([points[release] for release in pair]).T
+        add_line(figure, x, y, ink.muted, 1, "dash", name="data-independent baseline")
+    for is_open, row in zip(~admissible, table.itertuples(), strict=True):
+        symbol = symbols[row.release] + "-open" * bool(is_open)
+        edge = {"width": 2, "color": ink.text if row.release == best else colors[row.release]}
+        size = 15 if row.release == best else 11
+        marker = {"color": colors[row.release], "symbol": symbol, "size": size, "line": edge}
+        _add_point(figure, row, marker)
     lines = [(max_risk, "dash", "limit"), (chance_level(attack_metric), "dot", "chance")]
     for x, dash, name in lines:
         if x is not None:
@@ -117,7 +117,7 @@ def tradeoff(
     note = f"{repeats} Line: Pareto front. Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
         note += " Hollow: above the accepted risk."
-    if has_data_independent:
+    if pairs:
         note += " Dashes join a synthesis to its data-independent baseline."
     if table.is_inverted.any():
         note += f" {MARK} clearly below one half: counted inverted, as far above it."
@@ -139,42 +139,17 @@ def _describe_limit(
     )
 
 
-def _add_front(figure: go.Figure, table: pd.DataFrame, color: str) -> None:
-    front = table[table.is_pareto].sort_values("risk")
-    figure.add_scatter(
-        x=front.risk.to_numpy(),
-        y=front.utility.to_numpy(),
-        mode="lines",
-        name="Pareto front",
-        line={"color": color, "width": 1.5},
-        hoverinfo="skip",
-    )
-
-
-def _add_point(
-    figure: go.Figure,
-    row: Any,
-    color: str,
-    symbol: str,
-    is_admissible: bool,
-    is_best: bool,
-    ink: str,
-) -> None:
-    risk = format_strength(row.risk, row.risk_low, row.risk_high, row.is_inverted)
+def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
+    risk = format_interval(row.risk, row.risk_low, row.risk_high) + INVERTED * row.is_inverted
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
-    title = escape_text(row.title)
+    title, color = escape_text(row.title), marker["color"]
     figure.add_scatter(
         x=[row.risk],
         y=[row.utility],
         name=title,
         mode="markers",
         cliponaxis=False,
-        marker={
-            "color": color,
-            "symbol": symbol if is_admissible else f"{symbol}-open",
-            "size": 15 if is_best else 11,
-            "line": {"width": 2, "color": ink if is_best else color},
-        },
+        marker=marker,
         error_x=error_bars(row.risk, row.risk_low, row.risk_high, color=color),
         error_y=error_bars(row.utility, row.utility_low, row.utility_high, color=color),
         customdata=[row.release],

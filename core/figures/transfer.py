@@ -7,14 +7,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.audit.scenarios import Threat
-from core.figures.chart import Chart
-from core.figures.theme import INKS, format_releases, make_empty_figure, style_figure
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, format_releases, style_figure
 from core.findings.inverted_scores import MARK
-from core.findings.labels import chance_level, metric_title, short_titles
-from core.findings.numbers import format_interval
+from core.findings.labels import THREAT_WORDS, chance_level, metric_title, short_titles
+from core.findings.numbers import format_row
 from core.findings.palette import Theme, escape_text, ink_on, risk_color, risk_colorscale
-from core.findings.tables import UNITS, attack_rows, describe_sample, select_results
-from core.findings.transfer import compute_transfer
+from core.findings.tables import attack_rows, describe_sample, select_results
+from core.findings.tradeoff import compute_transfer
 
 MAX_UPRIGHT = 6
 """So many releases have their names on lines below each other; more are written aslant."""
@@ -32,7 +32,7 @@ def transfer_matrix(
     """
     table = compute_transfer(results, metric, threat)
     if table.empty:
-        return Chart(make_empty_figure("No finished attack yet.", theme), table, "")
+        return make_empty_chart("No finished attack yet.", theme, table)
     releases = [c for c in table.columns if c not in ("attack", "title")]
     values = table[releases].to_numpy(float)
     strengths = compute_transfer(results, metric, threat, "strength")[releases].to_numpy(float)
@@ -80,8 +80,7 @@ def transfer_matrix(
         side="top", showgrid=False, tickangle=-35 if is_long else 0, tickfont={"color": ink.text}
     )
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
-    unit = UNITS[threat] if threat else "case"
-    note = describe_sample(attack_rows(results, metric, threat), unit)
+    note = describe_sample(attack_rows(results, metric, threat), THREAT_WORDS[threat or ""].unit)
     note = note.replace("; bars and whiskers show 95 % intervals.", ".")
     if (strengths > values).any():
         note += f" {MARK} clearly below one half: coloured by its strength inverted."
@@ -93,10 +92,7 @@ def _transfer_hover(
 ) -> list[list[str]]:
     rows = select_results(results, metric).set_index(["method", "release"])
     rows = rows[~rows.index.duplicated()]
-    texts = {
-        key: format_interval(r.value, r.low, r.high)
-        for key, r in zip(rows.index, rows.itertuples(), strict=True)
-    }
+    texts = {key: format_row(r) for key, r in zip(rows.index, rows.itertuples(), strict=True)}
     return [
         [texts.get((attack, release), "no value") for release in releases]
         for attack in table.attack

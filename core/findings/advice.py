@@ -1,6 +1,6 @@
 """Advice on one node in words and tables: what to hide, what it brings, what it costs.
 
-The sentences are Markdown; names of nodes stand in the tables only.
+Names of nodes stand in the tables only.
 """
 
 from __future__ import annotations
@@ -43,19 +43,16 @@ def describe_advice_cost(advice: Advice) -> str:
     count = len(advice.links)
     if not count:
         return ""
+    share = count / max(advice.num_links, 1)
+    shown = format_percent(share) if share >= 0.001 else "less than 0.1 %"
     text = (
-        f"It costs {count} of {advice.num_links:,} links "
-        f"({_show_share(count / max(advice.num_links, 1))}), "
-        f"{advice.num_own} of them among its own {advice.degree:,}"
+        f"It costs {count} of {advice.num_links:,} links ({shown}), {advice.num_own} of them "
+        f"among its own {advice.degree:,}"
     )
     change = advice.estimate_utility_change()
     if change is None:
         return f"{text}."
     return f"{text}; {metric_title(advice.utility_metric)} changes by {format_estimate(change)}."
-
-
-def _show_share(share: float) -> str:
-    return format_percent(share) if share >= 0.001 else "less than 0.1 %"
 
 
 def compute_advice_steps(advice: Advice) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Results → one sentence in plain words that cites its numbers: what each page says first.
 
-The sentences are Markdown. They hold titles of methods and measures and numbers, no user data.
+They hold titles of methods and measures and numbers, no user data.
 """
 
 from __future__ import annotations
@@ -10,26 +10,36 @@ from typing import Any
 
 import pandas as pd
 
-from core.audit.scenarios import THREAT_TITLES, Threat
+from core.audit.scenarios import Threat
 from core.audit.states import State
 from core.findings.attackers import compute_bound, compute_exposed, pick_worst
 from core.findings.beat_baseline import compare_with_baseline, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import (
-    TURNABLE,
+    INVERTIBLE,
     describe_inverted,
     describe_strength,
     format_strength,
     invert_scores,
 )
-from core.findings.labels import is_data_independent, method_title, metric_title, release_title
-from core.findings.numbers import format_estimate, format_interval, format_number, format_percent
+from core.findings.labels import (
+    THREAT_WORDS,
+    is_data_independent,
+    method_title,
+    metric_title,
+    release_title,
+)
+from core.findings.numbers import (
+    format_estimate,
+    format_interval,
+    format_number,
+    format_percent,
+    format_row,
+)
 from core.findings.people import list_secrets, select_secret
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
-    list_metrics,
-    list_releases,
     main_metric,
     select_results,
 )
@@ -45,19 +55,13 @@ from core.results import RELEASE
 FEW_ALARMS = "tpr_at_fpr_0.01"
 """Told before the headline: of equal AUC one attack can find ten times what another does."""
 
-AIMS: dict[Threat, str] = {
-    "link": "find withheld links",
-    "attribute": "infer the private attribute",
-    "identity": "find people by their links",
-}
-
 
 def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
     """Does the best attack beat the best baseline attacker, at a low FPR and over all."""
     found = compare_with_baseline(results, threat, release)
     if not found:
-        return f"No attack that could {AIMS[threat]} has finished yet."
-    return describe_comparisons(found, AIMS[threat])
+        return f"No attack that could {THREAT_WORDS[threat].aim} has finished yet."
+    return describe_comparisons(found, THREAT_WORDS[threat].aim)
 
 
 def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
@@ -68,7 +72,7 @@ def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
     best = rows.loc[rows.value.idxmax()]
     return (
         "Of the 100 pairs that the attacker would name first, among all that are not linked, a "
-        f"share of {_interval(best)} are withheld links with {method_title(best.method)}."
+        f"share of {format_row(best)} are withheld links with {method_title(best.method)}."
     )
 
 
@@ -81,10 +85,10 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
             continue
         worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
         text = _describe_lowest(worst.set_index("release"))
-        first = f"The strongest attempt to {AIMS[threat]}"
+        first = f"The strongest attempt to {THREAT_WORDS[threat].aim}"
         if text:
             told += [f"{'By the whole ranking, the strongest' if told else first} {text}"]
-        if text and metric in TURNABLE:
+        if text and metric in INVERTIBLE:
             told += [describe_inverted(worst)]
     return " ".join(filter(None, told))
 
@@ -108,9 +112,9 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
         return ""
     best_id, before = defended.value.idxmin(), worst.loc[ORIGINAL]
     best = defended.loc[best_id]
-    change = f"does not lower it ({_strength(best)})"
+    change = f"does not lower it ({format_strength(best)})"
     if best.value < before.value:
-        change = f"brings it to {_strength(best)} (by {method_title(best.method)})"
+        change = f"brings it to {format_strength(best)} (by {method_title(best.method)})"
         paired = compare_rows(before, best)
         if paired is not None:
             change += (
@@ -118,7 +122,7 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
             )
         if not is_clear(best, before):
             change += ", which is within the noise" + (" of both" if paired is None else "")
-    said = describe_strength(before.metric, _strength(before))
+    said = describe_strength(before.metric, format_strength(before))
     return f"{said} on the original; {release_title(str(best_id))} {change}."
 
 
@@ -134,9 +138,10 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
     for row in table[table.release == first].itertuples():
         text = (
             f"On the {release_title(first).lower()}, {row.exposed:,} of {row.n:,} people "
-            f"({format_percent(row.share)}) are exposed to attacks on {_format_secret(row)}: "
-            f"{row.attacks} ({row.how}) gains more than {limit:g} over the base rate on "
-            f"{'them' if row.exposed else 'nobody'}, and {_gain(row)} on average"
+            f"({format_percent(row.share)}) are exposed to attacks on "
+            f"{THREAT_WORDS[row.threat].exposed_on}: {row.attacks} ({row.how}) gains more than "
+            f"{limit:g} over the base rate on {'them' if row.exposed else 'nobody'}, and "
+            f"{_gain(row)} on average"
         )
         same = (table.release == best) & (table.threat == row.threat)
         other = table[same & (table.target == row.target)]
@@ -164,9 +169,10 @@ def answer_bound(
     guessing attackers reach."""
     rows = nodes[nodes.release == release]
     return " ".join(
-        f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on {_format_secret(row)}: so "
-        f"many by whichever attack happens to be right on each person, which is known only "
-        f"afterwards. If every attack only guessed, it would be {format_percent(row.noise)}."
+        f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on "
+        f"{THREAT_WORDS[row.threat].exposed_on}: so many by whichever attack happens to be right "
+        "on each person, which is known only afterwards. If every attack only guessed, it would "
+        f"be {format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
     )
 
@@ -175,11 +181,6 @@ def list_bounds(nodes: pd.DataFrame) -> list[str]:
     """`answer_bound` of each secret apart, in the order of `list_risks`."""
     told = [answer_bound(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
     return told or [answer_bound(nodes)]
-
-
-def _format_secret(row: Any) -> str:
-    name = dict(THREAT_TITLES).get(row.threat, "a secret")
-    return f"the {name}" if row.threat in ("attribute", "identity") else name
 
 
 def _gain(row: Any) -> str:
@@ -191,30 +192,6 @@ def answer_inverted(results: pd.DataFrame, releases: Sequence[str]) -> str:
     """Which attacks are clearly wrong on these releases, and that this is no protection."""
     rows = attack_rows(results, "auc")
     return describe_inverted(invert_scores(rows[rows.release.isin(list(releases))]))
-
-
-def answer_homophily(results: pd.DataFrame) -> str:
-    """Which channel gives the private attribute away on the original."""
-    parts = []
-    names = {"proximity": "neighbours", "role": "role peers"}
-    for key, who in names.items():
-        rows = select_results(results, f"ghratio_{key}_gap", [ORIGINAL])
-        if not rows.empty:
-            parts.append((rows.iloc[0], who))
-    if not parts:
-        return ""
-    strongest, who = max(parts, key=lambda part: part[0].value)
-    rest = [f"for {w} it is {_interval(row)}" for row, w in parts if w != who]
-    leaks = pd.notna(strongest.low) and strongest.low > 0
-    others = [row for row, w in parts if w != who]
-    most = " most" if all(is_clear(strongest, row) for row in others) else ""
-    excess = f"the share of them with one's own value is {_interval(strongest)} above chance"
-    head = (
-        f"People's {who} give them away{most}: {excess}"
-        if leaks and strongest.value > 0
-        else f"That structure gives anything away is not clear; by {who} {excess}"
-    )
-    return "; ".join([head, *rest]) + "."
 
 
 def answer_mechanisms(results: pd.DataFrame) -> list[str]:
@@ -232,24 +209,23 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
             continue
         gap = gaps.loc[ORIGINAL]
         is_blind = pd.isna(gap.low) or gap.low <= 0 <= gap.high
-        verdict = (
-            "no more than chance gives"
-            if pd.notna(gap.low) and is_blind
-            else "how far from chance, a single repeat cannot tell"
-            if is_blind
-            else f"{_interval(gap)} more than chance"
-            if gap.value > 0
-            else f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
-        )
+        if pd.isna(gap.low):
+            verdict = "how far from chance, a single repeat cannot tell"
+        elif is_blind:
+            verdict = "no more than chance gives"
+        elif gap.value > 0:
+            verdict = f"{format_row(gap)} more than chance"
+        else:
+            verdict = f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
         text = (
-            f"{title}. On the original, a share of {_interval(ratios.loc[ORIGINAL])} {who} "
+            f"{title}. On the original, a share of {format_row(ratios.loc[ORIGINAL])} {who} "
             f"have the node's own value: {verdict}"
         )
         others = gaps.drop(index=ORIGINAL)
         if len(others) and not is_blind:
             best = others.value.abs().idxmin()
             text += (
-                f"; with {release_title(str(best))} the difference is {_interval(gaps.loc[best])}"
+                f"; with {release_title(str(best))} the difference is {format_row(gaps.loc[best])}"
             )
         sentences.append(text + ".")
     return sentences
@@ -270,42 +246,36 @@ def answer_tradeoff(
     if table.empty:
         return "No release has both numbers yet."
     refused = refused or {}
+    rows = table.set_index("release", drop=False)
     best_id = find_best_release(table, limit, utility, refused)
     admissible = set(table.release[compute_admissible(table, limit)])
-    barred = [release for release in table.release if release in admissible & set(refused)]
-    if best_id is None and admissible:
-        others = f" {_bar(barred, refused)}" if barred else " Only the original is: add a defense."
-        return (
-            f"{len(admissible)} of {len(table)} releases keep {metric_title(risk)} at or below "
-            f"{format_number(limit)}, interval included, but none of them can be recommended."
-            f"{others}"
-        )
+    barred = _bar([r for r in table.release if r in admissible and r in refused], refused)
+    within = f"{metric_title(risk)} at or below {format_number(limit)}, interval included"
+    if not admissible:
+        lowest = rows.loc[rows.risk.idxmin()]
+        value = format_interval(lowest.risk, lowest.risk_low, lowest.risk_high)
+        return f"No release keeps {within}; the lowest is {value} on {lowest.title}."
+    keep = f"{len(admissible)} of {len(table)} releases keep {within}"
     if best_id is None:
-        lowest = table.loc[table.risk.idxmin()]
-        return (
-            f"No release keeps {metric_title(risk)} at or below {format_number(limit)}, interval "
-            f"included; the lowest is {_risk(lowest)} on {release_title(lowest.release)}."
-        )
-    best = table[table.release == best_id].iloc[0]
-    inverted = " (that attack is clearly wrong, and counts inverted)" * bool(best.is_inverted)
-    useful = format_interval(best.utility, best.utility_low, best.utility_high)
-    passing = {r for r in admissible if r not in refused and not is_data_independent(r)}
-    tied = list_equally_useful(table, best_id, passing - {ORIGINAL})
+        others = barred or "Only the original is: add a defense."
+        return f"{keep}, but none of them can be recommended. {others}"
+    passing = {r for r in admissible - {ORIGINAL} - set(refused) if not is_data_independent(r)}
+    tied = list_equally_useful(table, best_id, passing)
     rank = "as useful as any within noise" if tied else "the most useful"
-    original = table[table.release == ORIGINAL]
-    beside = ""
-    if len(original):
-        row = original.iloc[0]
-        known = format_interval(row.utility, row.utility_low, row.utility_high)
-        beside = f" (the original: {known})"
-    if len(passing - {ORIGINAL}) == 1:
+    if len(passing) == 1:
         rank = "the only one to recommend"
+    best, useful = rows.loc[best_id], rows.apply(_format_utility, axis=1)
+    beside = f" (the original: {useful[ORIGINAL]})" if ORIGINAL in rows.index else ""
+    value = format_interval(best.risk, best.risk_low, best.risk_high)
+    inverted = " (that attack is clearly wrong, and counts inverted)" * bool(best.is_inverted)
     return (
-        f"{len(admissible)} of {len(table)} releases keep "
-        f"{metric_title(risk)} at or below {format_number(limit)}, interval included. Of these, "
-        f"{release_title(best_id)} is {rank}: {metric_title(utility)} {useful}{beside} at a "
-        f"risk of {_risk(best)}{inverted}. {_bar(barred, refused)}"
+        f"{keep}. Of these, {best.title} is {rank}: {metric_title(utility)} {useful[best_id]}"
+        f"{beside} at a risk of {value}{inverted}. {barred}"
     ).strip()
+
+
+def _format_utility(row: pd.Series) -> str:
+    return format_interval(row.utility, row.utility_low, row.utility_high)
 
 
 def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
@@ -317,31 +287,8 @@ def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
     return f"Not to be published, by all threats together: {'; '.join(parts + more)}."
 
 
-def find_best_defense(results: pd.DataFrame) -> str | None:
-    """The release with the lowest worst case in the first threat; None without defenses."""
-    releases = [r for r in list_releases(results) if r != ORIGINAL and not is_data_independent(r)]
-    metrics = list_metrics(results, "attack")
-    if not releases or not metrics:
-        return releases[0] if releases else None
-    worst = compute_worst_attacks(results, metrics[0])
-    worst = worst[worst.release.isin(releases)]
-    return str(worst.loc[worst.value.idxmin()].release) if len(worst) else releases[0]
-
-
 def find_least_exposing(headline: pd.DataFrame) -> str | None:
     """The defended release on which headline attackers gain least, of `pick_worst`."""
     means = headline.groupby("release", observed=True).advantage.mean()
     means = means[[r != ORIGINAL and not is_data_independent(str(r)) for r in means.index]]
     return None if means.empty else str(means.idxmin())
-
-
-def _interval(row: pd.Series) -> str:
-    return format_interval(row.value, row.low, row.high)
-
-
-def _strength(row: pd.Series) -> str:
-    return format_strength(row.value, row.low, row.high, row.is_inverted)
-
-
-def _risk(row: pd.Series) -> str:
-    return format_interval(row.risk, row.risk_low, row.risk_high)

@@ -92,24 +92,11 @@ def _find_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
-    """(release, attack) → numbers of the rows in which a risk is told, both in the table's order.
-
-    Texts are compared once a table: of a million people there are many rows.
-    """
-    is_told = (nodes.risk.notna() & nodes.advantage.notna()).to_numpy()
-    releases, release_names = pd.factorize(nodes.release)
-    attacks, attack_names = pd.factorize(nodes.attack)
-    pairs = (releases * max(len(attack_names), 1) + attacks)[is_told]
-    codes, distinct = pd.factorize(pairs)
-    if not len(distinct):
-        return {}
-    order = np.flatnonzero(is_told)[np.argsort(codes, kind="stable")]
-    parts = np.split(order, np.cumsum(np.bincount(codes, minlength=len(distinct)))[:-1])
-    keys = (divmod(int(pair), len(attack_names)) for pair in distinct)
-    return {
-        (str(release_names[r]), str(attack_names[a])): part
-        for (r, a), part in zip(keys, parts, strict=True)
-    }
+    """(release, attack) → numbers of the rows that tell a risk, both in the table's order."""
+    told = np.flatnonzero(nodes.risk.notna() & nodes.advantage.notna())
+    names = nodes[["release", "attack"]].iloc[told]
+    parts = names.groupby(["release", "attack"], sort=False, observed=True).indices
+    return {pair: told[part] for pair, part in sorted(parts.items(), key=lambda p: p[1][0])}
 
 
 def _list_secrets(

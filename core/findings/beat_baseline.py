@@ -6,6 +6,7 @@ Two attacks of equal AUC can differ tenfold in what they find while hardly ever 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,7 +22,7 @@ from core.findings.inverted_scores import (
     invert_scores,
 )
 from core.findings.labels import attack_threat, method_title, metric_title
-from core.findings.numbers import format_estimate, format_interval
+from core.findings.numbers import format_estimate, format_row
 from core.findings.tables import attack_rows, main_metric
 from core.release import ORIGINAL
 
@@ -31,10 +32,10 @@ LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
 
 @dataclass(frozen=True)
 class Comparison:
-    """The best real attack against the best baseline attacker by one metric; rows of `turn_round`.
+    """The best real attack against the best baseline attacker by one metric, as rows.
 
-    null    None where no baseline attacker was run
-    second  the next real attack; None where there is one alone
+    baseline  None where no baseline attacker was run
+    second    the next real attack; None where there is one alone
     """
 
     metric: str
@@ -56,16 +57,18 @@ class Comparison:
 
 
 def compare_with_baseline(
-    results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
+    results: pd.DataFrame,
+    threat: Threat,
+    release: str = ORIGINAL,
+    metrics: Sequence[str | None] = (),
 ) -> list[Comparison]:
-    """One comparison a metric that was computed: low FPR first, the headline last.
+    """One comparison a metric that was computed: by default low FPR first, the headline last.
 
     Of several secrets, or of attackers who have more of the other columns, each is compared with
     the baseline attackers of its own kind, and the one furthest ahead of them is taken.
     """
     found = []
-    headline = main_metric(results, threat)
-    for metric in dict.fromkeys((*LOW_METRICS, headline)):
+    for metric in dict.fromkeys(metrics or (*LOW_METRICS, main_metric(results, threat))):
         if metric is None:
             continue
         rows = attack_rows(results, metric, threat)
@@ -74,7 +77,9 @@ def compare_with_baseline(
         own = [_compare(metric, part) for _, part in rows.groupby(key_inputs, sort=False)]
         known = [comparison for comparison in own if comparison is not None]
         if known:
-            found.append(max(known, key=_rank))
+            compared = [c for c in known if c.baseline is not None]
+            best = max(compared, key=lambda c: c.gap, default=None)
+            found.append(best or max(known, key=lambda c: float(c.best.value)))
     return found
 
 
@@ -87,13 +92,6 @@ def _compare(metric: str, rows: pd.DataFrame) -> Comparison | None:
     rest = real.drop(index=first)
     second = None if rest.empty else rest.loc[rest.value.idxmax()]
     return Comparison(metric, real.loc[first], baseline, second)
-
-
-def _rank(found: Comparison) -> tuple[bool, float]:
-    """Those with a baseline attacker first, by how far they are ahead of it."""
-    return found.baseline is not None, float(
-        found.best.value if found.baseline is None else found.gap
-    )
 
 
 @lru_cache(maxsize=1024)
@@ -115,8 +113,8 @@ def describe_comparisons(found: list[Comparison], aim: str) -> str:
         return f"{_start(headline, aim)}. No baseline attacker was run to compare it with."
     if clear is None:
         first = f"{_start(headline, aim)}{_explain_gap(headline)}"
-        others = [metric_title(c.metric) for c in found[:-1]]
-        return f"{first}{_deny(others)}" if others else first
+        others = " nor by ".join(f"“{metric_title(c.metric)}”" for c in found[:-1])
+        return f"{first} Nor is it clearly above by {others}." if others else first
     if clear is headline:
         return f"{_start(headline, aim)}{_explain_gap(headline)}"
     text = f"{_start(clear, aim)}{_explain_gap(clear)}"
@@ -137,14 +135,14 @@ def _value(found: Comparison) -> str:
     row = found.best
     if row.is_inverted:
         return f"reaches {explain_inverted(row)}"
-    return describe_strength(found.metric, format_interval(row.value, row.low, row.high))
+    return describe_strength(found.metric, format_row(row))
 
 
 def _explain_gap(found: Comparison) -> str:
     baseline = found.baseline
     if baseline is None:
         return "."
-    strength = format_strength(baseline.value, baseline.low, baseline.high, baseline.is_inverted)
+    strength = format_strength(baseline)
     other = f"the best baseline attacker, {method_title(baseline.method)} ({strength})"
     if found.gap <= 0:
         return f". By that it did not beat {other}."
@@ -152,8 +150,3 @@ def _explain_gap(found: Comparison) -> str:
         gap = format_estimate(estimate_difference(baseline, found.best))
         return f", {gap} above {other}."
     return f", above {other} by no more than the noise of both."
-
-
-def _deny(metrics: list[str]) -> str:
-    names = " nor by ".join(f"“{name}”" for name in metrics)
-    return f" Nor is it clearly above by {names}."

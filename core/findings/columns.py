@@ -1,13 +1,17 @@
-"""What leaks, the links or the columns: every release beside the one without columns."""
+"""What leaks, the links or the columns: every release beside the one without columns, and the
+published columns that alone tell a private one."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from core.audit.scenarios import Threat
+from core.audit.view import AuditView
+from core.data.warnings import find_telling_columns
 from core.findings.differences import is_clear
 from core.findings.labels import defense_key, is_data_independent, metric_title, release_title
-from core.findings.numbers import format_interval
+from core.findings.leaving import compute_leaving, list_columns
+from core.findings.numbers import format_row
 from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
 
@@ -31,7 +35,7 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
     defended = worst[keep]
     best = None if defended.empty else defended.loc[defended.value.idxmin()]
     named = f"{metric_title(metric)} of the worst case"
-    falls = f"{named} from {_interval(before)} to {_interval(bare)}"
+    falls = f"{named} from {format_row(before)} to {format_row(bare)}"
     if bare.value < before.value and is_clear(bare, before):
         if best is None:
             return f"Withholding the columns alone lowers {falls}. No defense of links was run."
@@ -39,16 +43,33 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
         if bare.value < best.value and is_clear(bare, best):
             return (
                 f"Columns, not links, are the leak: withholding them lowers {falls}, while "
-                f"{other} reaches {_interval(best)}."
+                f"{other} reaches {format_row(best)}."
             )
-        return f"Withholding the columns alone lowers {falls}; {other} reaches {_interval(best)}."
+        return f"Withholding the columns alone lowers {falls}; {other} reaches {format_row(best)}."
     if best is not None and best.value < before.value and is_clear(best, before):
         return (
             f"Links, not columns, are the leak: without columns, {named} stays at "
-            f"{_interval(bare)}; with {release_title(str(best.name))} it is {_interval(best)}."
+            f"{format_row(bare)}; with {release_title(str(best.name))} it is {format_row(best)}."
         )
-    return f"Withholding the columns does not lower {named} beyond noise: {_interval(bare)}."
+    return f"Withholding the columns does not lower {named} beyond noise: {format_row(bare)}."
 
 
-def _interval(row: pd.Series) -> str:
-    return format_interval(row.value, row.low, row.high)
+def list_telling_columns(view: AuditView) -> list[str]:
+    """A warning for each column that leaves and alone tells a private one, with its remedy.
+
+    Names columns: user data, to be escaped where it is shown.
+    """
+    private = view.spec.threats.columns
+    if not private:
+        return []
+    before, after = compute_leaving(view.spec, view.load_graph())
+    others = after.with_columns([name for name in list_columns(after) if name not in private])
+    found = [
+        telling
+        for column in private
+        for telling in find_telling_columns(others, before.with_private(column).attribute(column))
+    ]
+    return [
+        f"Column “{t.column}” alone tells “{t.secret}”, whatever the links are: {t.remedy}."
+        for t in found
+    ]

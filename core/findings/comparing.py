@@ -4,67 +4,50 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.findings.evidence import Evidence
 from core.findings.facts import STATE_TITLES
-from core.findings.labels import release_title, short_titles
-from core.findings.numbers import format_interval, format_number
+from core.findings.labels import release_title
+from core.findings.numbers import format_interval, format_row
 from core.findings.verdict import Check, Verdict
 
-COLUMNS = (
-    "name",
-    "title",
-    "release",
-    "value",
-    "low",
-    "high",
-    "limit",
-    "state",
-    "attack",
-    "n",
-    "before",
-    "before_low",
-    "before_high",
-    "change",
-)
 MAX_CHANGES = 6
 
 
 def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.DataFrame:
-    """`COLUMNS`: a row a limit and release that was measured, limits in the policy's order.
+    """A row a limit and release that was measured, limits in the policy's order.
 
     state   met; exceeded; not proven
     before  the same limit on the same release in an earlier verdict; change: "higher" or "lower"
             where the two intervals do not meet, else ""
     """
     known = {} if earlier is None else _index(earlier)
+    now = _index(verdict)
+    order = [check.limit.name for release in verdict.releases for check in release.checks]
     rows = []
-    for name in dict.fromkeys(c.limit.name for r in verdict.releases for c in r.checks):
-        for release in verdict.releases:
-            check = next((c for c in release.checks if c.limit.name == name), None)
-            if check is None or check.evidence.value is None:
-                continue
-            old = known.get((release.release, name))
-            found, before = check.evidence, None if old is None else old.evidence
-            rows.append(
-                (
-                    name,
-                    check.limit.title,
-                    release.release,
-                    found.value,
-                    found.low,
-                    found.high,
-                    check.limit.limit,
-                    STATE_TITLES[check.state],
-                    found.attack,
-                    found.n,
-                    None if before is None else before.value,
-                    None if before is None else before.low,
-                    None if before is None else before.high,
-                    "" if old is None else format_change(check, old),
-                )
-            )
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    for (release, name), check in sorted(now.items(), key=lambda item: order.index(item[0][1])):
+        old = known.get((release, name))
+        found, before = check.evidence, Evidence() if old is None else old.evidence
+        rows.append(
+            {
+                "name": name,
+                "title": check.limit.title,
+                "release": release,
+                "value": found.value,
+                "low": found.low,
+                "high": found.high,
+                "limit": check.limit.limit,
+                "state": STATE_TITLES[check.state],
+                "attack": found.attack,
+                "n": found.n,
+                "before": before.value,
+                "before_low": before.low,
+                "before_high": before.high,
+                "change": "" if old is None else format_change(check, old),
+            }
+        )
+    table = pd.DataFrame(rows)
     numbers = ["value", "low", "high", "limit", "before", "before_low", "before_high"]
-    return table.astype(dict.fromkeys(numbers, float))
+    return table if table.empty else table.astype(dict.fromkeys(numbers, float))
 
 
 def format_change(now: Check, before: Check) -> str:
@@ -82,7 +65,7 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
 
     earlier  how that audit is called, such as "the audit of 3 March 2026"
     """
-    both = table[table.before.notna()]
+    both = table if table.empty else table[table.before.notna()]
     if both.empty:
         return f"Nothing here was measured in {earlier}."
     changed = both[both.change != ""]
@@ -93,7 +76,7 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
         )
     told = [
         f"{row.title} on {release_title(row.release)} is {row.change}, "
-        f"{format_interval(row.value, row.low, row.high)} after "
+        f"{format_row(row)} after "
         f"{format_interval(row.before, row.before_low, row.before_high)}"
         for row in changed.head(MAX_CHANGES).itertuples()
     ]
@@ -101,20 +84,8 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
     return f"Since {earlier}: " + "; ".join(told) + (f"; {more} more" if more > 0 else "") + "."
 
 
-def tabulate_comparison(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a limit, a column a release: value with interval, and whether it is kept."""
-    texts = [
-        f"{format_interval(row.value, row.low, row.high)} {row.state}" for row in table.itertuples()
-    ]
-    heads = [f"{row.title} (at most {format_number(row.limit)})" for row in table.itertuples()]
-    names = short_titles(table.release)
-    wide = pd.DataFrame(
-        {"Limit": heads, "release": table.release.map(names), "text": texts}
-    ).pivot_table(index="Limit", columns="release", values="text", aggfunc="first", sort=False)
-    return wide.rename_axis(None, axis=1).fillna("not measured").reset_index()
-
-
 def _index(verdict: Verdict) -> dict[tuple[str, str], Check]:
+    """(release, name of the limit) → the check, where something was measured."""
     return {
         (release.release, check.limit.name): check
         for release in verdict.releases

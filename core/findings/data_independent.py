@@ -8,14 +8,11 @@ from typing import Any
 import pandas as pd
 
 from core.findings.labels import is_higher_useful, metric_title, release_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_number, format_row
 from core.findings.tables import list_metrics, select_results
 from core.results import RELEASE
 
 MAX_MEASURES = 4
-
-
-COLUMNS = ["release", "metric", "value", "independent", "gain", "verdict"]
 
 
 def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, str]) -> pd.DataFrame:
@@ -27,29 +24,24 @@ def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, st
     them.
     """
     rows = []
-    for metric in list_metrics(results, "release")[:MAX_MEASURES]:
-        found = {
-            row.release: row for row in select_results(results, metric, method=RELEASE).itertuples()
-        }
-        sign = 1.0 if is_higher_useful(metric) else -1.0
-        for release, independent in pairs.items():
-            if release in found and independent in found:
-                mine, other = found[release], found[independent]
+    metrics = list_metrics(results, "release")[:MAX_MEASURES]
+    tables = {m: select_results(results, m, method=RELEASE).set_index("release") for m in metrics}
+    for release, independent in pairs.items():
+        for metric, table in tables.items():
+            if {release, independent} <= set(table.index):
+                mine, other = table.loc[release], table.loc[independent]
+                sign = 1.0 if is_higher_useful(metric) else -1.0
                 rows.append(
-                    (
-                        release,
-                        metric,
-                        format_interval(mine.value, mine.low, mine.high),
-                        format_interval(other.value, other.low, other.high),
-                        sign * (mine.value - other.value),
-                        _judge(mine, other, sign),
-                    )
+                    {
+                        "release": release,
+                        "metric": metric,
+                        "value": format_row(mine),
+                        "independent": format_row(other),
+                        "gain": sign * (mine.value - other.value),
+                        "verdict": _judge(mine, other, sign),
+                    }
                 )
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    order = {release: index for index, release in enumerate(pairs)}
-    return table.sort_values("release", key=lambda r: r.map(order), kind="stable").reset_index(
-        drop=True
-    )
+    return pd.DataFrame(rows)
 
 
 def show_data_independent_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -69,7 +61,9 @@ def show_data_independent_table(table: pd.DataFrame) -> pd.DataFrame:
 
 def answer_data_independent(table: pd.DataFrame) -> list[str]:
     """A sentence for each synthesis: does it do anything that no data would not do as well."""
-    sentences = []
+    sentences: list[str] = []
+    if table.empty:
+        return sentences
     for release, rows in table.groupby("release", sort=False):
         title = release_title(str(release))
         better = rows[rows.verdict == "from the data"]

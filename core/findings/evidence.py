@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from core.audit.scenarios import THREAT_TITLES, list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import State
-from core.audit.view import AuditView, ReleaseSummary
+from core.audit.view import AuditView
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import attack_threat, method_title
 from core.findings.policy import Limit, Policy
@@ -78,7 +78,7 @@ def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Eviden
         rows = rows[rows.attack.isin(limit.methods)]
     if rows.empty:
         return Evidence()
-    worst = {}
+    found = []
     for attack, own in rows.groupby("attack", sort=False, observed=True):
         hits = own.advantage > ADVANTAGE_LIMIT
         parts = [hits]
@@ -86,31 +86,23 @@ def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Eviden
             classes = hits.groupby((own.risk - own.advantage).round(6))
             parts = [part for _, part in classes if len(part) >= MIN_CLASS] or parts
         part = max(parts, key=lambda part: float(part.mean()))
-        worst[str(attack)] = int(part.sum()), len(part)
-    counts = pd.DataFrame.from_dict(worst, orient="index", columns=["sum", "size"])
-    ends = [wilson_interval(int(c.sum), int(c.size)) for c in counts.itertuples()]
-    shares = (counts["sum"] / counts["size"]).to_numpy(float)
-    best = int(shares.argmax())
-    high = float(max(end for _, end in ends))
-    attack, n = str(counts.index[best]), int(counts["size"].iloc[best])
-    low, own = map(float, ends[best])
-    return Evidence(float(shares[best]), low, high, attack, n, own)
+        low, high = wilson_interval(int(part.sum()), len(part))
+        share = float(part.mean())
+        found.append(Evidence(share, float(low), float(high), str(attack), len(part), float(high)))
+    worst = max(found, key=lambda evidence: evidence.value or 0.0)
+    return replace(worst, high=max(evidence.high or 0.0 for evidence in found))
 
 
 def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence:
     name, _, unit = metric.partition("_")
     if name == "epsilon" and unit:
-        summary = _find_summary(view, release)
+        summary = next((summary for summary in view.releases if summary.id == release), None)
         if summary is None or summary.guarantee.unit != unit:
             return Evidence()
         spent = summary.guarantee.epsilon_received
         return Evidence() if spent is None else Evidence(spent, spent, spent)
     estimate = view.estimate(release, RELEASE, metric)
     return Evidence(estimate.value, estimate.low, estimate.high, RELEASE, estimate.n)
-
-
-def _find_summary(view: AuditView, release: str) -> ReleaseSummary | None:
-    return next((summary for summary in view.releases if summary.id == release), None)
 
 
 def find_not_made(view: AuditView) -> dict[str, str]:

@@ -13,17 +13,11 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.findings.differences import estimate_difference
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_number, format_row
 from core.measures.metrics import METRICS
 from core.results import Estimate
 
 LimitState = Literal["met", "not_proven", "exceeded", "not_tested"]
-STATE_MARKS: dict[LimitState, str] = {
-    "met": "✓",
-    "not_proven": "!",
-    "exceeded": "✗",
-    "not_tested": "–",
-}
 STATE_TITLES: dict[LimitState, str] = {
     "met": "met",
     "not_proven": "not proven",
@@ -78,7 +72,7 @@ class Figure:
 
     def format_exact(self) -> str:
         """ "0.36 [0.34, 0.38]"."""
-        return format_interval(self.value, self.low, self.high)
+        return format_row(self)
 
 
 @dataclass(frozen=True)
@@ -92,7 +86,7 @@ class Comparison:
 
 
 def build_figure(row: Any) -> Figure:
-    """The figure of a finished row of results (of `turn_round`, where attacks are compared)."""
+    """The figure of a finished row of results (of `invert_scores`, where attacks are compared)."""
     return Figure(
         metric=str(row.metric),
         release=str(row.release),

@@ -10,7 +10,7 @@ import pandas as pd
 from core.audit.view import AuditView
 from core.findings.attackers import compute_headline
 from core.findings.labels import release_title
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_interval, format_row
 from core.findings.tables import list_releases
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
@@ -75,20 +75,15 @@ def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
 
     rows = []
     for release, part in table.groupby("release", sort=False):
-        best = None
-        pairs = sum(len(g) * (len(g) - 1) // 2 for _, g in part.groupby("column"))
-        for column, groups in part.groupby("column", sort=False):
-            if len(groups) < 2:
-                continue
-            high, low = groups.loc[groups.value.idxmax()], groups.loc[groups.value.idxmin()]
-            error = np.hypot(high.high - high.value, low.high - low.value) / 1.96
-            half = float(norm.isf(0.025 / pairs)) * error
-            gap = high.value - low.value
-            row = (release, column, high.group, low.group, gap, gap - half, gap + half)
-            if best is None or gap > best[4]:
-                best = row
-        if best is not None:
-            rows.append(best)
+        columns = [groups for _, groups in part.groupby("column", sort=False) if len(groups) > 1]
+        if not columns:
+            continue
+        groups = max(columns, key=lambda g: g.value.max() - g.value.min())
+        high, low = groups.loc[groups.value.idxmax()], groups.loc[groups.value.idxmin()]
+        pairs = sum(len(g) * (len(g) - 1) // 2 for g in columns)
+        error = np.hypot(high.high - high.value, low.high - low.value) / 1.96
+        half, gap = float(norm.isf(0.025 / pairs)) * error, high.value - low.value
+        rows.append((release, high.column, high.group, low.group, gap, gap - half, gap + half))
     names = ["release", "column", "most", "least", "gap", "low", "high"]
     return pd.DataFrame(rows, columns=names)
 
@@ -96,7 +91,7 @@ def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
 def tabulate_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
     """`compute_group_advantage` for readers."""
     table = compute_group_advantage(nodes, groups)
-    gains = [format_interval(row.value, row.low, row.high) for row in table.itertuples()]
+    gains = [format_row(row) for row in table.itertuples()]
     return pd.DataFrame(
         {
             "Release": table.release.map(release_title),
@@ -117,16 +112,17 @@ def answer_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> str:
     if gaps.empty:
         return ""
     first = ORIGINAL if ORIGINAL in gaps.index else gaps.index[0]
-    row = gaps.loc[first]
+    row, where = gaps.loc[first], release_title(str(first)).lower()
     size = format_interval(row.gap, row.low, row.high)
     text = (
-        f"On the {release_title(str(first)).lower()}, by {row.column}, the attacker gains most "
-        f"on {row.most} and least on {row.least}: a gap of {size}"
-        if row.low > 0
-        else f"On the {release_title(str(first)).lower()}, no group is exposed more than another "
-        f"beyond chance: the largest gap, by {row.column} between {row.most} and {row.least}, is "
-        f"{size}"
+        f"On the {where}, no group is exposed more than another beyond chance: the largest gap, "
+        f"by {row.column} between {row.most} and {row.least}, is {size}"
     )
+    if row.low > 0:
+        text = (
+            f"On the {where}, by {row.column}, the attacker gains most on {row.most} and least on "
+            f"{row.least}: a gap of {size}"
+        )
     others = [
         f"{format_interval(other.gap, other.low, other.high)} with {release_title(str(release))} "
         f"(by {other.column})"

@@ -9,6 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
 from core.audit.view import ClaimRun
 from core.findings.numbers import format_number
 from core.registry import find_method
@@ -18,6 +22,9 @@ from core.results import Estimate
 MODERATE, WEAK, VOID = 1.0, 3.0, 6.0
 """ε above which a promise is called moderate (even odds become 73 %), weak (95 %) and next to
 nothing (99.8 %)."""
+
+POINTS = 201
+"""Of the curve that a claim allows."""
 
 TINY_SIGNAL = 1e-3
 """Gradient over noise below which a training cannot have learnt from the data."""
@@ -116,16 +123,15 @@ def explain_signal(facts: Mapping[str, Estimate]) -> str:
     text = f"In this audit the gradient of the data was {ratio:.0e} of the noise on it."
     if ratio < TINY_SIGNAL:
         text += (
-            " The release carries next to nothing of the data: compare it with its data-free "
-            "twin, and owe to the data only what exceeds that."
+            " The release carries next to nothing of the data: compare it with its "
+            "data-independent baseline; only what exceeds that came from the data."
         )
     return text
 
 
 def bound_chance(prior: float, epsilon: float) -> float:
     """Largest posterior probability that an ε-DP release leaves of a prior one in (0, 1)."""
-    odds = epsilon + math.log(prior) - math.log1p(-prior)
-    return 1.0 / (1.0 + math.exp(-odds)) if odds > -700 else 0.0
+    return float(expit(epsilon + logit(prior)))
 
 
 def explain_claim(run: ClaimRun) -> str:
@@ -153,6 +159,21 @@ def describe_outcome(run: ClaimRun) -> str:
             ),
         )
     )
+
+
+def compute_claim_region(epsilon: float, delta: float) -> pd.DataFrame:
+    """false, low, high: the rates of true accusations that (ε, δ)-DP allows at each rate of false
+    ones (Kairouz, Oh and Viswanath, ICML 2015, Theorem 2.1).
+
+    A rule and its opposite are both bound, so the region is
+    max(0, e^{−ε}(q − δ), 1 − e^ε (1 − q) − δ) ≤ p ≤ min(1, e^ε q + δ, 1 − e^{−ε}(1 − q − δ)).
+    """
+    grow, shrink = math.exp(min(epsilon, 700.0)), math.exp(-epsilon)
+    corner = min(1.0, (1 - delta) / (1 + grow))
+    q = np.unique(np.concatenate([np.linspace(0, 1, POINTS), [corner, 1 - corner]]))
+    high = np.minimum(np.minimum(1.0, grow * q + delta), 1 - shrink * (1 - q - delta))
+    low = np.maximum(np.maximum(0.0, shrink * (q - delta)), 1 - grow * (1 - q) - delta)
+    return pd.DataFrame({"false": q, "low": low, "high": np.minimum(high, 1.0)})
 
 
 def _judge(epsilon: float) -> str:

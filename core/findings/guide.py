@@ -182,15 +182,13 @@ def choose_defenses(
         advice = Advice(text, candidate.secrets, candidate.reason, seconds)
         found.append((candidate, advice))
 
-    def rank(item: tuple[Candidate, Advice]) -> tuple[int, int, int]:
-        fits = answers.recipient in item[0].recipients
-        return (
-            -int(fits),
+    found.sort(
+        key=lambda item: (
+            answers.recipient not in item[0].recipients,
             -len(secrets & set(item[0].secrets)),
             -len(uses & set(item[0].uses)),
         )
-
-    found.sort(key=rank)
+    )
     first = [
         next((f for f in found if f[0].is_learned and secret in f[0].secrets), None)
         for secret in answers.secrets
@@ -322,11 +320,6 @@ def describe_answers(answers: Answers) -> dict[str, str]:
         "legal_basis": answers.legal_basis,
     }
     return {key: text for key, text in said.items() if text}
-
-
-def find_preset(key: str) -> Preset:
-    """A preset by its key."""
-    return next(preset for preset in PRESETS if preset.key == key)
 
 
 def can_clear(preset: Preset, policy: Policy) -> bool:

@@ -27,23 +27,17 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
 
     nodes  `AuditView.nodes`. Empty where identity was not audited or the person has no links.
     """
-    risks = find_depth_risks(nodes[nodes.node == node], "release").T
-    if risks.empty or ORIGINAL not in risks.columns:
-        return []
+    known, others = _find_telling(nodes, node)
     links = f"these {num_links} links" if num_links != 1 else "this one link"
-    sentences = []
-    telling = None
-    for depth, risk in risks[ORIGINAL].dropna().items():
-        known = KNOWN[str(depth)].format(links=links)
-        sentences.append(f"{_describe(risk)} with {known}.")
-        if risk >= 1:
-            telling = str(depth)
-            break
-    if telling is None:
+    sentences = [
+        f"{f'One of {round(1 / risk):,}' if risk > 0 else 'No longer to be found'} with "
+        f"{KNOWN[str(depth)].format(links=links)}."
+        for depth, risk in known.items()
+    ]
+    if others is None:
         return sentences
     sentences[-1] = f"{sentences[-1][:-1]}: whoever knows them has found this person."
-    others = risks.loc[telling].drop(ORIGINAL).dropna()
-    hidden = others[others < 1].sort_values(kind="stable")
+    hidden = others[others < 1]
     if len(others) and hidden.empty:
         sentences.append("It is just as unique on every other release.")
     parts = [f"{release_title(str(r))} ({_shorten(risk)})" for r, risk in hidden.items()]
@@ -56,14 +50,22 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
 def list_hiding(nodes: pd.DataFrame, node: str) -> list[str]:
     """The releases on which a person who is unique on the original is so no more, by what gives
     the person away there; the one that hides best first."""
+    _, others = _find_telling(nodes, node)
+    return [] if others is None else [str(release) for release in others[others < 1].index]
+
+
+def _find_telling(nodes: pd.DataFrame, node: str) -> tuple[pd.Series, pd.Series | None]:
+    """The person's risks on the original up to the depth by which it is unique, and those by that
+    depth on each other release, the lowest first; None where it never is."""
     risks = find_depth_risks(nodes[nodes.node == node], "release").T
     if risks.empty or ORIGINAL not in risks.columns:
-        return []
-    telling = risks.index[risks[ORIGINAL] >= 1]
+        return pd.Series(dtype=float), None
+    known = risks[ORIGINAL].dropna()
+    telling = known.index[known >= 1]
     if telling.empty:
-        return []
+        return known, None
     others = risks.loc[telling[0]].drop(ORIGINAL).dropna()
-    return [str(release) for release in others[others < 1].sort_values(kind="stable").index]
+    return known.loc[: telling[0]], others.sort_values(kind="stable")
 
 
 def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
@@ -84,10 +86,6 @@ def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
         return pd.DataFrame()
     wide = rows.pivot_table("risk", across, "depth", sort=False)
     return wide[[depth for depth in DEPTHS if depth in wide.columns]]
-
-
-def _describe(risk: float) -> str:
-    return f"One of {round(1 / risk):,}" if risk > 0 else "No longer to be found"
 
 
 def _shorten(risk: float) -> str:

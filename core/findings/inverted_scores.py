@@ -6,13 +6,15 @@ attacks or releases counts its distance from one half: an AUC of 0.30 is as stro
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from core.findings.labels import method_title, metric_title, release_title
-from core.findings.numbers import format_interval, format_percent
+from core.findings.numbers import format_interval, format_percent, format_row
 
-TURNABLE = ("auc",)
-"""Metrics of attacks that an attacker turns round by turning his scores round."""
+INVERTIBLE = ("auc",)
+"""Metrics of attacks that an attacker improves by inverting the scores."""
 
 PHRASES = {
     "auc": "is right in %s of the comparisons (a guess: in half)",
@@ -37,13 +39,13 @@ MAX_NAMED = 3
 
 def find_inverted(rows: pd.DataFrame) -> pd.Series:
     """Bool a row of finished results: an AUC clearly below one half, interval and all."""
-    return rows.metric.isin(TURNABLE) & (rows.high < HALF)
+    return rows.metric.isin(INVERTIBLE) & (rows.high < HALF)
 
 
 def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with value, low and high of turned attacks as their distance from one half + ½.
+    """The rows with value, low and high of these attacks as their distance from one half + ½.
 
-    Column `is_turned` says which; all other rows stay as they are.
+    Column `is_inverted` says which; all other rows stay as they are.
     """
     inverted = find_inverted(rows)
     result = rows.assign(is_inverted=inverted)
@@ -53,10 +55,9 @@ def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def format_strength(value: float, low: float, high: float, is_inverted: bool) -> str:
+def format_strength(row: Any) -> str:
     """ "0.70 [0.65, 0.75]", and "inverted" where the attack itself is the other way."""
-    text = format_interval(value, low, high)
-    return f"{text}{INVERTED}" if is_inverted else text
+    return format_row(row) + INVERTED * bool(row.is_inverted)
 
 
 def describe_strength(metric: str, strength: str) -> str:
@@ -72,7 +73,7 @@ def describe_strength(metric: str, strength: str) -> str:
 
 
 def explain_inverted(row: pd.Series) -> str:
-    """What an attack's own value means; `row` of `turn_round` whose `is_turned` holds.
+    """What an attack's own value means; `row` of `invert_scores` whose `is_inverted` holds.
 
     "Attack AUC 0.30 [0.25, 0.35], clearly below one half: inverted, it is right in 70 % of
     the comparisons"
@@ -85,7 +86,7 @@ def explain_inverted(row: pd.Series) -> str:
 
 
 def describe_inverted(rows: pd.DataFrame) -> str:
-    """A warning that names the strongest turned attacks of `turn_round`; "" if there are none."""
+    """A warning that names the strongest such attacks of `invert_scores`; "" if there are none."""
     inverted = rows[rows.is_inverted].sort_values("value", ascending=False, kind="stable")
     if inverted.empty:
         return ""

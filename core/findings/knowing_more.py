@@ -9,7 +9,7 @@ from core.audit.scenarios import Scenario, Threat
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title, metric_title, release_title
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_row
 from core.findings.tables import attack_rows, list_releases, main_metric
 from core.release import ORIGINAL
 
@@ -24,9 +24,9 @@ def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:
     for release in list_releases(found):
         for row in found[found.release == release].itertuples():
             known = (row.release, row.method) in real.index
-            share = _interval(real.loc[(row.release, row.method)]) if known else "–"
+            share = format_row(real.loc[(row.release, row.method)]) if known else "–"
             title, method = release_title(release), method_title(row.method)
-            rows.append((title, method, share, _interval(row), row.n, row.seeds))
+            rows.append((title, method, share, format_row(row), row.n, row.seeds))
     columns = ["Release", "Attack", "Real share of its links", "Recall at 90 % precision"]
     return pd.DataFrame(rows, columns=[*columns, "Pairs", "Repeats"])
 
@@ -46,11 +46,11 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
         best = rows.loc[rows.value.idxmax()]
         shares = real[real.release == release]
         share = (
-            f"a share of {_interval(shares.iloc[0])} of the links is real. " if len(shares) else ""
+            f"a share of {format_row(shares.iloc[0])} of the links is real. " if len(shares) else ""
         )
         sentences.append(
             f"With {release_title(release)}, {share}{method_title(best.method)} recovers "
-            f"{_interval(best)} of the graph's links at a precision of 90 % "
+            f"{format_row(best)} of the graph's links at a precision of 90 % "
             f"(n = {best.n:,} pairs a repeat)."
         )
     return sentences
@@ -76,12 +76,8 @@ def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
         told = f"that is {gain}" if is_clear(best, other) else "the difference is within the noise"
         sentences.append(
             f"With {release_title(release)}, an attacker who knows the defense reaches "
-            f"{metric_title(metric)} {_interval(best)} ({method_title(best.method)}), one who does "
-            f"not {_interval(other)} ({method_title(other.method)}), n = {best.n:,} a repeat: "
-            f"{told}."
+            f"{metric_title(metric)} {format_row(best)} ({method_title(best.method)}), one who "
+            f"does not {format_row(other)} ({method_title(other.method)}), n = {best.n:,} a "
+            f"repeat: {told}."
         )
     return sentences
-
-
-def _interval(row: object) -> str:
-    return format_interval(*(float(getattr(row, name)) for name in ("value", "low", "high")))

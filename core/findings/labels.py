@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +15,37 @@ from core.measures.metrics import METRICS
 from core.methods import Defense, Method
 from core.registry import parse_method
 from core.release import ORIGINAL
+
+
+@dataclass(frozen=True)
+class ThreatWords:
+    """What the attack is called, what it aims at, what it names one by one, and what people are
+    exposed on."""
+
+    attack: str
+    aim: str
+    unit: str
+    exposed_on: str
+
+    @property
+    def title(self) -> str:
+        return self.attack.capitalize()
+
+
+THREAT_WORDS: dict[str, ThreatWords] = {
+    "link": ThreatWords("link inference", "find withheld links", "pair", "withheld links"),
+    "included": ThreatWords(
+        "inference of released links", "find released links", "pair", "released links"
+    ),
+    "attribute": ThreatWords(
+        "attribute inference", "infer the private attribute", "node", "the private attribute"
+    ),
+    "identity": ThreatWords(
+        "re-identification", "find people by their links", "person", "who they are"
+    ),
+    "": ThreatWords("inference", "find a secret", "case", "a secret"),
+}
+"""Of each threat; "" stands for an attack that this version does not know."""
 
 MAIN_ATTACK_METRICS = ("auc", "accuracy", "released_auc", "expected_found", "hits_at_1")
 """Headline metric of an attack, the first that was computed."""

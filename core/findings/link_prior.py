@@ -7,9 +7,8 @@ links; by Bayes the odds then shrink by the prior odds.
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
+from scipy.special import expit, logit
 
 from core.audit.view import AuditView
 from core.findings.attackers import compute_headlines
@@ -41,8 +40,7 @@ def move_prior(chance: float, prior: float) -> float:
     """P(link | score) under `prior` of what is `chance` where both sides are equally likely."""
     if not (0.0 < chance < 1.0 and 0.0 < prior < 1.0):
         return min(max(chance, 0.0), 1.0)
-    odds = math.log(chance) - math.log1p(-chance) + math.log(prior) - math.log1p(-prior)
-    return 1.0 / (1.0 + math.exp(-odds))
+    return float(expit(logit(chance) + logit(prior)))
 
 
 def describe_link_prior(view: AuditView, node: str, release: str) -> str:

@@ -10,33 +10,17 @@ import pandas as pd
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.findings.labels import attack_threat, is_baseline, method_title, release_title
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_interval, format_row
 from core.release import ORIGINAL
 
 WHATS = ("private", "label")
 
 
-NULL = "class_prior"
+BASELINE = "class_prior"
 """The baseline attacker whose margins are what no evidence gives."""
 
 LEAVES_INVERTED = -0.1
 """Margins below it leak: who knows of the defense inverts the answer."""
-
-
-COLUMNS = (
-    "what",
-    "release",
-    "n",
-    "p5",
-    "q1",
-    "median",
-    "q3",
-    "p95",
-    "mean",
-    "mean_absolute",
-    "below_zero",
-    "below_inverted",
-)
 
 
 def list_margin_attacks(view: AuditView) -> list[str]:
@@ -50,7 +34,8 @@ def compute_margin_table(
     view: AuditView, attack: str, releases: Sequence[str], absolute: bool = False
 ) -> pd.DataFrame:
     """Quantiles and shares of the margins of the private value under an attack, and of the label
-    under the classifier that measures usefulness; a row a release, `COLUMNS`.
+    under the classifier that measures usefulness; a row a release: what, release, n,
+    p5, q1, median, q3, p95, mean, mean_absolute, below_zero, below_inverted.
 
     Quantiles and mean are those of the margin's size where `absolute`; the rest never changes.
     """
@@ -61,19 +46,20 @@ def compute_margin_table(
             if not len(margins):
                 continue
             shown = np.abs(margins) if absolute else margins
+            quantiles = np.quantile(shown, (0.05, 0.25, 0.5, 0.75, 0.95))
             rows.append(
-                (
-                    what,
-                    release,
-                    len(margins),
-                    *np.quantile(shown, (0.05, 0.25, 0.5, 0.75, 0.95)),
-                    shown.mean(),
-                    np.abs(margins).mean(),
-                    (margins < 0).mean(),
-                    (margins < LEAVES_INVERTED).mean(),
-                )
+                {
+                    "what": what,
+                    "release": release,
+                    "n": len(margins),
+                    **dict(zip(("p5", "q1", "median", "q3", "p95"), quantiles, strict=True)),
+                    "mean": shown.mean(),
+                    "mean_absolute": np.abs(margins).mean(),
+                    "below_zero": (margins < 0).mean(),
+                    "below_inverted": (margins < LEAVES_INVERTED).mean(),
+                }
             )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows)
 
 
 def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) -> str:
@@ -99,14 +85,9 @@ def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) 
     if not parts:
         return ""
     text = f"{method_title(attack)} is on average {', and '.join(parts)}."
-    null = results[
-        (results.method == NULL)
-        & (results.metric == "margin_absolute")
-        & (results.release.isin(list(releases)))
-        & (results.status == "done")
-    ]
-    if attack == NULL or null.empty:
+    rows = results[(results.status == State.DONE) & results.release.isin(list(releases))]
+    prior = rows[(rows.method == BASELINE) & (rows.metric == "margin_absolute")]
+    if attack == BASELINE or prior.empty:
         return text
-    row = null.iloc[0]
-    size = format_interval(row.value, row.low, row.high)
+    size = format_row(prior.iloc[0])
     return f"{text} Knowing the class shares alone, one is {size} from undecided."

@@ -8,7 +8,7 @@ import pandas as pd
 from core.audit.view import spell
 from core.findings.attackers import compute_headline
 from core.findings.labels import method_title, release_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.risk import Scale
 from core.graph import Attribute, Graph
 from core.release import ORIGINAL
@@ -25,7 +25,7 @@ def compute_node_risks(nodes: pd.DataFrame, node: str, by: Scale = "risk") -> pd
         return pd.DataFrame()
     base = rows.risk - rows.advantage if by == "advantage" else 0.0
     ends = rows.assign(value=rows[by], low=rows.low - base, high=rows.high - base)
-    texts = [format_interval(row.value, row.low, row.high) for row in ends.itertuples()]
+    texts = [format_row(row) for row in ends.itertuples()]
     table = rows.assign(text=texts, attack_title=rows.attack.map(method_title))
     wide = table.pivot_table("text", "attack_title", "release", aggfunc="first", sort=False)
     wide = wide.reindex(columns=sorted(wide.columns, key=lambda r: r != ORIGINAL))

@@ -141,9 +141,11 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
     rows = table.reindex(people.node).itertuples(index=False)
     for attack, row in zip(people.attack, rows, strict=True):
         title = method_title(attack)
+        # Whether the attack ranks pairs without a common neighbour last.
+        is_local = getattr(parse_method(split_id(attack)[0]), "is_local", False)
         if not row.withheld > 0:
             lines.append(f"By {title}; its links were withheld in other splits than the first")
-        elif row.ends > row.others and _scores_contacts(attack):
+        elif row.ends > row.others and is_local:
             lines.append(
                 f"{row.withheld:.0f} of {row.links:.0f} links withheld in the first split; their "
                 f"other ends share {format_number(row.ends)} contacts with it, strangers "
@@ -152,11 +154,6 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
         else:
             lines.append(f"By {title}, which goes by more than shared contacts")
     return lines
-
-
-def _scores_contacts(attack: str) -> bool:
-    """Whether the attack ranks pairs without a common neighbour last."""
-    return bool(getattr(parse_method(split_id(attack)[0]), "is_local", False))
 
 
 def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release: str) -> list[str]:
@@ -211,12 +208,12 @@ def _explain_uniqueness(nodes: pd.DataFrame, people: pd.DataFrame, release: str)
     lines = []
     for node, attack in zip(people.node, people.attack, strict=True):
         found = risks.loc[node].dropna() if node in risks.index else pd.Series(dtype=float)
-        telling = found[found >= 1]
-        if len(telling):
-            lines.append(f"Unique by {KNOWN[str(telling.index[0])].format(links='its links')}")
-        elif len(found) and found.max() > 0:
-            known = KNOWN[str(found.idxmax())].format(links="its links")
-            lines.append(f"One of {round(1 / found.max()):,} by {known}")
-        else:
+        if found.empty or found.max() <= 0:
             lines.append(f"Found by {method_title(attack)}")
+            continue
+        depth, risk = str(found.idxmax()), float(found.max())
+        known = KNOWN[depth].format(links="its links")
+        lines.append(
+            f"Unique by {known}" if risk >= 1 else f"One of {round(1 / risk):,} by {known}"
+        )
     return lines

@@ -1,11 +1,9 @@
-"""Colours, type and number formats that all pages and the report share.
-
-Risk has one sequential scale, used for nothing else. The original is grey, a defense keeps one
-colour of the Okabe–Ito palette (Okabe & Ito 2008; its yellow is left out, it vanishes on white).
-Baseline attackers are dashed.
-"""
+"""Number formats that all pages and the report share."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 from core.results import Estimate
 
@@ -44,9 +42,7 @@ def format_interval(value: float | None, low: float | None, high: float | None) 
     least two decimals and at most four. "below 0.0001" where all three vanish; the number alone
     where it has no interval.
     """
-    if value is None or value != value:
-        return format_number(value)
-    if low is None or high is None or low != low or high != high:
+    if value is None or low is None or high is None or math.isnan(value + low + high):
         return format_number(value)
     three = (value, low, high)
     if any(three) and max(map(abs, three)) < SMALLEST:
@@ -57,6 +53,11 @@ def format_interval(value: float | None, low: float | None, high: float | None) 
         decimals = min(1 - int(f"{size:.1e}".rpartition("e")[2]), MAX_DECIMALS)
     shown = [_format_fixed(number, decimals) for number in three]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def format_row(row: Any) -> str:
+    """`format_interval` of the `value`, `low` and `high` of a row."""
+    return format_interval(row.value, row.low, row.high)
 
 
 def _format_fixed(value: float, decimals: int) -> str:

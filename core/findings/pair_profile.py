@@ -8,7 +8,7 @@ import pandas as pd
 
 from core.findings.differences import find_noise
 from core.findings.labels import release_title
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_row
 from core.findings.tables import list_releases, select_results
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -57,8 +57,8 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
     hidden, absent = (_find_row(table, ORIGINAL, metric, kind) for kind in ("hidden", "absent"))
     noun = "steps apart" if metric == "pair_path_length" else "alike by their embeddings"
     text = (
-        f"On the original, the ends of withheld links are {_text(hidden)} {noun}, those of pairs "
-        f"without a link {_text(absent)}"
+        f"On the original, the ends of withheld links are {format_row(hidden)} {noun}, those of "
+        f"pairs without a link {format_row(absent)}"
     )
     gaps = {
         release: gap
@@ -74,7 +74,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
     if not others:
         return text
     best = min(others, key=lambda release: abs(others[release]))
-    pair = [_text(_find_row(table, best, metric, kind)) for kind in ("hidden", "absent")]
+    pair = [format_row(_find_row(table, best, metric, kind)) for kind in ("hidden", "absent")]
     verdict = "does not narrow it"
     if abs(others[best]) < abs(gaps[ORIGINAL]):
         rows = [
@@ -107,8 +107,3 @@ def _is_clear(table: pd.DataFrame, release: str, metric: str) -> bool:
     if rows[0] is None or rows[1] is None:
         return False
     return bool(rows[0].low > rows[1].high or rows[1].low > rows[0].high)
-
-
-def _text(row: pd.Series | None) -> str:
-    assert row is not None
-    return format_interval(row.value, row.low, row.high)

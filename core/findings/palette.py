@@ -7,6 +7,7 @@ Baseline attackers are dashed.
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
@@ -16,10 +17,8 @@ from core.release import ORIGINAL
 
 Theme = Literal["light", "dark"]
 
-
 RISK_SCALE = ("#fdf1e4", "#f9cfa9", "#ee9a7a", "#d45d62", "#a82a57", "#6d0f42")
 """Low to high; lightness falls steadily, so it reads without colour vision and in print."""
-
 
 RISK_SCALES: dict[Theme, tuple[str, ...]] = {
     "light": RISK_SCALE,
@@ -27,32 +26,23 @@ RISK_SCALES: dict[Theme, tuple[str, ...]] = {
 }
 """On either background the highest risk stands out most, and lightness changes steadily."""
 
-
 POINT_START = 0.3
 """Points begin so far up the scale: its low end would vanish beside large empty areas."""
-
 
 AMOUNT_SCALE = ("#dce6f2", "#a9c4e2", "#6f9fd0", "#3d78b8", "#1f5596", "#0d3466")
 """Low to high, for amounts that are no risk."""
 
-
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-
 
 ORIGINAL_GREY = "#8a8f98"
 
-
 MAX_TINT = 0.5
-
 
 REMOVED_RED = "#d55e00"
 
-
 ADDED_BLUE = "#0072b2"
 
-
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "pentagon", "cross")
-
 
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
@@ -105,7 +95,7 @@ def release_color(release_ids: Iterable[str]) -> dict[str, str]:
             colors[release] = ORIGINAL_GREY
             continue
         share = MAX_TINT * seen[index] / max(sizes[index] - 1, 1)
-        colors[release] = _tint(OKABE_ITO[index % len(OKABE_ITO)], share)
+        colors[release] = _mix(OKABE_ITO[index % len(OKABE_ITO)], "#ffffff", share)
         seen[index] += 1
     return colors
 
@@ -132,11 +122,7 @@ def _defense_index(release_ids: Iterable[str]) -> dict[str, int]:
 
 def escape_text(text: object) -> str:
     """Plotly renders a subset of HTML in labels: data must not become markup."""
-    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _tint(color: str, share: float) -> str:
-    return _mix(color, "#ffffff", share)
+    return html.escape(str(text), quote=False)
 
 
 def _mix(first: str, second: str, share: float) -> str:

@@ -128,12 +128,6 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
     return f"Prior: the share of the person's own value among all people, {span} here."
 
 
-def describe_gain(row: pd.Series) -> str:
-    """ "+0.52 [0.44, 0.60]" of a row of `rank_people`."""
-    text = format_interval(row.advantage, row.low, row.high)
-    return text if text.startswith("−") else f"+{text}"
-
-
 def advise_release(nodes: pd.DataFrame, secret: Secret, node: str) -> str:
     """Which of the releases lowers this person's risk most, as one sentence; "" without any."""
     rows = select_secret(nodes, secret)

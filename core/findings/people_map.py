@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from core.audit.scenarios import Threat
 from core.findings.attackers import compute_headline, find_secret
+from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_percent
 from core.graph import MISSING, Attribute, Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
@@ -35,20 +35,6 @@ MAX_PEOPLE = 100_000
 MAX_COMMUNITIES = 2_000
 SIGNIFICANCE = 0.01
 
-COLUMNS = (
-    "number",
-    "node",
-    "links",
-    "community",
-    "class",
-    "advantage",
-    "risk",
-    "attack",
-    "lost",
-    "gained",
-    "change",
-)
-
 
 def compute_people(
     graph: Graph,
@@ -57,7 +43,8 @@ def compute_people(
     attribute: Attribute | None = None,
     released: Graph | None = None,
 ) -> pd.DataFrame:
-    """`COLUMNS`: a row a person in the graph's order.
+    """A row a person in the graph's order: number, node, links, community, class, advantage, risk,
+    attack, lost, gained, change.
 
     nodes     `AuditView.nodes` of one release, or None
     released  the graph as it is published: links are its own, lost and gained count the
@@ -75,24 +62,21 @@ def compute_people(
             "class": _format_classes(attribute, n),
         }
     )
-    found = compute_headline(nodes) if nodes is not None and len(nodes) else None
+    found = None if nodes is None or nodes.empty else compute_headline(nodes)
     if found is None or found.empty:
-        table[["advantage", "risk"]] = np.nan
-        table["attack"] = ""
+        table = table.assign(advantage=np.nan, risk=np.nan, attack="")
     else:
         worst = found.set_index("node").reindex(table.node)
         table["advantage"] = worst.advantage.to_numpy(float)
         table["risk"] = worst.risk.to_numpy(float)
         table["attack"] = worst.attack.fillna("").to_numpy(object)
     if released is None:
-        return table.assign(lost=0, gained=0, change=0.0)[list(COLUMNS)]
+        return table.assign(lost=0, gained=0, change=0.0)
     after = match_people(graph, released)
-    lost = count_ends(find_changes(graph, after)[0], n)
-    gained = count_ends(find_changes(graph, after)[1], n)
+    lost, gained = (count_ends(edges, n) for edges in find_changes(graph, after))
     before = np.where(graph.degrees > 0, graph.degrees, np.nan)
-    return table.assign(
-        links=after.degrees, lost=lost, gained=gained, change=(lost + gained) / before
-    )[list(COLUMNS)]
+    change = (lost + gained) / before
+    return table.assign(links=after.degrees, lost=lost, gained=gained, change=change)
 
 
 def match_people(graph: Graph, released: Graph) -> Graph:
@@ -190,19 +174,11 @@ def answer_map(people: pd.DataFrame) -> str:
     )
 
 
-_ON: dict[Threat, str] = {
-    "link": "withheld links",
-    "included": "released links",
-    "attribute": "the private attribute",
-    "identity": "who they are",
-}
-
-
 def _format_threats(people: pd.DataFrame) -> str:
     """By what the exposed are exposed most, so that one threat does not pass for another."""
     exposed = people.attack[people.advantage > ADVANTAGE_LIMIT]
     threats = exposed.map(lambda attack: find_secret(attack)[0]).value_counts()
-    names = {t: _ON[t] for t in threats.index if t}
+    names = {t: THREAT_WORDS[t].exposed_on for t in threats.index if t}
     if len(names) < 2:
         return "".join(f", mostly on {name}" for name in names.values())
     return f" ({', '.join(f'{threats[t]:,} most on {name}' for t, name in names.items())})"

@@ -14,7 +14,7 @@ from core.audit.view import AuditView
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import format_strength, invert_scores
 from core.findings.labels import is_baseline, method_title, release_title
-from core.findings.numbers import format_estimate, format_interval, format_number
+from core.findings.numbers import format_estimate, format_number, format_row
 from core.findings.tables import attack_rows
 from core.measures.quantities import find_tolerance
 from core.release import ORIGINAL
@@ -46,7 +46,7 @@ def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
             f"{method_title(best.method)} estimates it to within "
             f"{format_number(find_tolerance(values))} for a share of {format_estimate(close)} of "
             f"the people, is {format_estimate(error)} off on average, and takes away "
-            f"{format_interval(best.value, best.low, best.high)} of the error of saying the "
+            f"{format_row(best)} of the error of saying the "
             f"median of everybody"
         )
         baselines = rows[rows.is_baseline]
@@ -56,7 +56,7 @@ def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
             text += (
                 f"; the best baseline attacker, {method_title(baseline.method)}, comes that close "
                 f"for {format_estimate(other)} and takes away "
-                f"{format_interval(baseline.value, baseline.low, baseline.high)}"
+                f"{format_row(baseline)}"
             )
         yield text + "."
 
@@ -78,17 +78,13 @@ def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
             said = f", a difference of {format_estimate(change)}" if change else ""
             noise = "" if is_clear(before, after) else ", within the noise"
             yield (
-                f"{start}, an attacker on {column} reaches AUC {_name(after)} instead of "
-                f"{_name(before)}{said}{noise}."
+                f"{start}, an attacker on {column} reaches AUC {format_strength(after)} instead of "
+                f"{format_strength(before)}{said}{noise}."
             )
 
 
-def _name(row: pd.Series) -> str:
-    return format_strength(row.value, row.low, row.high, row.is_inverted)
-
-
 def _select(view: AuditView, metric: str, column: str, release: str) -> pd.DataFrame:
-    """Rows of the attacks on a column, with `knowledge` and `is_null`."""
+    """Rows of the attacks on a column, with `knowledge` and `is_baseline`."""
     rows = attack_rows(view.results, metric, "attribute")
     rows = rows[rows.release == release]
     scenarios = [Scenario.parse(method) for method in rows.method]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
-from core.audit.scenarios import Threat
+from core.audit.knowledge import ADAPTIVE, STANDARD
+from core.audit.scenarios import Scenario, Threat
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title
 from core.findings.tables import attack_rows
+
+COLUMNS = ("method", "title", "metric", "value", "low", "high", "n", "seeds")
+FLAGS = ("is_baseline", "strength", "is_inverted")
 
 
 def compute_ranking(
@@ -18,7 +22,8 @@ def compute_ranking(
 ) -> pd.DataFrame:
     """Rows attack × metric, ordered by the first metric, strongest attack first.
 
-    Values are the attacks' own; `strength` has those that are clearly wrong inverted.
+    Adaptive attackers who do exactly as their standard form are left out. Values are the
+    attacks' own; `strength` has those that are clearly wrong inverted.
     """
     parts = []
     for metric in metrics:
@@ -26,32 +31,30 @@ def compute_ranking(
         inverted = invert_scores(rows)
         rows = rows.assign(strength=inverted.value, is_inverted=inverted.is_inverted)
         parts.append(rows[rows.release == release])
-    columns = [
-        "method",
-        "title",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "n",
-        "seeds",
-        "is_baseline",
-        "strength",
-        "is_inverted",
-    ]
     if not parts or all(part.empty for part in parts):
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=[*COLUMNS, *FLAGS])
     table = pd.concat(parts, ignore_index=True)
+    table = table[~table.method.isin(_list_repeated(table))].copy()
     table["title"] = table.method.map(method_title)
     rank = table.drop_duplicates("method").set_index("method").strength
     table["rank"] = -table.method.map(rank)
     table["metric"] = pd.Categorical(table.metric, list(metrics))
     table = table.sort_values(["metric", "rank", "method"])
-    return table.assign(metric=table.metric.astype(str))[columns].reset_index(drop=True)
+    table = table.assign(metric=table.metric.astype(str))
+    return table[[*COLUMNS, *FLAGS]].reset_index(drop=True)
 
 
-def interval_lengths(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Whisker lengths above and below the value; 0 where a row has no interval."""
-    above = (rows.high - rows.value).fillna(0).clip(lower=0)
-    below = (rows.value - rows.low).fillna(0).clip(lower=0)
-    return above.to_numpy(), below.to_numpy()
+def _list_repeated(table: pd.DataFrame) -> list[str]:
+    """Adaptive attackers whose every value is that of their standard form: on the original there
+    is no defense to know, and on a release some attacks cannot use it."""
+    values = {(row.method, row.metric): row.value for row in table.itertuples()}
+    repeated = []
+    for method in table.method.unique():
+        scenario = Scenario.parse(method)
+        if scenario.knowledge != ADAPTIVE:
+            continue
+        plain = replace(scenario, knowledge=STANDARD).id
+        own = {metric: value for (name, metric), value in values.items() if name == method}
+        if all(values.get((plain, metric)) == value for metric, value in own.items()):
+            repeated.append(method)
+    return repeated

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.audit.scenarios import Threat
 from core.audit.view import ReleaseSummary
 from core.findings.inverted_scores import format_strength
-from core.findings.labels import MAIN_UTILITY_METRICS, metric_title, release_title
-from core.findings.numbers import format_interval
+from core.findings.labels import MAIN_UTILITY_METRICS, THREAT_WORDS, metric_title, release_title
+from core.findings.numbers import format_row
 from core.findings.tables import (
     compute_worst_attacks,
     list_metrics,
@@ -21,11 +20,6 @@ from core.findings.tables import (
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-WORST_TITLES: dict[Threat, str] = {
-    "link": "Worst case, links",
-    "attribute": "Worst case, attribute",
-    "identity": "Worst case, identity",
-}
 MAX_UTILITIES = 2
 
 
@@ -43,13 +37,10 @@ def compute_release_table(
         metric = main_metric(results, threat)
         if metric is not None:
             worst = compute_worst_attacks(results, metric, threat)
-            title = f"{WORST_TITLES[threat]} ({metric_title(metric)})"
-            texts = [
-                format_strength(row.value, row.low, row.high, row.is_inverted)
-                for row in worst.itertuples()
-            ]
-            columns[title] = dict(zip(worst.release, texts, strict=True))
-    for metric in _choose_utilities(results):
+            title = f"Worst case, {THREAT_WORDS[threat].attack} ({metric_title(metric)})"
+            columns[title] = {row.release: format_strength(row) for row in worst.itertuples()}
+    useful = [m for m in MAIN_UTILITY_METRICS if m in list_metrics(results, "release")]
+    for metric in useful[:MAX_UTILITIES]:
         columns[metric_title(metric)] = _release_texts(results, metric)
     guarantees = {summary.id: summary.guarantee.label for summary in releases}
     ids = [ORIGINAL, *(summary.id for summary in releases if summary.id != ORIGINAL)]
@@ -66,15 +57,6 @@ def compute_release_table(
     )
 
 
-def _choose_utilities(results: pd.DataFrame) -> list[str]:
-    found = list_metrics(results, "release")
-    return [metric for metric in MAIN_UTILITY_METRICS if metric in found][:MAX_UTILITIES]
-
-
 def _release_texts(results: pd.DataFrame, metric: str) -> dict[str, str]:
     rows = select_results(results, metric, method=RELEASE)
-    return dict(zip(rows.release, _texts(rows), strict=True))
-
-
-def _texts(rows: pd.DataFrame) -> list[str]:
-    return [format_interval(row.value, row.low, row.high) for row in rows.itertuples()]
+    return {row.release: format_row(row) for row in rows.itertuples()}

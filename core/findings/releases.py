@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 import pandas as pd
+from scipy.sparse.csgraph import breadth_first_order
 
 from core.graph import Graph, pair_codes
 
@@ -25,17 +26,8 @@ def choose_sample(before: Graph, num_nodes: int = MAX_NODES) -> np.ndarray:
     if len(linked) == 0:
         return np.arange(min(num_nodes, before.num_nodes))
     start = int(linked[np.argsort(degrees[linked], kind="stable")[len(linked) // 2]])
-    adjacency = before.adjacency
-    found = [start]
-    seen = {start}
-    for node in found:
-        for other in adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]:
-            if int(other) not in seen and len(found) < num_nodes:
-                seen.add(int(other))
-                found.append(int(other))
-        if len(found) >= num_nodes:
-            break
-    return np.sort(np.array(found))
+    reached = breadth_first_order(before.adjacency, start, return_predecessors=False)
+    return np.sort(reached[:num_nodes])
 
 
 def compute_link_changes(

@@ -83,12 +83,11 @@ def compute_heatmap(
 def compute_risk_shares(
     nodes: pd.DataFrame,
     releases: Sequence[str] | None = None,
-    num_steps: int = 100,
     by: Scale = "advantage",
 ) -> pd.DataFrame:
     """release, threshold, share of its nodes on which the headline attacker reaches it."""
     found = pick_worst(nodes)
-    thresholds = np.linspace(0, 1, num_steps + 1)
+    thresholds = np.linspace(0, 1, 101)
     parts = []
     for release in list_releases(nodes):
         values = np.sort(found[found.release == release][by].to_numpy(float))

@@ -16,88 +16,64 @@ IDENTITY = "set by this tool; singling out: GDPR recital 26, WP216 §2.2"
 BUDGET = "set by this tool; read with NIST SP 800-226 §2.3: above it a promise says too little"
 GROUPS = "set by this tool; no group may carry much more of the risk than another"
 
-TITLES = {
-    "links_1": "Withheld links: TPR at 1 % FPR",
-    "links_01": "Withheld links: TPR at 0.1 % FPR",
-    "links_auc": "Ranking of withheld links (AUC)",
-    "included": "Links of the release named with 90 % precision",
-    "attribute_share": "People of a class whose value is inferred beyond chance",
-    "attribute_1": "Rarer value: TPR at 1 % FPR",
-    "attribute_auc": "Ranking of the private value (AUC)",
-    "found": "People who can be singled out by their links",
-    "groups": "Largest gap between groups",
-    "epsilon_edge": "Promised ε for one link (central)",
-    "epsilon_link": "Promised ε for one link (local)",
-    "epsilon_node": "Promised ε for one person",
-}
+UNSURE: dict[str, Any] = {"optional": True}
+REVIEW: dict[str, Any] = {"weight": "review", "optional": True}
 
-MEASURED: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-    "links_1": ("link", "tpr_at_fpr_0.01", LOW_FALSE_ALARMS, {}),
-    "links_01": ("link", "tpr_at_fpr_0.001", LOW_FALSE_ALARMS, {"optional": True}),
-    "links_auc": ("link", "auc", RANKING, {}),
-    "included": ("included", "recovered_at_precision_0.9", PRECISION, {}),
-    "attribute_share": ("attribute", "class_advantage_share", ADVANTAGE, {}),
-    "attribute_1": ("attribute", "tpr_at_fpr_0.01", LOW_FALSE_ALARMS, {"optional": True}),
-    "attribute_auc": ("attribute", "auc", RANKING, {}),
-    "found": ("identity", "expected_found", IDENTITY, {}),
-    "groups": ("attribute", "group_gap", GROUPS, {"weight": "review", "optional": True}),
-    "epsilon_edge": ("release", "epsilon_edge", BUDGET, {"weight": "review", "optional": True}),
-    "epsilon_link": ("release", "epsilon_link", BUDGET, {"weight": "review", "optional": True}),
-    "epsilon_node": ("release", "epsilon_node", BUDGET, {"weight": "review", "optional": True}),
-}
-"""Name of a limit → threat, metric, source and what is special about it."""
+LIMITS: tuple[tuple[str, str, str, str, str, dict[str, Any], tuple[float, float, float]], ...] = (
+    ("links_1", "link", "tpr_at_fpr_0.01",
+     "Withheld links: TPR at 1 % FPR", LOW_FALSE_ALARMS, {}, (0.05, 0.1, 0.2)),
+    ("links_01", "link", "tpr_at_fpr_0.001",
+     "Withheld links: TPR at 0.1 % FPR", LOW_FALSE_ALARMS, UNSURE, (0.01, 0.03, 0.1)),
+    ("links_auc", "link", "auc",
+     "Ranking of withheld links (AUC)", RANKING, {}, (0.65, 0.7, 0.8)),
+    ("included", "included", "recovered_at_precision_0.9",
+     "Links of the release named with 90 % precision", PRECISION, {}, (0.1, 0.3, 0.6)),
+    ("attribute_share", "attribute", "class_advantage_share",
+     "People of a class whose value is inferred beyond chance", ADVANTAGE, {}, (0.05, 0.1, 0.2)),
+    ("attribute_1", "attribute", "tpr_at_fpr_0.01",
+     "Rarer value: TPR at 1 % FPR", LOW_FALSE_ALARMS, UNSURE, (0.05, 0.1, 0.2)),
+    ("attribute_auc", "attribute", "auc",
+     "Ranking of the private value (AUC)", RANKING, {}, (0.6, 0.7, 0.8)),
+    ("found", "identity", "expected_found",
+     "People who can be singled out by their links", IDENTITY, {}, (0.05, 0.1, 0.2)),
+    ("groups", "attribute", "group_gap",
+     "Largest gap between groups", GROUPS, REVIEW, (0.1, 0.15, 0.25)),
+    ("epsilon_edge", "release", "epsilon_edge",
+     "Promised ε for one link (central)", BUDGET, REVIEW, (1, 3, 6)),
+    ("epsilon_link", "release", "epsilon_link",
+     "Promised ε for one link (local)", BUDGET, REVIEW, (1, 3, 6)),
+    ("epsilon_node", "release", "epsilon_node",
+     "Promised ε for one person", BUDGET, REVIEW, (3, 6, 10)),
+)  # fmt: skip
+"""Name, threat, metric, title and source of a limit, what is special about it, and its value for
+the public, a partner and colleagues."""
 
+RECIPIENTS = (
+    ("public", "Public", "minutes", 3,
+     "Anybody may hold it, for ever, beside anything else that is known. Every attack of the tool "
+     "must have been tried. A starting point, not law."),
+    ("partner", "Partner under contract", "seconds", 3,
+     "One recipient who is bound not to re-identify anybody and can be held to it. Attacks that "
+     "take seconds must have been tried. A starting point, not law."),
+    ("internal", "Internal", "instant", 2,
+     "Colleagues in a controlled room, with access logged and nothing taken out. Instant attacks "
+     "must have been tried. A starting point, not law."),
+)  # fmt: skip
+"""Key, title, effort, repeats and summary of a policy, the strictest first."""
 
-def _limits(**values: float) -> list[dict[str, Any]]:
-    found = []
-    for name, value in values.items():
-        threat, metric, source, more = MEASURED[name]
-        fields = {"name": name, "threat": threat, "metric": metric, "limit": value}
-        found.append({**fields, "title": TITLES[name], "source": source, **more})
-    return found
-
-
-SHIPPED: tuple[dict[str, Any], ...] = (
+SHIPPED: tuple[dict[str, Any], ...] = tuple(
     {
-        "key": "public",
+        "key": key,
         "version": 1,
-        "title": "Public",
-        "summary": "Anybody may hold it, for ever, beside anything else that is known. Every "
-        "attack of the tool must have been tried. A starting point, not law.",
-        "effort": "minutes",
-        "repeats": 3,
-        "limits": _limits(
-            links_1=0.05, links_01=0.01, links_auc=0.65, included=0.1,
-            attribute_share=0.05, attribute_1=0.05, attribute_auc=0.6,
-            found=0.05, groups=0.1, epsilon_edge=1, epsilon_link=1, epsilon_node=3,
-        ),
-    },
-    {
-        "key": "partner",
-        "version": 1,
-        "title": "Partner under contract",
-        "summary": "One recipient who is bound not to re-identify anybody and can be held to it. "
-        "Attacks that take seconds must have been tried. A starting point, not law.",
-        "effort": "seconds",
-        "repeats": 3,
-        "limits": _limits(
-            links_1=0.1, links_01=0.03, links_auc=0.7, included=0.3,
-            attribute_share=0.1, attribute_1=0.1, attribute_auc=0.7,
-            found=0.1, groups=0.15, epsilon_edge=3, epsilon_link=3, epsilon_node=6,
-        ),
-    },
-    {
-        "key": "internal",
-        "version": 1,
-        "title": "Internal",
-        "summary": "Colleagues in a controlled room, with access logged and nothing taken out. "
-        "Instant attacks must have been tried. A starting point, not law.",
-        "effort": "instant",
-        "repeats": 2,
-        "limits": _limits(
-            links_1=0.2, links_01=0.1, links_auc=0.8, included=0.6,
-            attribute_share=0.2, attribute_1=0.2, attribute_auc=0.8,
-            found=0.2, groups=0.25, epsilon_edge=6, epsilon_link=6, epsilon_node=10,
-        ),
-    },
+        "title": title,
+        "summary": summary,
+        "effort": effort,
+        "repeats": repeats,
+        "limits": [
+            dict(name=name, threat=threat, metric=metric, limit=values[place],
+                 title=what, source=source, **more)
+            for name, threat, metric, what, source, more, values in LIMITS
+        ],
+    }
+    for place, (key, title, effort, repeats, summary) in enumerate(RECIPIENTS)
 )  # fmt: skip

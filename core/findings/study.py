@@ -11,7 +11,7 @@ from core.audit.studies import EVERYTHING, StudyKind
 from core.audit.view import AuditView
 from core.findings.differences import is_clear
 from core.findings.labels import is_baseline, method_title, metric_title
-from core.findings.numbers import format_interval, format_percent
+from core.findings.numbers import format_percent, format_row
 from core.findings.tables import attack_rows, list_threats, main_metric
 from core.release import ORIGINAL
 
@@ -40,7 +40,7 @@ def describe_study(table: pd.DataFrame, threat: Threat, kind: StudyKind) -> str:
     for share in (rows.share.min(), rows.share.max()):
         here = rows[rows.share == share]
         best = here.loc[here.value.idxmax()]
-        value = format_interval(best.value, best.low, best.high)
+        value = format_row(best)
         ends.append(f"{value} at {format_percent(share)} ({method_title(best.method)})")
     if rows.share.nunique() == 1:
         return f"The best attack's {metric_title(rows.metric.iloc[0])} is {ends[0]}."
@@ -91,12 +91,12 @@ def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, st
     whole, rest = best.loc[0.0], best[best.share > 0]
     clear = rest[[row.value < whole.value and is_clear(row, whole) for row in rest.itertuples()]]
     metric = metric_title(rows.metric.iloc[0])
-    before = format_interval(whole.value, whole.low, whole.high)
+    before = format_row(whole)
     if clear.empty:
         return f"Withholding columns does not lower the best attack's {metric}, {before}, clearly."
     alone = clear[[names.get(share) != EVERYTHING for share in clear.share]]
     first = (clear if alone.empty else alone).sort_values("value").iloc[0]
-    after = format_interval(first.value, first.low, first.high)
+    after = format_row(first)
     return (
         f"Withholding {names.get(first.share, first.share)} lowers the best attack's {metric} "
         f"most: from {before} to {after} ({method_title(first.method)})."

@@ -20,9 +20,6 @@ from core.findings.labels import (
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-UNITS: dict[str, str] = {"link": "pair", "attribute": "node", "identity": "person"}
-"""What an attack of a threat names, one by one."""
-
 
 def select_results(
     results: pd.DataFrame,
@@ -80,7 +77,7 @@ def main_metric(results: pd.DataFrame, threat: Threat | None = None) -> str | No
 
 
 def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:
-    """Finished attack rows of one metric, with `is_null` and `threat` columns."""
+    """Finished attack rows of one metric, with `is_baseline` and `threat` columns."""
     rows = select_results(results, metric)
     rows = rows[rows.method != RELEASE]
     rows["is_baseline"] = rows.method.map(is_baseline).astype(bool)
@@ -96,7 +93,7 @@ def compute_worst_attacks(
     """One row a release: the strongest attack, baseline attackers included.
 
     A defense is only as good as its worst case, and a baseline attacker may be it. An attack that
-    is clearly wrong counts inverted (`is_turned`, core.findings.inverted_scores).
+    is clearly wrong counts inverted (`is_inverted`, core.findings.inverted_scores).
     """
     rows = invert_scores(attack_rows(results, metric, threat))
     worst = rows.loc[rows.groupby("release", sort=False).value.idxmax()]

@@ -1,10 +1,9 @@
-"""Usefulness against risk, a point a release."""
+"""Usefulness against risk, a point a release; and every attack on every release."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from types import SimpleNamespace
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -13,25 +12,10 @@ from core.audit.scenarios import Threat
 from core.audit.view import REPEATS
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import is_data_independent, is_higher_useful, release_title
-from core.findings.tables import compute_worst_attacks, list_releases, select_results
+from core.findings.labels import is_data_independent, is_higher_useful, method_title, release_title
+from core.findings.tables import attack_rows, compute_worst_attacks, list_releases, select_results
 from core.release import ORIGINAL
 from core.results import RELEASE
-
-COLUMNS = [
-    "release",
-    "title",
-    "attack",
-    "risk",
-    "risk_low",
-    "risk_high",
-    "utility",
-    "utility_low",
-    "utility_high",
-    "utility_repeats",
-    "is_pareto",
-    "is_inverted",
-]
 
 
 def compute_tradeoff(
@@ -46,7 +30,7 @@ def compute_tradeoff(
     attack  one attack, or None for the worst case: the highest value over all attacks
     Columns release, title, attack (that does it), risk and utility with their intervals,
     is_pareto: no other release is at least as safe and as useful, and better in one of them;
-    is_turned: the attack is clearly wrong, and `risk` is its strength inverted.
+    is_inverted: the attack is clearly wrong, and `risk` is its strength inverted.
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
@@ -72,29 +56,17 @@ def compute_tradeoff(
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
     table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
     order = {release: i for i, release in enumerate(list_releases(results))}
-    return table.sort_values("release", key=lambda r: r.map(order))[COLUMNS].reset_index(drop=True)
+    return table.sort_values("release", key=lambda r: r.map(order), ignore_index=True)
 
 
 def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """(k,) bool: points that no other dominates (lower risk, higher utility); O(k log k).
+    """(k,) bool: points that no other dominates (lower risk, higher utility).
 
     Equal points do not dominate each other.
     """
-    risk, utility = np.asarray(risk, float), np.asarray(utility, float)
-    front = np.zeros(len(risk), bool)
-    best = -np.inf  # highest utility at strictly lower risk
-    order = np.lexsort((-utility, risk))
-    start = 0
-    while start < len(order):
-        level = risk[order[start]]
-        stop = start
-        while stop < len(order) and risk[order[stop]] == level:
-            stop += 1
-        top = utility[order[start]]
-        if top > best:
-            front[[i for i in order[start:stop] if utility[i] == top]] = True
-            best = top
-        start = stop
+    lower, higher = risk[:, None] - risk, utility - utility[:, None]  # of each other point
+    dominated = (lower >= 0) & (higher >= 0) & ((lower > 0) | (higher > 0))
+    front: np.ndarray = ~dominated.any(axis=1)
     return front
 
 
@@ -118,19 +90,37 @@ def find_best_release(
 
 def list_equally_useful(table: pd.DataFrame, release: str, among: Collection[str]) -> list[str]:
     """Others of a `compute_tradeoff` table whose usefulness differs by no more than noise."""
-    rows = {row.release: _read_utility(row) for row in table.itertuples()}
+    names = {f"utility_{name}": name for name in ("low", "high", "repeats")} | {"utility": "value"}
+    shown = table.rename(columns=names)[["release", *names.values()]]
+    rows = {row.release: row for row in shown.itertuples()}
     return [r for r in rows if r != release and r in among and not is_clear(rows[r], rows[release])]
-
-
-def _read_utility(row: Any) -> SimpleNamespace:
-    return SimpleNamespace(
-        value=row.utility,
-        low=row.utility_low,
-        high=row.utility_high,
-        repeats=row.utility_repeats,
-    )
 
 
 def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
     """(k,) bool: rows of a trade-off table whose risk, interval included, is within `max_risk`."""
     return np.asarray((table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy())
+
+
+def compute_transfer(
+    results: pd.DataFrame,
+    metric: str,
+    threat: Threat | None = None,
+    of: Literal["value", "strength"] = "value",
+) -> pd.DataFrame:
+    """attack, title, one column a release; attacks by their strength on the original.
+
+    of  the attack's own value, or with those that are clearly wrong inverted
+    """
+    rows = attack_rows(results, metric, threat)
+    if rows.empty:
+        return pd.DataFrame(columns=["attack", "title"])
+    rows["strength"] = invert_scores(rows).value
+    wide = rows.pivot_table([*{"strength", of}], "method", "release", sort=False)
+    first = next(r for r in list_releases(results) if r in wide["strength"].columns)
+    order = wide["strength"][first].sort_values(ascending=False, kind="stable").index
+    wide = wide[of].loc[order]
+    wide = wide[[r for r in list_releases(results) if r in wide.columns]].reset_index()
+    wide.columns.name = None
+    wide = wide.rename(columns={"method": "attack"})
+    wide.insert(1, "title", wide.attack.map(method_title))
+    return wide

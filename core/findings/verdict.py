@@ -122,6 +122,19 @@ class Verdict(BaseModel):
         return next((v for v in self.releases if v.release == release), None)
 
     @property
+    def decision(self) -> Decision:
+        """On the whole: publish where a release is recommended, review where any is not refused."""
+        if self.recommended is not None:
+            return "publish"
+        is_open = any(release.decision != "do_not_publish" for release in self.releases)
+        return "review" if is_open else "do_not_publish"
+
+    @property
+    def defended(self) -> list[ReleaseVerdict]:
+        """`list_defended` of the releases."""
+        return list_defended(self.releases)
+
+    @property
     def may_leave(self) -> bool:
         """Whether any release may be published without asking anybody."""
         return any(verdict.decision == "publish" for verdict in self.releases)
@@ -143,14 +156,16 @@ class Verdict(BaseModel):
 
 
 def judge(view: AuditView, policy: Policy) -> Verdict:
-    """The verdict on every release of an audit."""
+    """The verdict on every release of an audit; recommended is the most useful of the defended
+    ones that may be published."""
     not_made = find_not_made(view)
     releases = [summary.id for summary in view.releases if summary.id not in not_made]
     verdicts = tuple(judge_release(view, release, policy) for release in releases)
+    allowed = [v.release for v in list_defended(verdicts) if v.decision == "publish"]
     return Verdict(
         policy=policy,
         releases=verdicts,
-        recommended=_recommend(view.results, verdicts),
+        recommended=next(iter(rank_by_use(view.results, allowed)), None),
         not_made=not_made,
     )
 
@@ -161,7 +176,11 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
         release=release,
         checks=tuple(_check_limits(view, release, policy)),
         untried=tuple(list_untried(view, release, policy)),
-        refuted=tuple(_list_refuted(view, release)),
+        refuted=tuple(
+            run.check.verdict
+            for run in view.claims
+            if run.release == release and run.check is not None and run.check.is_refuted
+        ),
     )
 
 
@@ -178,47 +197,30 @@ def _check_limits(view: AuditView, release: str, policy: Policy) -> list[Check]:
     return checks
 
 
-def _list_refuted(view: AuditView, release: str) -> list[str]:
-    return [
-        run.check.verdict
-        for run in view.claims
-        if run.release == release and run.check is not None and run.check.is_refuted
-    ]
-
-
-def _recommend(results: pd.DataFrame, verdicts: tuple[ReleaseVerdict, ...]) -> str | None:
-    """The most useful of `list_candidates`."""
-    allowed = [verdict.release for verdict in list_candidates(verdicts)]
-    return rank_by_use(results, allowed)[0] if allowed else None
-
-
-def list_candidates(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
-    """Releases that may be published; never the original or a data-independent baseline."""
-    return [
-        verdict
-        for verdict in verdicts
-        if verdict.decision == "publish"
-        and verdict.release != ORIGINAL
-        and not is_data_independent(verdict.release)
-    ]
+def list_defended(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
+    """The releases that a defense made of the data: neither the original nor a baseline."""
+    return [v for v in verdicts if v.release != ORIGINAL and not is_data_independent(v.release)]
 
 
 def find_least_severe(verdict: Verdict) -> list[str]:
-    """The releases, the original included, that no other comes clearly nearer to meeting every
-    limit than: by the gravest multiple of a limit. Those within each other's noise are ties.
+    """Of the releases with the best decision, the original included, those that no other comes
+    clearly nearer to meeting every limit than: by the gravest multiple of a limit. Those within
+    each other's noise are ties.
 
     Data-independent baselines and releases that no attack finished on are left out.
     """
-    gravest = {}
+    gravest: dict[Decision, dict[str, Check]] = {}
     for release in verdict.releases:
         known = [c for c in release.checks if c.evidence.value is not None]
         is_tested = any(c.limit.threat != "release" for c in known)
         if is_tested and not is_data_independent(release.release):
-            gravest[release.release] = max(known, key=lambda c: c.severity)
+            check = max(known, key=lambda c: c.severity)
+            gravest.setdefault(release.decision, {})[release.release] = check
     if not gravest:
         return []
-    least = min(gravest.values(), key=lambda c: c.severity)
-    return [name for name, check in gravest.items() if not _is_graver(check, least)]
+    best = gravest[min(gravest, key=SEVERITY.__getitem__)]
+    least = min(best.values(), key=lambda c: c.severity)
+    return [name for name, check in best.items() if not _is_graver(check, least)]
 
 
 def _is_graver(first: Check, second: Check) -> bool:

@@ -1,4 +1,5 @@
-"""The verdict in words: for the page, the report, the command line."""
+"""The verdict in words, for the page, the report and the command line: one sentence that says what
+may be published, and the reasons."""
 
 from __future__ import annotations
 
@@ -8,14 +9,24 @@ from core.findings.differences import is_clear
 from core.findings.facts import STATE_TITLES
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
+    is_data_independent,
+    method_name,
     method_title,
     metric_title,
 )
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.tables import select_results
-from core.findings.verdict import Check, Decision, ReleaseVerdict, Verdict
+from core.findings.verdict import (
+    SEVERITY,
+    Check,
+    Decision,
+    ReleaseVerdict,
+    Verdict,
+    find_least_severe,
+)
 from core.release import ORIGINAL
 from core.results import RELEASE
+from core.words import count_noun
 
 DECISION_TITLES: dict[Decision, str] = {
     "publish": "Publish",
@@ -27,6 +38,77 @@ DECISION_MEANINGS: dict[Decision, str] = {
     "review": "no limit that stops a release is exceeded, but not all are met: a person decides",
     "do_not_publish": "at least one limit is exceeded, or a guarantee was refuted",
 }
+
+
+def list_deciding(release: ReleaseVerdict) -> list[Check]:
+    """The limits of a release, the most exceeded first: a threat's gravest before the others."""
+    order = {"exceeded": 0, "not_proven": 1, "not_tested": 2, "met": 3}
+    ranked = sorted(release.checks, key=lambda c: (order[c.state], -c.severity))
+    first = list({c.limit.threat: c for c in reversed(ranked)}.values())
+    first.sort(key=ranked.index)
+    return [*first, *(c for c in ranked if c not in first)]
+
+
+def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
+    """The release that the decision is about: the recommended one, else one of the best decision
+    and of these a least severe one, a defended one before the original where they are tied."""
+    if verdict.recommended is not None:
+        return verdict.find(verdict.recommended)
+    nearest = find_least_severe(verdict)
+    offered = [r for r in verdict.releases if not is_data_independent(r.release)]
+    return min(
+        offered,
+        key=lambda r: (SEVERITY[r.decision], r.release not in nearest, r.release == ORIGINAL),
+        default=None,
+    )
+
+
+def describe_decision(verdict: Verdict) -> str:
+    """What may be published, as one sentence."""
+    if verdict.recommended is not None:
+        found = verdict.find(verdict.recommended)
+        assert found is not None
+        limits = count_noun(len(found.checks), "limit")
+        return f"Publish {method_name(verdict.recommended)}: it meets the policy's {limits}."
+    original = verdict.find(ORIGINAL)
+    if original is not None and original.decision == "publish":
+        more = "no defense was tried" if not verdict.defended else "no defended release does"
+        return f"Review: the original meets every limit, but {more}."
+    if verdict.decision == "review":
+        return _describe_review(verdict)
+    nearest = find_least_severe(verdict)
+    near = "no release comes clearly nearest to meeting them"
+    if len(nearest) == 1:
+        near = f"{_name(nearest[0])} comes nearest to meeting them"
+    if len(verdict.releases) == 1:
+        return "Do not publish: the original exceeds at least one limit, and no defense was tried."
+    return f"Do not publish: each of the {len(verdict.releases)} releases exceeds a limit; {near}."
+
+
+def _describe_review(verdict: Verdict) -> str:
+    """No release may be published, and some release exceeds nothing."""
+    open_ones = [r for r in verdict.releases if r.decision == "review"]
+    tested = [r for r in open_ones if any(c.evidence.value is not None for c in r.checks)]
+    if not open_ones:
+        return "Review: only releases made without the data meet every limit."
+    if not tested:
+        return "Review: no attack has finished on any release that exceeds no limit."
+    if len(tested) == 1:
+        release = tested[0]
+        unproven = sum(c.state == "not_proven" for c in release.checks)
+        name = _name(release.release)
+        above = sum(c.state == "exceeded" for c in release.checks)
+        if above:
+            return f"Review {name}: it exceeds {count_noun(above, 'limit')} that asks for a review."
+        why = f"{count_noun(unproven, 'limit')} {'is' if unproven == 1 else 'are'} not proven"
+        if not unproven:
+            why = "not everything that the policy asks for was tested"
+        return f"Review {name}: no limit is exceeded, but {why}."
+    return f"Review: {len(tested)} releases need a review, because not every limit is met for sure."
+
+
+def _name(release: str) -> str:
+    return "the original" if release == ORIGINAL else method_name(release)
 
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:
@@ -65,14 +147,13 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
     for other in verdict.releases:
         if other.release == verdict.recommended:
             continue
-        reasons = explain_release(other)
         if other.decision != "publish":
-            reason = reasons[0] if reasons else DECISION_MEANINGS[other.decision]
+            reason = _summarize_reasons(other)
         elif other.release == ORIGINAL:
             reason = "the original is never recommended by the tool itself"
         elif utility is not None and other.release in utility.index:
             row = utility.loc[other.release]
-            value = format_interval(row.value, row.low, row.high)
+            value = format_row(row)
             less = "less useful"
             if verdict.recommended not in utility.index or not is_clear(
                 row, utility.loc[verdict.recommended]
@@ -83,6 +164,20 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
             reason = "there to compare with, not to be published"
         rows.append((other.release, reason))
     return rows
+
+
+def _summarize_reasons(release: ReleaseVerdict) -> str:
+    """ "exceeds 6 limits, by most “…”": how many limits speak against it, and the gravest."""
+    if release.refuted:
+        return release.refuted[0]
+    for decision, verb in (("do_not_publish", "exceeds"), ("review", "does not surely meet")):
+        checks = [check for check in release.checks if check.decision == decision]
+        if not checks:
+            continue
+        gravest = max(checks, key=lambda check: check.severity).limit.title
+        more = f"{len(checks)} limits, by most" if len(checks) > 1 else "the limit"
+        return f"{verb} {more} “{gravest}”"
+    return release.untried[0] if release.untried else DECISION_MEANINGS[release.decision]
 
 
 def list_refused(verdict: Verdict) -> dict[str, str]:
@@ -101,9 +196,7 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
         [
             {
                 "What is limited": check.limit.title,
-                "Measured": format_interval(
-                    check.evidence.value, check.evidence.low, check.evidence.high
-                ),
+                "Measured": format_row(check.evidence),
                 "Limit": format_number(check.limit.limit),
                 "": STATE_TITLES[check.state],
                 "By": method_title(check.evidence.attack) if check.evidence.attack else "",

@@ -42,7 +42,6 @@ from core.findings.palette import (
     ink_on,
     risk_color,
 )
-from core.findings.ranking import interval_lengths
 from core.findings.risk import SCALE_TITLES, Scale
 from core.release import ORIGINAL
 
@@ -83,6 +82,16 @@ _SETTINGS: dict[Any, Any] = {
     "axes.unicode_minus": True,
     "text.parse_math": False,
 }
+CHANCE: dict[str, Any] = {"color": MUTED, "linewidth": 0.7, "linestyle": ":"}
+DASHED: dict[str, Any] = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
+BESIDE: dict[str, Any] = {
+    "frameon": False,
+    "loc": "upper left",
+    "bbox_to_anchor": (1.01, 1),
+    "borderaxespad": 0,
+}
+"""Legend to the right of the panel."""
+
 _lock = threading.Lock()
 
 RISK_MAP = LinearSegmentedColormap.from_list("risk", list(RISK_SCALE))
@@ -108,10 +117,10 @@ def draw(height: float, paint: Callable[[Figure], None], width: float = LINE_INC
     return buffer.getvalue().replace(LAYOUT_FONT, TEXT_FONT)
 
 
-def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
+def draw_ranking(table: pd.DataFrame) -> str:
     """A `compute_ranking` table: bars from chance with whiskers, a panel a metric."""
     metrics = list(dict.fromkeys(table.metric))
-    order = list(dict.fromkeys(table.title))
+    order, color = list(dict.fromkeys(table.title)), ORIGINAL_GREY
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
@@ -119,7 +128,8 @@ def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
             rows = table[table.metric == metric]
             base = chance_level(metric) or 0.0
             place = rows.title.map(order.index).to_numpy()
-            above, below = interval_lengths(rows)
+            above = (rows.high - rows.value).fillna(0).clip(lower=0)
+            below = (rows.value - rows.low).fillna(0).clip(lower=0)
             fill = ["none" if baseline else color for baseline in rows.is_baseline]
             axes.barh(
                 place,
@@ -141,9 +151,7 @@ def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
             )
             baselines = rows[rows.is_baseline]
             if len(baselines):
-                axes.axvline(
-                    baselines.strength.max(), color=INK, linewidth=0.9, linestyle=(0, (4, 3))
-                )
+                axes.axvline(baselines.strength.max(), **DASHED)
             inverted = rows[rows.is_inverted]
             axes.plot(
                 inverted.strength,
@@ -154,7 +162,7 @@ def draw_ranking(table: pd.DataFrame, color: str = ORIGINAL_GREY) -> str:
                 markersize=4.5,
             )
             if chance_level(metric) is not None:
-                axes.axvline(base, color=MUTED, linewidth=0.7, linestyle=":")
+                axes.axvline(base, **CHANCE)
             axes.set_xlabel(axis_title(metric))
             _quiet(axes, "x")
         panels[0].set_yticks(range(len(order)), order)
@@ -247,7 +255,7 @@ def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scal
         )
         axes.yaxis.set_major_formatter(lambda v, _: f"{v:.0f} %")
         _quiet(axes, "both")
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+        axes.legend(**BESIDE)
 
     return draw(2.3, paint)
 
@@ -273,13 +281,14 @@ def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) 
                     linewidth=1.2,
                     label=names[str(release)],
                 )
-            axes.axvline(share, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+            axes.axvline(share, **DASHED)
             axes.set_title(title)
             axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xlabel="Share of own class   ← safer")
             _quiet(axes, "y")
         panels[0].yaxis.set_major_formatter(lambda v, _: f"{v:.0f} %")
         panels[0].set_ylabel("Nodes")
-        _legend_below(figure, panels[0])
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
 
     return draw(2.35, paint)
 
@@ -290,8 +299,9 @@ def draw_tradeoff(
     symbols: Mapping[str, str],
     risk: str,
     utility: str,
+    limit: float | None = None,
 ) -> str:
-    """A `compute_tradeoff` table with whiskers both ways and the Pareto front."""
+    """A `compute_tradeoff` table with whiskers both ways, the Pareto front and the limit."""
     names = short_titles(table.release)
 
     def paint(figure: Figure) -> None:
@@ -313,14 +323,14 @@ def draw_tradeoff(
                 label=names[row.release],
                 zorder=2,
             )
-        level = chance_level(risk)
-        if level is not None:
-            axes.axvline(level, color=MUTED, linewidth=0.7, linestyle=":")
+        for level, look in ((chance_level(risk), CHANCE), (limit, DASHED)):
+            if level is not None:
+                axes.axvline(level, **look)
         hint = "↑ more useful" if is_higher_useful(utility) else "↓ more useful"
         axes.set_xlabel(f"Worst case: {axis_title(risk)}")
         axes.set_ylabel(f"{metric_title(utility)}   {hint}")
         _quiet(axes, "both")
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+        axes.legend(**BESIDE)
 
     return draw(2.4, paint)
 
@@ -351,7 +361,8 @@ def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> 
                     fontsize=8,
                 )
         axes.set_yticks(np.arange(len(table)) + 0.5, list(table.title))
-        axes.set_xticks(np.arange(len(releases)) + 0.5, [_wrap(names[r]) for r in releases])
+        heads = [names[r].replace(" (", "\n(", 1) for r in releases]  # settings on their own line
+        axes.set_xticks(np.arange(len(releases)) + 0.5, heads)
         axes.tick_params(length=0, labelcolor=INK, labeltop=True, labelbottom=False)
         axes.tick_params(axis="x", labelsize=7)
         axes.invert_yaxis()
@@ -365,11 +376,6 @@ def _whisker(value: float, low: float, high: float) -> list[list[float]] | None:
     if low != low or high != high:
         return None
     return [[max(value - low, 0.0)], [max(high - value, 0.0)]]
-
-
-def _wrap(title: str) -> str:
-    """Break before the settings, so that column heads stay narrow."""
-    return title.replace(" (", "\n(", 1)
 
 
 def _set_log_ticks(axis: Axis, name: Callable[[float], str]) -> None:
@@ -386,8 +392,3 @@ def _set_log_ticks(axis: Axis, name: Callable[[float], str]) -> None:
 def _quiet(axes: Axes, grid: str) -> None:
     axes.grid(axis=grid, color=GRID, linewidth=0.5)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
-
-
-def _legend_below(figure: Figure, axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)

@@ -13,24 +13,24 @@ import typst
 
 from core.audit.states import State
 from core.audit.view import AuditSummary, AuditView
+from core.report.appendix import build_limits, build_provenance, build_record, build_sources
 from core.report.blocks import Block
-from core.report.closing import build_limits, build_provenance, build_record, build_sources
-from core.report.editions import FILES, fit_options
-from core.report.findings import build_attacks, build_releases, build_risk, build_tradeoff
+from core.report.data import ReportData
+from core.report.decision_page import build_decision, build_verdict
 from core.report.glossary import build_glossary
-from core.report.material import Material
+from core.report.graph import build_graph
 from core.report.mechanisms import build_mechanisms
-from core.report.opening import build_graph, build_threats
-from core.report.options import SECTION_TITLES, SECTIONS, ReportOptions, Section
+from core.report.options import FILES, SECTION_TITLES, SECTIONS, ReportOptions
 from core.report.promises import build_guarantees
+from core.report.results import build_attacks, build_releases, build_risk, build_tradeoff
 from core.report.standards import build_standards
 from core.report.text import clean_text, escape_uncovered, needs_more_fonts
-from core.report.verdict import build_decision, build_verdict
+from core.report.threats import build_threats
 
 TEMPLATE = Path(__file__).parents[2] / "assets" / "report" / "report.typ"
 PDF_STANDARD = "ua-1"
 
-BUILDERS: dict[Section, Callable[[Material], list[Block]]] = {
+BUILDERS: dict[str, Callable[[ReportData], list[Block]]] = {
     "verdict": build_verdict,
     "threats": build_threats,
     "graph": build_graph,
@@ -80,11 +80,11 @@ def render_preview(
 
 def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, Any], dict[str, str]]:
     """What the template sets, as JSON, and the figures: file name → SVG."""
-    options = fit_options(options)
-    material = Material(view, options)
+    options = options.fit_edition()
+    data = ReportData(view, options)
     spec = view.spec
     sections = [
-        {"title": SECTION_TITLES[section], "key": section, "blocks": BUILDERS[section](material)}
+        {"title": SECTION_TITLES[section], "key": section, "blocks": BUILDERS[section](data)}
         for section in SECTIONS
         if section in options.sections
         and (section != "homophily" or spec.threats.private is not None or spec.threats.has_links)
@@ -94,25 +94,29 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
         "subtitle": _format_audit(view.summary),
         "organisation": clean_text(options.organisation, 120),
         "reviewer": clean_text(options.reviewer, 120),
-        "date": f"{material.created:%d %B %Y}".lstrip("0"),
+        "date": f"{data.created:%d %B %Y}".lstrip("0"),
         "audit": clean_text(view.summary.id, 40),
-        "state": ""
-        if view.summary.state == State.DONE
-        else (
-            f"This audit is {view.summary.state}: what follows is what is known so far, and a "
-            "release that not every attack was tried on may look safer than it is."
-        ),
+        "state": _describe_state(view.summary.state),
         "mark": _describe_edition(options),
-        "summary": build_decision(material),
+        "summary": build_decision(data),
         "sections": sections,
     }
-    return content, material.images
+    return content, data.images
 
 
 def _format_audit(summary: AuditSummary) -> str:
     """What the analyst called the audit, and which graph it is of."""
     graph, name = clean_text(summary.graph_name, 120), clean_text(summary.name, 120)
     return graph if name in ("", graph) else f"{name} ({graph})"
+
+
+def _describe_state(state: State) -> str:
+    if state == State.DONE:
+        return ""
+    return (
+        f"This audit is {state}: what follows is what is known so far, and a release that not "
+        "every attack was tried on may look safer than it is."
+    )
 
 
 def _describe_edition(options: ReportOptions) -> str:
@@ -125,7 +129,7 @@ def _describe_edition(options: ReportOptions) -> str:
 
 def _compile(view: AuditView, options: ReportOptions, format: str, ppi: float = 0) -> list[bytes]:
     content, images = build_content(view, options)
-    created = Material(view, options).created
+    created = ReportData(view, options).created
     settings: dict[str, Any] = {"format": format, "timestamp": int(created.timestamp())}
     if format == "pdf":
         settings["pdf_standards"] = [PDF_STANDARD]

@@ -8,31 +8,29 @@ from core.audit.states import State
 from core.findings import answers
 from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
 from core.findings.labels import is_baseline, method_title, metric_title, release_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_number, format_row
 from core.findings.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
 from core.findings.tables import describe_sample
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
-from core.report.material import Material
+from core.report.data import ReportData
 
 
-def build_mechanisms(material: Material) -> list[Block]:
+def build_mechanisms(data: ReportData) -> list[Block]:
     """Why people are exposed."""
-    return [*_build_homophily(material), *_build_margins(material), *_build_pairs(material)] or [
+    return [*_build_homophily(data), *_build_margins(data), *_build_pairs(data)] or [
         blocks.paragraph("Nothing that explains the risk has been measured.")
     ]
 
 
-def _build_homophily(material: Material) -> list[Block]:
-    table = compute_ghratio_histogram(material.profile, material.shown)
+def _build_homophily(data: ReportData) -> list[Block]:
+    table = compute_ghratio_histogram(data.profile, data.shown)
     if table.empty:
         return []
-    share = compute_reference_share(material.profile)
-    image = material.add_image(
-        "ghratio", lambda: charts.draw_ghratios(table, material.colors, share)
-    )
-    original = material.profile[material.profile.release == ORIGINAL]
+    share = compute_reference_share(data.profile)
+    image = data.add_image("ghratio", lambda: charts.draw_ghratios(table, data.colors, share))
+    original = data.profile[data.profile.release == ORIGINAL]
     alt = (
         "Distributions of three ratios. Mean on the original: "
         + "; ".join(
@@ -42,7 +40,7 @@ def _build_homophily(material: Material) -> list[Block]:
         + f"; class share {format_number(share)}."
     )
     return [
-        *(blocks.paragraph(s) for s in answers.answer_mechanisms(material.results)),
+        *(blocks.paragraph(s) for s in answers.answer_mechanisms(data.results)),
         blocks.figure(
             image,
             alt,
@@ -54,21 +52,18 @@ def _build_homophily(material: Material) -> list[Block]:
     ]
 
 
-def _build_margins(material: Material) -> list[Block]:
+def _build_margins(data: ReportData) -> list[Block]:
     """How sure the strongest attribute attack is of the private value, a row a release."""
     metrics = ["margin", "margin_absolute", "share_below_zero"]
-    done = material.results[material.results.status == State.DONE]
+    done = data.results[data.results.status == State.DONE]
     sizes = done[(done.metric == "margin_absolute") & ~done.method.map(is_baseline).astype(bool)]
     sizes = sizes[sizes.release == ORIGINAL]
     if sizes.empty:
         return []
     attack = sizes.method[sizes.value.idxmax()]
     rows = done[(done.method == attack) & done.metric.isin(metrics)]
-    texts = {
-        (row.release, row.metric): format_interval(row.value, row.low, row.high)
-        for row in rows.itertuples()
-    }
-    releases = [release for release in material.shown if (release, metrics[0]) in texts]
+    texts = {(row.release, row.metric): format_row(row) for row in rows.itertuples()}
+    releases = [release for release in data.shown if (release, metrics[0]) in texts]
     sample = _describe_brackets(rows, "node")
     return [
         blocks.heading("How sure the attacker is"),
@@ -85,15 +80,12 @@ def _build_margins(material: Material) -> list[Block]:
     ]
 
 
-def _build_pairs(material: Material) -> list[Block]:
+def _build_pairs(data: ReportData) -> list[Block]:
     """The pair profile as a table: withheld links against pairs without a link."""
-    table = compute_pair_table(material.results, material.shown)
+    table = compute_pair_table(data.results, data.shown)
     if table.empty:
         return []
-    texts = {
-        (row.release, row.metric, row.kind): format_interval(row.value, row.low, row.high)
-        for row in table.itertuples()
-    }
+    texts = {(row.release, row.metric, row.kind): format_row(row) for row in table.itertuples()}
     metrics = [metric for metric in METRICS if metric in set(table.metric)]
     rows = [
         [
@@ -101,14 +93,14 @@ def _build_pairs(material: Material) -> list[Block]:
             KINDS[kind],
             *(texts.get((release, metric, kind), "–") for metric in metrics),
         ]
-        for release in material.shown
+        for release in data.shown
         if release in set(table.release)
         for first, kind in ((True, "hidden"), (False, "absent"))
     ]
     sample = _describe_brackets(table, "pair")
     return [
         blocks.heading("How near the ends of withheld links are"),
-        *(blocks.paragraph(s) for s in [answer_pair_profile(material.results)] if s),
+        *(blocks.paragraph(s) for s in [answer_pair_profile(data.results)] if s),
         blocks.table(
             ["Release", "Pairs", *map(metric_title, metrics)],
             rows,

@@ -1,9 +1,14 @@
-"""What the reader of a report chose."""
+"""What the reader of a report chose, and what its editions allow.
+
+The external edition is checked for disclosure: it has no row on a person, no hash of the
+original, no seed, no settings that repeat the noise, and counts as `core.report.disclosure` has
+them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from core.errors import InputError
 from core.findings.policy import Policy
@@ -11,26 +16,7 @@ from core.findings.risk import Scale
 
 Edition = Literal["internal", "external", "summary"]
 
-Section = Literal[
-    "verdict",
-    "threats",
-    "graph",
-    "attacks",
-    "releases",
-    "risk",
-    "homophily",
-    "tradeoff",
-    "guarantees",
-    "standards",
-    "limits",
-    "sources",
-    "glossary",
-    "provenance",
-    "signoff",
-]
-SECTIONS: tuple[Section, ...] = get_args(Section)
-
-SECTION_TITLES: dict[Section, str] = {
+SECTION_TITLES: dict[str, str] = {
     "verdict": "Limits of the policy",
     "threats": "What the adversary is after",
     "graph": "The graph",
@@ -47,13 +33,22 @@ SECTION_TITLES: dict[Section, str] = {
     "provenance": "Provenance",
     "signoff": "Record of decisions",
 }
+SECTIONS = tuple(SECTION_TITLES)
+INTERNAL_SECTIONS = ("risk", "homophily", "provenance")
+"""Not in the external edition."""
+
+FILES: dict[Edition, str] = {
+    "internal": "report.pdf",
+    "external": "report-external.pdf",
+    "summary": "summary.pdf",
+}
 
 
 @dataclass(frozen=True)
 class ReportOptions:
     """releases: ids to report (None: all; the original always stays); sections in their order.
 
-    edition      for whom (core.report.editions): all there is, what may be shown outside, a page
+    edition      for whom: all there is, what may be shown outside, a page
     policy       what the verdict goes by; None: the audit's own
     scale        what curves and groups of people show: what the attacker adds to the base rate, or
                  the risk itself
@@ -64,7 +59,7 @@ class ReportOptions:
     """
 
     releases: tuple[str, ...] | None = None
-    sections: tuple[Section, ...] = SECTIONS
+    sections: tuple[str, ...] = SECTIONS
     title: str = "Privacy audit"
     organisation: str = ""
     reviewer: str = ""
@@ -80,3 +75,11 @@ class ReportOptions:
             raise InputError(
                 "report section", "must be a known one", unknown[0], "known: " + ", ".join(SECTIONS)
             )
+
+    def fit_edition(self) -> ReportOptions:
+        """The options as their edition allows them."""
+        if self.edition == "internal":
+            return self
+        kept = [s for s in self.sections if s not in INTERNAL_SECTIONS]
+        kept = kept if self.edition == "external" else []
+        return replace(self, sections=tuple(kept), pseudonyms=True)

@@ -1,4 +1,4 @@
-"""Guarantees in the report: a card a release, the checks of what they claim, the twins."""
+"""Guarantees in the report: a card a release, the checks of what they claim, the baselines."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from core.privacy.claim_check import CONFIDENCE
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
-from core.report.material import Material
+from core.report.data import ReportData
 
 MAX_WIDE_CARDS = 3
 """More guarantee cards than this stand in two columns."""
 
 
-def build_guarantees(material: Material) -> list[Block]:
+def build_guarantees(data: ReportData) -> list[Block]:
     """What each release promises, and whether a check held."""
     defended = [
         summary
-        for summary in material.releases
+        for summary in data.releases
         if summary.id != ORIGINAL and not is_data_independent(summary.id)
     ]
     if not defended:
         return [blocks.paragraph("Only the original was audited. It promises nothing.")]
     private = [summary for summary in defended if summary.guarantee.is_private]
     empirical = [summary for summary in defended if not summary.guarantee.is_private]
-    cards = [_build_card(summary, material) for summary in private]
+    cards = [_build_card(summary, data) for summary in private]
     result = [{"kind": "cards", "items": cards}] if len(cards) > MAX_WIDE_CARDS else cards
     if empirical:
         result.append(
@@ -57,15 +57,15 @@ def build_guarantees(material: Material) -> list[Block]:
         )
     return [
         *result,
-        *_build_checks(material, private),
-        *_build_data_independent(material),
-        *_build_ledger(material),
+        *_build_checks(data, private),
+        *_build_data_independent(data),
+        *_build_ledger(data),
     ]
 
 
-def _build_ledger(material: Material) -> list[Block]:
+def _build_ledger(data: ReportData) -> list[Block]:
     """What was published of this graph so far, and what it adds up to."""
-    entries = material.view.ledger
+    entries = data.view.ledger
     if not entries:
         return []
     rows = list_ledger_rows(entries)
@@ -76,26 +76,24 @@ def _build_ledger(material: Material) -> list[Block]:
     ]
 
 
-def _build_card(summary: ReleaseSummary, material: Material) -> Block:
+def _build_card(summary: ReleaseSummary, data: ReportData) -> Block:
     promise = summary.guarantee
-    explained = explain_promise(promise, material.graph.density)
+    explained = explain_promise(promise, data.graph.density)
     text = " ".join(filter(None, (explained, promise.note, explain_signal(summary.facts))))
     return blocks.card(
         release_title(summary.id),
         promise.label,
-        material.colors[summary.id],
+        data.colors[summary.id],
         list_promise_rows(promise),
         text,
     )
 
 
-def _build_checks(material: Material, private: list[ReleaseSummary]) -> list[Block]:
+def _build_checks(data: ReportData, private: list[ReleaseSummary]) -> list[Block]:
     """The checks that were played to an end, and which claims nobody has put to the test."""
     if not private:
         return []
-    runs = [
-        run for run in material.view.claims if run.check is not None and run.release in material.ids
-    ]
+    runs = [run for run in data.view.claims if run.check is not None and run.release in data.ids]
     result: list[Block] = [blocks.heading("Were the claims put to the test?")]
     if runs:
         rows = [
@@ -133,13 +131,13 @@ def _build_checks(material: Material, private: list[ReleaseSummary]) -> list[Blo
     return result
 
 
-def _build_data_independent(material: Material) -> list[Block]:
+def _build_data_independent(data: ReportData) -> list[Block]:
     pairs = {
         release: independent
-        for release, independent in pair_data_independent(material.view.spec.defenses).items()
-        if release in material.ids and independent in material.ids
+        for release, independent in pair_data_independent(data.view.spec.defenses).items()
+        if release in data.ids and independent in data.ids
     }
-    table = compute_data_independent_table(material.results, pairs)
+    table = compute_data_independent_table(data.results, pairs)
     if table.empty:
         return []
     shown = show_data_independent_table(table)
@@ -150,7 +148,7 @@ def _build_data_independent(material: Material) -> list[Block]:
             list(shown.columns),
             shown.to_numpy().tolist(),
             "Every synthesis beside its data-independent baseline: the same method run without the "
-            "links, but for their number. Only what exceeds the twin came from the data.",
+            "links, but for their number. Only what exceeds it came from the data.",
             numeric=(2, 3, 4),
             widths=[1.7, 1.2, 1, 1, 0.8, 0.8],
         ),

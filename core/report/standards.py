@@ -16,12 +16,12 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_row
 from core.findings.tables import compute_worst_attacks, main_metric, select_results
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
-from core.report.material import Material
+from core.report.data import ReportData
 from core.report.text import clean_text
 
 CRITERIA: tuple[tuple[str, str, tuple[Threat, ...]], ...] = (
@@ -81,13 +81,13 @@ CHECKLIST = (
 )
 
 
-def build_standards(material: Material) -> list[Block]:
+def build_standards(data: ReportData) -> list[Block]:
     """The three criteria, the intruder's record, and the checklist."""
     return [
         blocks.heading("Singling out, linkability, inference"),
-        _build_criteria(material),
+        _build_criteria(data),
         blocks.heading("Motivated intruder"),
-        _build_intruder(material),
+        _build_intruder(data),
         blocks.table(
             ["Part", "Covered here", "To be added by the organisation"],
             CHECKLIST,
@@ -97,18 +97,24 @@ def build_standards(material: Material) -> list[Block]:
     ]
 
 
-def _build_criteria(material: Material) -> Block:
+def _build_criteria(data: ReportData) -> Block:
     releases = [ORIGINAL]
-    verdict = material.verdict
+    verdict = data.verdict
     if verdict is not None and verdict.recommended is not None:
         releases.append(verdict.recommended)
-    ran = _list_ran(material)
+    ran = _list_ran(data)
     rows = []
     for title, what, threats in CRITERIA:
         count = len({scenario.method for scenario in ran if scenario.threat in threats})
-        texts = [_find_worst(material, release, threats) for release in releases]
+        texts = [_find_worst(data, release, threats) for release in releases]
         rows.append([title, what, _count_tried(count), *texts])
-    linking = len({scenario.method for scenario in ran if _is_linking(scenario)})
+    linking = len(
+        {
+            s.method
+            for s in ran
+            if isinstance(s.knowledge, Composition) or s.method.partition(":")[0] in MATCHING
+        }
+    )
     rows.insert(
         1,
         ["Linkability", "people found again in another network", _count_tried(linking)]
@@ -124,34 +130,28 @@ def _build_criteria(material: Material) -> Block:
     )
 
 
-def _list_ran(material: Material) -> list[Scenario]:
+def _list_ran(data: ReportData) -> list[Scenario]:
     """Attacks with a result, baselines left out: what was planned and did not run is not
     counted, nor is one method twice that met several attackers or columns."""
-    done = select_results(material.results)
+    done = select_results(data.results)
     found = [m for m in dict.fromkeys(done.method) if attack_threat(m) and not is_baseline(m)]
     return [Scenario.parse(method) for method in found]
-
-
-def _is_linking(scenario: Scenario) -> bool:
-    return scenario.method.partition(":")[0] in MATCHING or isinstance(
-        scenario.knowledge, Composition
-    )
 
 
 def _count_tried(count: int) -> str:
     return "not tried" if not count else "one attack" if count == 1 else f"{count} attacks"
 
 
-def _find_worst(material: Material, release: str, threats: tuple[Threat, ...]) -> str:
+def _find_worst(data: ReportData, release: str, threats: tuple[Threat, ...]) -> str:
     parts = []
     for threat in threats:
-        metric = main_metric(material.results, threat)
+        metric = main_metric(data.results, threat)
         if metric is None:
             continue
-        rows = compute_worst_attacks(material.results, metric, threat)
+        rows = compute_worst_attacks(data.results, metric, threat)
         for row in rows[rows.release == release].itertuples():
             name = "AUC" if metric == "auc" else metric_title(metric).lower()
-            parts.append(f"{name} {format_interval(row.value, row.low, row.high)}")
+            parts.append(f"{name} {format_row(row)}")
     return "; ".join(parts) or "–"
 
 
@@ -161,9 +161,9 @@ def _describe_knowledge(scenario: Scenario) -> str:
     return ", ".join(words) or "the release and what the threat grants, not how it was made"
 
 
-def _build_intruder(material: Material) -> Block:
-    spec = material.view.spec
-    real = _list_ran(material)
+def _build_intruder(data: ReportData) -> Block:
+    spec = data.view.spec
+    real = _list_ran(data)
     known = sorted({_describe_knowledge(scenario) for scenario in real}) or ["nothing"]
     who = _count_tried(len({scenario.method for scenario in real}))
     return blocks.facts(

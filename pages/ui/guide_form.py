@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.presets import PRESETS, Preset
+from core.audit.spec import MethodChoice
 from core.findings.guide import (
     KNOWLEDGE,
     RECIPIENTS,
@@ -16,10 +17,10 @@ from core.findings.guide import (
     make_fields,
 )
 from core.findings.labels import release_title
-from core.findings.numbers import format_duration
 from core.graph import Graph
+from core.registry import find_method
 from pages.ui import page, service, session
-from pages.ui.estimate import estimate_audit, load_time_model
+from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
 from pages.ui.text import escape
 
 START_PRESET = "quick"
@@ -103,9 +104,10 @@ def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
                 title = release_title(advice.defense)
                 if st.checkbox(f"**{title}**", True, key=f"guide-try-{advice.defense}"):
                     kept.append(advice.defense)
-                time = format_duration(advice.seconds)
+                key = MethodChoice.parse(advice.defense, "defense").key
+                time = estimate_method(find_method(key, "defense"), num_repeats=1)
                 reason = f"{advice.reason[0].upper()}{advice.reason[1:]}"
-                st.caption(f"{escape(reason, 300)}. About {time} a release.")
+                st.caption(f"{escape(reason, 300)}. {time[0].upper()}{time[1:]} a release.")
     return kept
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.findings.ego import describe_fingerprint
+from core.findings.ego_network import describe_fingerprint
 from core.findings.identity import describe_identity, list_hiding
 from core.findings.labels import release_title
 from core.graph import Graph

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.view import AuditView
-from core.figures import ego
+from core.figures import ego_page
 from core.findings import node_card
-from core.findings.ego import class_legend
+from core.findings.ego_network import class_legend
 from core.findings.labels import release_title
 from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
@@ -153,7 +153,7 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
     advised = _number_advised(view, node) if release == ORIGINAL else []
     is_sought = secret.threat == "identity"
     st.iframe(
-        ego.render_ego_html(
+        ego_page.render_ego_html(
             graph,
             number,
             attribute,

@@ -16,8 +16,9 @@ from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
 from core.errors import AuditError
 from core.findings import tables
+from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import method_title, metric_title, release_title
-from core.findings.page_summary import STATE_MARKS, STATE_TITLES, Card, PageSummary
+from core.findings.page_summary import Card, PageSummary
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.results import RELEASE
@@ -26,6 +27,13 @@ from pages.ui import cache, service, session
 from pages.ui.text import escape
 
 PAGES = Path(__file__).parents[1]
+STATE_ICONS: dict[LimitState, str] = {
+    "met": ":green[:material/check:]",
+    "not_proven": ":orange[:material/priority_high:]",
+    "exceeded": ":red[:material/close:]",
+    "not_tested": "–",
+}
+"""Of a limit, where Markdown is drawn; always beside the state's word or a legend."""
 WAIT = "The next audit can start when this one is done or cancelled, in the rail on the left."
 """Why nothing can be started."""
 
@@ -58,19 +66,24 @@ def show_summary(summary: PageSummary) -> None:
     if summary.cards:
         show_cards(summary.cards)
     show_answer(escape(summary.sentence, 400))
-    if summary.exact:
+    show_exact(summary.exact)
+
+
+def show_exact(lines: Sequence[str]) -> None:
+    """Figures with interval, attack, n and splits, folded."""
+    if lines:
         with st.expander("Exact figures", icon=":material/straighten:"):
-            st.markdown("\n".join(f"- {escape(line, 600)}" for line in summary.exact))
+            st.markdown("\n".join(f"- {escape(line, 600)}" for line in lines))
 
 
 def show_cards(cards: Sequence[Card]) -> None:
     """One number each, what it is compared with, and the state of its limit in a word and mark."""
     with st.grid(max(len(cards), 3), min_column_width=220, key="cards"):
         for card in cards:
-            state = "" if card.state is None else f"{STATE_MARKS[card.state]} "
+            icon = "" if card.state is None else f"{STATE_ICONS[card.state]} "
             st.metric(
-                card.title,
-                f"{state}{card.value}",
+                f"{icon}{escape(card.title, 120)}",
+                card.value,
                 card.compared_with,
                 delta_color="off",
                 delta_arrow="off",

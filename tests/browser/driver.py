@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-RUN_MS = 900_000
+RUN_MS = 300_000
 """Longest wait for a run: a quiet machine needs a tenth of it."""
 START_MS = 20_000
 """Longest wait for a run that was started to be shown."""

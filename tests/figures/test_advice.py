@@ -9,7 +9,7 @@ import pytest
 
 from core.audit.advice import Advice, AdviceRequest, AdvisedLink
 from core.audit.spec import MethodChoice
-from core.figures.ego import render_ego_html
+from core.figures.ego_page import render_ego_html
 from core.findings.advice import compute_advice_steps, describe_advice, describe_advice_cost
 from core.findings.palette import REMOVED_RED
 from tests.oracles.graphs import two_communities
@@ -39,9 +39,9 @@ def make_advice(after, attack="label_propagation", **fields) -> Advice:
 @pytest.mark.parametrize(
     ("after", "words"),
     [
-        ((0.55, 0.57, 0.53), "**Hide these 2 links: 0.93 [0.88, 0.98] → 0.55 [0.50, 0.60]**"),
-        ((0.90, 0.97, 0.91), "**does not help for sure**"),
-        ((0.97, 0.98, 0.95), "**makes it worse**"),
+        ((0.55, 0.57, 0.53), "Hide these 2 links: 0.93 [0.88, 0.98] → 0.55 [0.50, 0.60]"),
+        ((0.90, 0.97, 0.91), "does not help for sure"),
+        ((0.97, 0.98, 0.95), "makes it worse"),
     ],
 )
 def test_the_sentence_follows_the_paired_change(after, words):

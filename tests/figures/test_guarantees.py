@@ -12,7 +12,6 @@ from scipy import stats
 from core.audit.states import State
 from core.audit.view import ClaimRun
 from core.figures.claim import draw_claim
-from core.findings.claim import compute_claim_region
 from core.findings.data_independent import (
     answer_data_independent,
     compute_data_independent_table,
@@ -20,6 +19,7 @@ from core.findings.data_independent import (
 )
 from core.findings.guarantees import (
     bound_chance,
+    compute_claim_region,
     explain_claim,
     explain_promise,
     explain_signal,

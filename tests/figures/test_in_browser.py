@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from plotly.offline import get_plotlyjs
 
-from core.figures.ego import render_ego_html
+from core.figures.ego_page import render_ego_html
 from core.figures.risk import risk_heatmap
 from core.findings.risk import compute_heatmap
 from core.graph import Graph

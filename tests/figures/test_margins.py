@@ -104,7 +104,7 @@ def test_nothing_is_drawn_for_an_attack_that_did_not_run(audit):
     view, _ = audit
     chart = margin_boxes(view, "gcn", ["nowhere"])
     assert chart.is_empty
-    assert "run the audit again" in chart.note
+    assert "run the audit again" in chart.figure.layout.annotations[0].text
 
 
 def test_the_report_states_the_margins_of_the_surest_attack_on_the_original(audit):

@@ -14,9 +14,9 @@ from core.findings.tradeoff import (
     compute_admissible,
     compute_pareto,
     compute_tradeoff,
+    compute_transfer,
     find_best_release,
 )
-from core.findings.transfer import compute_transfer
 
 from .conftest import RELEASES, make_results
 
@@ -38,8 +38,7 @@ def brute_force_front(risk, utility):
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=25))
 def test_pareto_equals_brute_force(points):
-    risk = [p[0] / 6 for p in points]
-    utility = [p[1] / 6 for p in points]
+    risk, utility = np.array(points, float).reshape(-1, 2).T / 6
     assert compute_pareto(risk, utility).tolist() == brute_force_front(risk, utility)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.figures.transfer import transfer_matrix
-from core.findings.transfer import compute_transfer
+from core.findings.tradeoff import compute_transfer
 from tests.figures.conftest import RELEASES, make_results, result_row
 
 

@@ -19,7 +19,6 @@ from core.findings.guide import (
     Answers,
     choose_defenses,
     explain_preset,
-    find_preset,
     make_fields,
     propose_changes,
 )
@@ -31,6 +30,8 @@ from core.release import ORIGINAL
 from core.seeding import Seed
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 from tests.oracles.graphs import two_communities
+
+QUICK, _, THOROUGH = PRESETS
 
 SUBSETS = [c for k in range(1, 4) for c in combinations(SECRETS, k)]
 LEARNED = {"ppgsl", "gps_sampling", "netfense", "blink", "privdpr"}
@@ -48,7 +49,7 @@ def test_every_answer_makes_a_spec_of_what_was_asked(recipient, secrets):
         recipient, secrets, ("values", "method", "links"), ("statistics",), "private", "label"
     )
     proposed = choose_defenses(answers, two_communities())
-    fields = make_fields(answers, find_preset("quick"), [advice.defense for advice in proposed])
+    fields = make_fields(answers, QUICK, [advice.defense for advice in proposed])
     spec = AuditSpec.check_spec({"graph_hash": "x", **fields})
     assert spec.threats.has_links == ("links" in secrets)
     assert (spec.threats.private is not None) == ("attribute" in secrets)
@@ -149,6 +150,6 @@ def test_what_could_change_the_decision():
 
 
 def test_a_quick_look_cannot_clear_for_the_public():
-    assert "not clear" in explain_preset(find_preset("quick"), "public")
-    assert explain_preset(find_preset("thorough"), "public").startswith("Can clear")
-    assert explain_preset(find_preset("quick"), "internal").startswith("Can clear")
+    assert "not clear" in explain_preset(QUICK, "public")
+    assert explain_preset(THOROUGH, "public").startswith("Can clear")
+    assert explain_preset(QUICK, "internal").startswith("Can clear")

@@ -76,7 +76,7 @@ CLAIMS = (
     r"withheld links are (nearer|farther)",
     r"\bare the leak",
     r"\blowers\b",
-    r"\bexceeds\b(?! (a|no|at least one) limit| \d)",
+    r"\bexceeds\b(?! (a|no|at least one|the) limit| \d)",
     r"(?<!not )(?<!is it )(?<!has )(?<!comes )\bclearly\b",
     r"\b(outperform|surpass|outrank|dominat|superior|inferior)",
     r"that is (more|less)",
@@ -234,7 +234,6 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answers.answer_risk: lambda view: answers.list_risks(view.nodes),
     answers.answer_bound: lambda view: [answers.answer_bound(view.nodes)],
     answers.answer_inverted: lambda view: [answers.answer_inverted(view.results, RELEASES)],
-    answers.answer_homophily: lambda view: [answers.answer_homophily(view.results)],
     answers.answer_mechanisms: lambda view: answers.answer_mechanisms(view.results),
     answers.answer_tradeoff: tell_tradeoff,
     answer_columns: each(answer_columns, ("link", "attribute")),
@@ -314,7 +313,6 @@ def test_what_does_differ_is_told() -> None:
     view = make_world(different, make_nodes(0.4))
     said = " ".join(text for tell in SENTENCES.values() for text in tell(view))
     for claim in (
-        r"\bdoes best\b", r"\babove the best baseline attacker", r"\bgive them away most\b",
         r"brings it to", r"\bare the leak|Withholding the columns alone lowers",
         r" is (higher|lower), ", r"narrows the gap", r"that is (more|less)",
     ):  # fmt: skip

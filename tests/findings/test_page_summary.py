@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -21,25 +20,28 @@ from core.findings.page_summary import (
     summarize_risk,
     summarize_tradeoff,
 )
+from core.findings.policy import find_policy
+from core.findings.verdict import judge
 from core.release import ORIGINAL
 from tests.oracles.audits import make_audit, make_noise
 
 ATTACKS = ("adamic_adar", "degree_product", "gcn", "class_prior")
 RELEASE = "random_deletion"
 NAMES = (ORIGINAL, RELEASE)
+POLICY = find_policy("public")
 NUMBER = re.compile(r"(?<![\w.,])[\d][\d.,]*(?: of [\d][\d.,]*)?")
 CLAUSE = re.compile(r"[,;:] | and | but | while | against ")
 
 
 def summarize_all(view) -> list[PageSummary]:
     return [
-        summarize_decision(view),
-        summarize_attacks(view),
+        summarize_decision(judge(view, POLICY)),
+        summarize_attacks(view, policy=POLICY),
         summarize_release(view, RELEASE),
         summarize_risk(view),
         summarize_risk(view, RELEASE),
         summarize_homophily(view),
-        summarize_tradeoff(view),
+        summarize_tradeoff(view, judge(view, POLICY)),
     ]
 
 
@@ -97,7 +99,7 @@ def test_an_empty_audit_has_its_sentences():
 
 def test_what_differs_is_told_with_both_numbers():
     view = make_audit(make_scores(), ATTACKS, nodes=make_people())
-    assert summarize_attacks(view).sentence == (
+    assert summarize_attacks(view, policy=POLICY).sentence == (
         "An attacker finds 36 of 100 withheld links while accusing 1 of 100 unconnected pairs; "
         "a baseline attacker reaches 16 of 100."
     )
@@ -116,18 +118,20 @@ def test_what_differs_is_told_with_both_numbers():
 @pytest.mark.parametrize(("link", "baseline"), [(0.16, 0.16), (0.161, 0.16)])
 def test_noise_is_called_no_difference(link, baseline):
     view = make_audit(make_scores(link, baseline, link), ATTACKS)
-    assert "reaches" not in summarize_attacks(view).sentence
+    assert "reaches" not in summarize_attacks(view, policy=POLICY).sentence
     assert "not clearly" in summarize_release(view, RELEASE).sentence
 
 
 def test_the_decision_names_the_least_severe_release_and_the_original_may_be_it():
     scores = make_scores(link=0.2, after=0.4)
-    told = summarize_decision(make_audit(scores, ATTACKS)).sentence
+    told = summarize_decision(judge(make_audit(scores, ATTACKS), POLICY)).sentence
     assert told == (
         "Do not publish: each of the 2 releases exceeds a limit; the original comes nearest to "
         "meeting them."
     )
-    tied = summarize_decision(make_audit(make_scores(link=0.4, after=0.4), ATTACKS)).sentence
+    tied = summarize_decision(
+        judge(make_audit(make_scores(link=0.4, after=0.4), ATTACKS), POLICY)
+    ).sentence
     assert "no release comes clearly nearest" in tied
 
 
@@ -142,13 +146,21 @@ def test_releases_are_compared_over_the_attackers_that_both_faced():
     assert any("On one of the two only" in line for line in summary.exact)
 
 
-def test_small_counts_are_hidden_before_they_are_words():
-    nodes = make_people().query("node in ['n0', 'n1', 'n2', 'n30', 'n31']")
-    view = replace(make_audit(make_scores(), ATTACKS), nodes=nodes)
-    summary = summarize_risk(view, hide_below=10)
-    assert "fewer than 10 of 5" in summary.sentence
-    assert summary.cards[0].value == "fewer than 10 of 5"
+def test_small_counts_can_be_hidden():
+    assert Count(3, 5).format(10) == "fewer than 10 of 5"
     assert Count(0, 5).format(10) == "0 of 5"
+
+
+def test_the_worst_threat_leads_and_its_worst_figure():
+    """A threat far above its limit goes before one that comes first in the list."""
+    scores = make_scores(link=0.06, baseline=0.01, after=0.01)
+    for metric, value, guess in (("tpr_at_fpr_0.01", 0.2, 0.1), ("accuracy", 0.9, 0.3)):
+        scores[ORIGINAL, "gcn", metric] = value
+        scores[ORIGINAL, "class_prior", metric] = guess
+    view = make_audit(scores, ATTACKS)
+    told = "An attacker guesses 90 of 100 private values right; a baseline attacker reaches 30"
+    for policy in (POLICY, None):
+        assert summarize_attacks(view, policy=policy).sentence.startswith(told)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from core.findings.people import (
     Secret,
     advise_release,
     compare_people,
-    describe_gain,
     describe_prior,
     find_worst_secret,
     list_secrets,
@@ -188,11 +187,3 @@ def test_a_person_is_told_which_release_helps_most(view):
     assert f"to {gains[best]:.2f}".replace("-", "−")[:6] in text
     only = view.nodes[view.nodes.release == ORIGINAL]
     assert advise_release(only, LINK, node) == ""
-
-
-def test_a_gain_has_its_sign_and_interval():
-    people = rank_people(
-        make_nodes(("a", "gcn", 0.9, 0.5, 0.8), ("b", "gcn", 0.3, 0.5, 0.2)), CLASS
-    )
-    assert describe_gain(people.iloc[0]) == "+0.40 [0.30, 0.50]"
-    assert describe_gain(people.iloc[1]).startswith("−0.20")

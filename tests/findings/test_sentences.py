@@ -128,7 +128,31 @@ def read(pattern: str, sentence: str) -> re.Match[str] | None:
     return re.fullmatch(pattern, sentence)
 
 
-def check_attack(sentence: str, world: World, release: str = "original") -> bool:
+def is_worst(world: World, release: str, threat: str, has_limits: bool) -> bool:
+    """Whether no other threat is more severe against its limits, or without limits further above
+    its baseline attackers."""
+    severity = {"link": 0.0, "attribute": 0.0}
+    for (name, metric), (_, value) in judge_by_hand(world)[release].items():
+        if not math.isnan(value):
+            severity[name] = max(severity[name], value / LIMITS[name, metric])
+    excess = {}
+    for name, kinds, base in (("link", LINK, LINK_BASE), ("attribute", VALUE, VALUE_BASE)):
+        real, guess = world.worst(release, kinds), world.worst(release, base)
+        if None not in (real, guess):
+            excess[name] = real - guess
+        elif (real, guess) != (None, None):  # one kind alone was run: nothing to compare it with
+            excess[name] = real if guess is None else 0.0
+    rank = {t: (severity[t] if has_limits else 0.0, excess[t]) for t in excess}
+    return all(rank[threat] >= other for other in rank.values())
+
+
+def check_attack(
+    sentence: str, world: World, release: str = "original", has_limits: bool = True
+) -> bool:
+    if " private values " in sentence or " withheld links " in sentence:
+        threat = "link" if " withheld links " in sentence else "attribute"
+        if not is_worst(world, release, threat, has_limits):
+            return False
     for kinds, base, says in (
         (LINK, LINK_BASE, r"finds <x> withheld links while accusing 1 of 100 unconnected pairs"),
         (VALUE, VALUE_BASE,
@@ -149,6 +173,8 @@ def check_attack(sentence: str, world: World, release: str = "original") -> bool
             return guess is not None and is_about(found["x"], real) and not clear
         if found := read(f"A baseline attacker {says}; no attack does better\\.", sentence):
             return guess is not None and is_about(found["x"], guess) and guess > (real or 0)
+        if found := read(f"A baseline attacker {says}; no other attack has finished\\.", sentence):
+            return real is None and guess is not None and is_about(found["x"], guess)
         if found := read(f"An attacker {says}\\.", sentence):
             return guess is None and is_about(found["x"], real)
     return sentence == "No attack has finished yet."
@@ -319,18 +345,13 @@ def list_sentences(world: World, seed: int) -> list[tuple[PageSummary, Check]]:
     release = RELEASES[seed % len(RELEASES)]
     defended = RELEASES[1 + seed % (len(RELEASES) - 1)]
     return [
-        (summarize_decision(view, verdict=verdict), lambda s: check_decision(s, world)),
+        (summarize_decision(verdict), lambda s: check_decision(s, world)),
         (summarize_homophily(view), lambda s: check_homophily(s, world)),
-        (summarize_tradeoff(view, verdict=verdict), lambda s: check_tradeoff(s, world)),
-        (
-            summarize_attacks(view, release, verdict=verdict),
-            lambda s: check_attack(s, world, release),
-        ),
-        (summarize_risk(view, release, verdict=verdict), lambda s: check_risk(s, world, release)),
-        (
-            summarize_release(view, defended, verdict=verdict),
-            lambda s: check_release(s, world, defended),
-        ),
+        (summarize_tradeoff(view, verdict), lambda s: check_tradeoff(s, world)),
+        (summarize_attacks(view, release, POLICY), lambda s: check_attack(s, world, release)),
+        (summarize_attacks(view, release), lambda s: check_attack(s, world, release, False)),
+        (summarize_risk(view, release, POLICY), lambda s: check_risk(s, world, release)),
+        (summarize_release(view, defended), lambda s: check_release(s, world, defended)),
     ]
 
 

@@ -15,9 +15,9 @@ from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies
 from core.findings.verdict import SEVERITY, find_least_severe, judge
 from core.release import ORIGINAL, Guarantee
-from core.report.material import Material
+from core.report.data import ReportData
+from core.report.decision_page import _list_choices
 from core.report.options import ReportOptions
-from core.report.verdict import _list_choices
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 ATTACKS = list_attack_keys()
@@ -253,9 +253,9 @@ def test_a_release_that_could_not_be_made_is_nowhere_offered(state):
     assert verdict.find("dice") is None
     assert verdict.not_made == {"dice": "it needs sensitive links"}
     assert "dice" not in verdict.describe()["releases"]
-    choices = _list_choices(Material(view, ReportOptions(policy=PUBLIC)))
+    choices = _list_choices(ReportData(view, ReportOptions(policy=PUBLIC)))
     assert not any("DICE" in choice for choice in choices)
-    assert not any("DICE" in c for c in _list_choices(Material(view, ReportOptions())))
+    assert not any("DICE" in c for c in _list_choices(ReportData(view, ReportOptions())))
 
 
 def test_a_limit_has_one_of_four_states():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.findings.facts import STATE_MARKS
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import DECISION_TITLES
+from pages.ui.page import STATE_ICONS
 from tests.pages.conftest import OpenApp, open_tab
 
 RELEASE = "random_deletion:strength=0.5"
@@ -183,11 +183,11 @@ def test_every_release_has_a_mark_for_every_limit(open_app: OpenApp, audited, au
     verdict = judge(audited[0].get_view(audit_id), find_policy("public"))
     matrix = app.table[0].value
     for column, release in zip(matrix.columns, verdict.releases, strict=True):
-        marks = [STATE_MARKS[check.state] for check in release.checks]
+        marks = [STATE_ICONS[check.state] for check in release.checks]
         assert [mark for mark in matrix[column].iloc[1:] if mark != "–"] == [
             mark for mark in marks if mark != "–"
         ]
-    assert "✓ met" in texts(app)
+    assert f"{STATE_ICONS['met']} met" in texts(app)
 
 
 def test_what_would_change_the_decision_is_a_button(open_app: OpenApp, audited, audit_id) -> None:

@@ -9,12 +9,15 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from core.findings.columns import list_telling_columns
 from core.findings.policy import find_policy
+from core.measures.metrics import METRICS
 from core.report import FILES, ReportOptions, render_preview, write_editions
+from core.report.decision_page import _shorten_untried, find_review_date
 from core.report.document import build_content
-from core.report.verdict import find_review_date
 from tests.figures.conftest import RELEASES, make_view
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -170,10 +173,10 @@ def test_the_glossary_has_the_words_of_this_audit(view):
 
     terms = list_terms(view)
     assert terms == sorted(terms, key=str.casefold)
-    assert {"Baseline attacker", "Advantage", "Withheld link", "Homophily"} <= set(terms)
-    assert "ε (epsilon)" not in terms
+    assert {"Baseline attacker", "Advantage", "Link inference", "Homophily"} <= set(terms)
+    assert "Epsilon" not in terms
     no_links = view.spec.update(hide_links=None)
-    assert "Withheld link" not in list_terms(replace(view, spec=no_links))
+    assert "Link inference" not in list_terms(replace(view, spec=no_links))
 
 
 def test_page_1_is_the_decision_page_of_every_edition(view):
@@ -202,6 +205,40 @@ def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
     assert "features as they are" in str(build_content(view, ReportOptions())[0])
 
 
+def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
+    graph = view.load_graph()
+    column = graph.attribute("private").codes[:, None].astype(np.float32)
+    features = column if graph.features is None else np.hstack([graph.features, column])
+    graph = replace(graph, features=features, feature_names=(*graph.feature_names, "copy"))
+    telling = replace(view, load_graph=lambda: graph)
+    (sentence,) = list_telling_columns(telling)
+    assert sentence.startswith("Column “copy” alone tells “private”")
+    assert "leave 'copy' out of the release" in sentence
+    for edition, count in (("internal", 1), ("external", 0)):
+        page = build_content(telling, ReportOptions(edition=edition, sections=()))[0]["summary"]
+        assert [b["kind"] for b in page].count("warning") == count
+    disclosure = view.spec.disclosure.model_copy(update={"publish_columns": ()})
+    withheld = view.spec.model_copy(update={"disclosure": disclosure})
+    assert list_telling_columns(replace(telling, spec=withheld)) == []
+
+
+def test_the_measure_that_the_policy_limits_leads_and_its_limit_is_drawn(view):
+    content, images = build_content(view, ReportOptions(sections=("attacks", "tradeoff")))
+    table = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "table")
+    assert table["columns"][1] == METRICS["tpr_at_fpr_0.01"].title
+    captions = [b["caption"] for b in content["sections"][1]["blocks"] if "caption" in b]
+    assert any("the policy's limit, 0.65" in caption for caption in captions)
+    without = replace(view, spec=view.spec.model_copy(update={"policy": None}))
+    assert build_content(without, ReportOptions(sections=("tradeoff",)))[1] != images
+
+
+def test_what_is_missing_before_a_release_is_never_cut_within_a_sentence():
+    short, long = "A has no result yet", f"Not part of this audit: {'method, ' * 60}"
+    assert _shorten_untried([short, short]) == f"{short}; {short}"
+    assert _shorten_untried([short, long]) == f"{short}; 1 more in section 1"
+    assert "1 gap in section 1" in _shorten_untried([long])
+
+
 def test_what_ran_is_counted_once(view):
     """One link attack ran beside a baseline; the attacks that were only planned are not counted."""
     content, _ = build_content(view, ReportOptions(sections=("standards",)))
@@ -219,3 +256,13 @@ def test_the_banner_and_its_sentence_are_of_one_decision():
     assert banner["title"] == "Review"
     assert "".join(span["text"] for span in banner["spans"]).startswith("Review Random deletion")
     assert limits["caption"].startswith("Random deletion (strength = 0.9)")
+
+
+def test_an_original_within_every_limit_is_no_decision_to_publish():
+    attacks = list_attack_keys()
+    scores = make_noise(["original", "random_deletion"], attacks)
+    scores["random_deletion", "adamic_adar", "tpr_at_fpr_0.01"] = 0.9
+    options = ReportOptions(edition="summary", policy=find_policy("public"))
+    banner = build_content(make_audit(scores, attacks), options)[0]["summary"][0]
+    assert banner["title"] == "Review"
+    assert "".join(span["text"] for span in banner["spans"]).startswith("Review: the original")

@@ -40,7 +40,7 @@ MIN_CELL = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class ReportData:
     """An audit cut down to the chosen releases. `images` collects the figures: name → SVG."""
 
     view: AuditView

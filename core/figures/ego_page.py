@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
 
 from core.figures.theme import INKS
-from core.findings.ego import _SHAPES, MAX_NODES, compute_ego, describe_fingerprint
+from core.findings.ego_network import MAX_NODES, SHAPES, compute_ego, describe_fingerprint
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
 from core.graph import MISSING, Attribute, Graph
 
-_VOID = ("link", "img", "meta", "br", "input")
-"""Elements without an end tag."""
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><title>Ego network</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline';
+ style-src 'unsafe-inline'; img-src data:">
+<style>{% include "lib/vis-9.1.2/vis-network.css" %}
+body { margin: 0; background: {{ network.bgcolor }}; }
+#mynetwork { width: {{ network.width }}; height: {{ network.height }}; }</style>
+<script>{% include "lib/vis-9.1.2/vis-network.min.js" %}</script></head>
+<body><div id="mynetwork"></div>
+<script>
+nodes = new vis.DataSet({{ network.nodes | tojson }});
+edges = new vis.DataSet({{ network.edges | tojson }});
+network = new vis.Network(
+  document.getElementById("mynetwork"), {nodes: nodes, edges: edges}, {{ network.options | tojson }}
+);
+</script></body></html>
+"""
+"""The page for pyvis' own templates, with the library in it: `tojson` leaves no "<", ">" or "&"."""
 
 
 def render_ego_html(
@@ -24,7 +39,6 @@ def render_ego_html(
     attribute: Attribute | None = None,
     risks: Mapping[int, float] | None = None,
     theme: Theme = "light",
-    max_nodes: int = MAX_NODES,
     height: int = 460,
     hide: Sequence[tuple[int, int]] = (),
     show_fingerprint: bool = False,
@@ -41,7 +55,7 @@ def render_ego_html(
     """
     from pyvis.network import Network
 
-    ego = compute_ego(graph, node, max_nodes, [end for pair in hide for end in pair])
+    ego = compute_ego(graph, node, MAX_NODES, [end for pair in hide for end in pair])
     hidden = {(min(pair), max(pair)) for pair in hide}
     ink = INKS[theme]
     network = Network(
@@ -87,7 +101,8 @@ def render_ego_html(
             }
         )
     )
-    return _make_inert(network.generate_html(notebook=False), ink.surface)
+    page: str = network.templateEnv.from_string(PAGE).render(network=network)
+    return page
 
 
 def _label(graph: Graph, node: int, show_fingerprint: bool) -> str:
@@ -108,7 +123,7 @@ def _style(
     risk = None if risks is None else risks.get(node)
     fill = "#c9cdd4" if risk is None or risk != risk else risk_color(risk, theme)
     return {
-        "shape": "dot" if code == MISSING else _SHAPES[code % len(_SHAPES)],
+        "shape": "dot" if code == MISSING else SHAPES[code % len(SHAPES)],
         "size": 22 if is_center else 12,
         "borderWidth": 4 if is_center else 2.5,
         "color": {
@@ -137,59 +152,3 @@ def _describe(
 
 def _shorten(name: str, limit: int = 18) -> str:
     return name if len(name) <= limit else name[: limit - 1] + "…"
-
-
-class _LocalOnly(HTMLParser):
-    """Keeps a page but for comments, pyvis' heading and whatever would fetch something."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=False)
-        self.kept: list[str] = []
-        self._dropped: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        fetches = tag in ("link", "center", "iframe", "object", "embed", "base") or any(
-            name in ("src", "srcset", "href", "xlink:href", "data") for name, _ in attrs
-        )
-        if self._dropped or fetches:
-            if tag not in _VOID:
-                self._dropped.append(tag)
-            return
-        self.kept.append(self.get_starttag_text() or "")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if self._dropped and tag not in _VOID:
-            self._dropped.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        if not self._dropped:
-            self.kept.append(f"</{tag}>")
-        elif tag in self._dropped:
-            del self._dropped[self._dropped.index(tag) :]
-
-    def handle_data(self, data: str) -> None:
-        if not self._dropped:
-            self.kept.append(data)
-
-    def handle_entityref(self, name: str) -> None:
-        self.handle_data(f"&{name};")
-
-    def handle_charref(self, name: str) -> None:
-        self.handle_data(f"&#{name};")
-
-
-def _make_inert(page: str, surface: str) -> str:
-    """Drop what would be fetched and pyvis' frame; forbid the rest by a content policy."""
-    parser = _LocalOnly()
-    parser.feed(page)
-    parser.close()
-    page = "".join(parser.kept)
-    policy = (
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"
-        f"<style>body{{margin:0;background:{surface}}}.card,#mynetwork{{border:0!important}}"
-        "</style>"
-    )
-    page = page.replace("<html>", '<!DOCTYPE html>\n<html lang="en">', 1)
-    return page.replace("<head>", "<head><title>Ego network</title>" + policy, 1)

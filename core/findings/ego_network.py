@@ -17,7 +17,7 @@ MAX_LISTED = 12
 """Neighbours whose numbers of links are told."""
 
 
-_SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexagon")
+SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexagon")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,6 @@ def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:
 def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:
     """(class, shape, border colour) for a legend beside the ego network."""
     return [
-        (name, _SHAPES[code % len(_SHAPES)], OKABE_ITO[code % len(OKABE_ITO)])
+        (name, SHAPES[code % len(SHAPES)], OKABE_ITO[code % len(OKABE_ITO)])
         for code, name in enumerate(attribute.classes)
     ]

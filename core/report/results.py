@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from core.audit.scenarios import Threat
@@ -11,21 +12,26 @@ from core.findings import answers
 from core.findings.attackers import compute_headlines
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.inverted_scores import MARK
-from core.findings.labels import is_baseline, method_title, metric_title, release_title
+from core.findings.labels import (
+    THREAT_WORDS,
+    is_baseline,
+    method_title,
+    metric_title,
+    release_title,
+)
 from core.findings.link_prior import describe_report_prior
-from core.findings.numbers import format_interval, format_number, format_percent
+from core.findings.numbers import format_interval, format_number, format_percent, format_row
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
 from core.findings.risk import SCALE_TITLES, compute_group_risk, compute_risk_shares
-from core.findings.tables import UNITS, describe_sample, list_metrics, main_metric, select_results
-from core.findings.tradeoff import compute_tradeoff
-from core.findings.transfer import compute_transfer
+from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
+from core.findings.tradeoff import compute_tradeoff, compute_transfer
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
-from core.report.material import MIN_CELL, Material
+from core.report.data import MIN_CELL, ReportData
 from core.report.text import clean_text
 
 TABLE_METRICS = (
@@ -44,32 +50,26 @@ INVERTED_NOTE = (
 )
 NUM_EXPOSED = 15
 MAX_COLUMNS = 3
-THREAT_TITLES: dict[Threat, str] = {
-    "link": "Sensitive links",
-    "attribute": "Private attribute",
-    "identity": "Identity",
-}
 
 
-def build_attacks(material: Material) -> list[Block]:
+def build_attacks(data: ReportData) -> list[Block]:
     """What each attack reached on the original."""
     result: list[Block] = []
-    for threat in material.threats:
-        result.append(blocks.heading(f"{THREAT_TITLES[threat]}: attacks on the original"))
-        result.append(blocks.paragraph(answers.answer_attack(material.results, threat)))
-        metrics = [
-            m for m in list_metrics(material.results, "attack", threat) if m in TABLE_METRICS
-        ]
-        table = compute_ranking(material.results, threat, ORIGINAL, metrics)
+    for threat in data.threats:
+        result.append(blocks.heading(f"{THREAT_WORDS[threat].title}: attacks on the original"))
+        result.append(blocks.paragraph(answers.answer_attack(data.results, threat)))
+        metrics = _order_metrics(data, threat)
+        table = compute_ranking(data.results, threat, ORIGINAL, metrics)
         if table.empty:
             continue
-        drawn = table[table.metric.isin([metrics[0], "tpr_at_fpr_0.01"])]
-        image = material.add_image(f"ranking_{threat}", partial(charts.draw_ranking, drawn))
+        panels = dict.fromkeys((metrics[0], "tpr_at_fpr_0.01", main_metric(data.results, threat)))
+        drawn = table[table.metric.isin(list(panels)[:2])]
+        image = data.add_image(f"ranking_{threat}", partial(charts.draw_ranking, drawn))
         alt = "Attacks from best to worst. " + "; ".join(
-            f"{row.title} {format_interval(row.value, row.low, row.high)}"
+            f"{row.title} {format_row(row)}"
             for row in table[table.metric == metrics[0]].itertuples()
         )
-        sample = describe_sample(table, UNITS[threat])
+        sample = describe_sample(table, THREAT_WORDS[threat].unit)
         result.append(
             blocks.figure(
                 image,
@@ -81,73 +81,71 @@ def build_attacks(material: Material) -> list[Block]:
         )
         result.append(_build_attack_table(table, metrics, threat))
         if threat == "attribute":
-            said = answer_private_columns(material.view)
+            said = answer_private_columns(data.view)
             result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in said]
         if threat == "link":
-            odds = answers.answer_odds(material.results)
+            odds = answers.answer_odds(data.results)
             result += [blocks.paragraph(odds)] if odds else []
-        result += _build_roc(material, threat)
+        result += _build_roc(data, threat, set(table.method))
     return result or [blocks.paragraph("No attack has finished.")]
 
 
+def _order_metrics(data: ReportData, threat: Threat) -> list[str]:
+    """The measures of a threat, that first which the policy limits first."""
+    found = [m for m in list_metrics(data.results, "attack", threat) if m in TABLE_METRICS]
+    limits = () if data.verdict is None else data.verdict.policy.limits
+    limited = [x.metric for x in limits if x.threat == threat and x.metric in found]
+    return list(dict.fromkeys([*limited[:1], *found]))
+
+
 def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat) -> Block:
-    wide = {
-        (row.method, row.metric): format_interval(row.value, row.low, row.high)
-        + MARK * row.is_inverted
-        for row in table.itertuples()
-    }
-    order = table.drop_duplicates("method")
-    rows = [
-        [
-            f"{row.title} (baseline)" if row.is_baseline else row.title,
-            *(wide.get((row.method, m), "not resolved") for m in metrics),
-        ]
-        for row in order.itertuples()
-    ]
+    texts = [format_row(row) + MARK * row.is_inverted for row in table.itertuples()]
+    titles = table.title + np.where(table.is_baseline, " (baseline)", "")
+    wide = table.assign(text=texts, title=titles).pivot_table(
+        "text", ["method", "title"], "metric", aggfunc="first", sort=False
+    )
+    wide = wide.reindex(columns=metrics).fillna("not resolved").droplevel("method").reset_index()
     return blocks.table(
         ["Attack", *map(metric_title, metrics)],
-        rows,
-        f"{THREAT_TITLES[threat]}: every attack on the original, best first.",
+        wide.to_numpy().tolist(),
+        f"{THREAT_WORDS[threat].title}: every attack on the original, best first.",
         numeric=range(1, len(metrics) + 1),
         widths=[1.7] + [1] * len(metrics),
         inline=len(metrics) <= 4,
     )
 
 
-def _build_roc(material: Material, threat: Threat) -> list[Block]:
-    attacks = {c.id for c in material.view.spec.attacks}
-    of_threat = set(material.results.method[material.results.method.isin(attacks)])
-    rows = compute_ranking(material.results, threat, ORIGINAL, TABLE_METRICS)
-    of_threat &= set(rows.method)
+def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block]:
+    chosen = ranked & {choice.id for choice in data.view.spec.attacks}
     curves = {
-        key: curve
-        for key, curve in material.view.rocs.items()
-        if key[0] == ORIGINAL and key[1] in of_threat
+        (release, attack): curve
+        for (release, attack), curve in data.view.rocs.items()
+        if release == ORIGINAL and attack in chosen
     }
     if all(is_baseline(attack) for _, attack in curves):
         return []
-    image = material.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, ORIGINAL))
+    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, ORIGINAL))
     return [
         blocks.figure(
             image,
             f"ROC curves of {len(curves)} attacks on the original, log axes: share of the "
             "secrets found against the false-positive rate.",
-            f"{THREAT_TITLES[threat]}: what attackers find at a low FPR, mean over repeats.",
+            f"{THREAT_WORDS[threat].title}: what attackers find at a low FPR, mean over repeats.",
             0.62,
         )
     ]
 
 
-def build_releases(material: Material) -> list[Block]:
+def build_releases(data: ReportData) -> list[Block]:
     """What each release costs and spares."""
-    table = compute_release_table(material.results, material.releases)
+    table = compute_release_table(data.results, data.releases)
     table = table.drop(columns="release")
     columns = [c for c in table.columns if c in ("Release", "Guarantee") or (table[c] != "").any()]
     rows = table[columns].to_numpy().tolist()
     widths = [1.5, 1.0] + [0.75 if name.startswith("Links") else 1.0 for name in columns[2:]]
     result = [
         blocks.paragraph(sentence)
-        for sentence in (answers.answer_defense(material.results, t) for t in material.threats)
+        for sentence in (answers.answer_defense(data.results, t) for t in data.threats)
         if sentence
     ]
     result.append(
@@ -160,19 +158,16 @@ def build_releases(material: Material) -> list[Block]:
             widths=widths,
         )
     )
-    result.append(
-        blocks.note(
-            "Worst case: the highest value over all attacks that ran, baseline attackers included. "
-            "Links "
-            "are shares of the original's links."
-        )
+    note = (
+        "Worst case: the highest value over all attacks that ran, baseline attackers included. "
+        "Links are shares of the original's links."
     )
-    return result
+    return [*result, blocks.note(note)]
 
 
-def _describe_risks(material: Material) -> list[Block]:
+def _describe_risks(data: ReportData) -> list[Block]:
     """What each secret's attacks find, and below it the bound of just that secret."""
-    told = zip(answers.list_risks(material.nodes), answers.list_bounds(material.nodes), strict=True)
+    told = zip(answers.list_risks(data.nodes), answers.list_bounds(data.nodes), strict=True)
     return [
         block
         for risk, bound in told
@@ -180,14 +175,14 @@ def _describe_risks(material: Material) -> list[Block]:
     ]
 
 
-def build_risk(material: Material) -> list[Block]:
+def build_risk(data: ReportData) -> list[Block]:
     """Who is exposed, and how surely."""
-    if material.nodes.empty:
+    if data.nodes.empty:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
-    scale = material.options.scale
-    shares = compute_risk_shares(material.nodes, material.shown, by=scale)
-    draw = partial(charts.draw_risk_shares, shares, material.colors, scale)
-    image = material.add_image("risk", draw)
+    scale = data.options.scale
+    shares = compute_risk_shares(data.nodes, data.shown, by=scale)
+    draw = partial(charts.draw_risk_shares, shares, data.colors, scale)
+    image = data.add_image("risk", draw)
     level = 20 if scale == "advantage" else 80
     name = "an advantage" if scale == "advantage" else "a risk"
     alt = f"Share of the nodes with {name} of {level / 100:g} or more: " + "; ".join(
@@ -198,28 +193,28 @@ def build_risk(material: Material) -> list[Block]:
     if scale == "risk":
         what = "puts at least such a probability on the truth, the base rate included"
     return [
-        *_describe_risks(material),
+        *_describe_risks(data),
         blocks.figure(
             image,
             alt,
             f"Share of the nodes on whom the headline attacker {what}, by whichever threat gains "
             "most on each. A curve nearer to the lower left corner is safer.",
         ),
-        *_build_groups(material),
-        *_build_columns(material),
-        *_build_exposed(material),
+        *_build_groups(data),
+        *_build_columns(data),
+        *_build_exposed(data),
     ]
 
 
-def _build_columns(material: Material) -> list[Block]:
+def _build_columns(data: ReportData) -> list[Block]:
     """What the headline attacker gains by the groups that the audit names."""
-    labels = load_groups(material.view)
-    table = tabulate_groups(material.nodes, labels)
+    labels = load_groups(data.view)
+    table = tabulate_groups(data.nodes, labels)
     if table.empty:
         return []
     rows = [[clean_text(str(cell), 60) for cell in row] for row in table.itertuples(index=False)]
     return [
-        blocks.paragraph(clean_text(answer_groups(material.nodes, labels), 1000)),
+        blocks.paragraph(clean_text(answer_groups(data.nodes, labels), 1000)),
         blocks.table(
             list(table.columns),
             rows,
@@ -231,24 +226,21 @@ def _build_columns(material: Material) -> list[Block]:
     ]
 
 
-def _choose_columns(material: Material) -> list[str]:
+def _choose_columns(data: ReportData) -> list[str]:
     """The original and the releases on which the headline attackers gain least."""
-    means = material.headline.groupby("release").advantage.mean().drop(ORIGINAL, errors="ignore")
+    means = data.headline.groupby("release").advantage.mean().drop(ORIGINAL, errors="ignore")
     safest = list(means.sort_values(kind="stable").index[: MAX_COLUMNS - 1])
-    known = set(material.headline.release)
-    return [r for r in material.ids if r in known and (r == ORIGINAL or r in safest)]
+    known = set(data.headline.release)
+    return [r for r in data.ids if r in known and (r == ORIGINAL or r in safest)]
 
 
-def _build_groups(material: Material) -> list[Block]:
-    releases = _choose_columns(material)
-    scale = material.options.scale
-    table = compute_group_risk(material.nodes, material.profile, "degree", releases, scale)
+def _build_groups(data: ReportData) -> list[Block]:
+    releases = _choose_columns(data)
+    scale = data.options.scale
+    table = compute_group_risk(data.nodes, data.profile, "degree", releases, scale)
     if table.empty:
         return []
-    texts = {
-        (row.release, row.group): format_interval(row.value, row.low, row.high)
-        for row in table.itertuples()
-    }
+    texts = {(row.release, row.group): format_row(row) for row in table.itertuples()}
     counts = table.groupby("group", sort=False).n.max()
     rows = [
         [group, f"{count:,}", *(texts.get((release, group), "–") for release in releases)]
@@ -267,13 +259,13 @@ def _build_groups(material: Material) -> list[Block]:
     ]
 
 
-def _build_exposed(material: Material) -> list[Block]:
-    releases = _choose_columns(material)
-    worst = material.headline
+def _build_exposed(data: ReportData) -> list[Block]:
+    releases = _choose_columns(data)
+    worst = data.headline
     first = releases[0]
     top = worst[worst.release == first].head(NUM_EXPOSED)
-    names = material.format_nodes(top.node.tolist())
-    everything = compute_headlines(material.nodes[material.nodes.node.isin(top.node)])
+    names = data.format_nodes(top.node.tolist())
+    everything = compute_headlines(data.nodes[data.nodes.node.isin(top.node)])
     others = {
         (row.release, row.node, row.threat, row.target): row.advantage
         for row in everything.itertuples()
@@ -291,7 +283,7 @@ def _build_exposed(material: Material) -> list[Block]:
         ]
         for name, row in zip(names, top.itertuples(), strict=True)
     ]
-    who = "pseudonyms by rank" if material.options.pseudonyms else "real identifiers"
+    who = "pseudonyms by rank" if data.options.pseudonyms else "real identifiers"
     extra = [f"On {release_title(release)}" for release in releases[1:]]
     result = [
         blocks.heading("The most exposed nodes"),
@@ -303,30 +295,23 @@ def _build_exposed(material: Material) -> list[Block]:
             "rate on other releases.",
             numeric=(1, 3, *range(4, 4 + len(extra))),
             inline=True,
-            widths=[0.6 if material.options.pseudonyms else 1.2, 1.1, 1.2, 0.7]
-            + [0.9] * len(extra),
+            widths=[0.6 if data.options.pseudonyms else 1.2, 1.1, 1.2, 0.7] + [0.9] * len(extra),
         ),
     ]
-    prior = describe_report_prior(material.view)
+    prior = describe_report_prior(data.view)
     if prior and (top.threat == "link").any():
         result.append(blocks.paragraph(prior))
-    if material.options.pseudonyms:
-        result.append(
-            blocks.note(
-                "Nodes are named by rank only. Who they are is in the audit's table of nodes, "
-                "which "
-                "holds personal data and is kept apart from this report."
-            )
+    if data.options.pseudonyms:
+        text = (
+            "Nodes are named by rank only. Who they are is in the audit's table of nodes, which "
+            "holds personal data and is kept apart from this report."
         )
-    else:
-        result.append(
-            blocks.warning(
-                "This report names people with their risk. It is itself personal data: keep and "
-                "share "
-                "it accordingly."
-            )
-        )
-    return result
+        return [*result, blocks.note(text)]
+    text = (
+        "This report names people with their risk. It is itself personal data: keep and share it "
+        "accordingly."
+    )
+    return [*result, blocks.warning(text)]
 
 
 def _format_gain(value: float | None) -> str:
@@ -335,64 +320,66 @@ def _format_gain(value: float | None) -> str:
     return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")  # no "-0.00"
 
 
-def build_tradeoff(material: Material) -> list[Block]:
+def build_tradeoff(data: ReportData) -> list[Block]:
     """Risk against usefulness, one point a release."""
     result: list[Block] = []
-    for threat in material.threats:
-        metric = main_metric(material.results, threat)
+    for threat in data.threats:
+        metric = main_metric(data.results, threat)
         if metric is None:
             continue
-        utility = material.find_utility(threat)
-        result.append(blocks.heading(THREAT_TITLES[threat]))
+        utility = data.find_utility(threat)
+        result.append(blocks.heading(THREAT_WORDS[threat].title))
         if utility is not None:
-            result += _build_tradeoff_chart(material, threat, metric, utility)
-        result += _build_transfer(material, threat, metric)
+            result += _build_tradeoff_chart(data, threat, metric, utility)
+        result += _build_transfer(data, threat, metric)
     return result or [blocks.paragraph("No release has both a risk and a usefulness yet.")]
 
 
 def _build_tradeoff_chart(
-    material: Material, threat: Threat, metric: str, utility: str
+    data: ReportData, threat: Threat, metric: str, utility: str
 ) -> list[Block]:
-    table = compute_tradeoff(material.results, metric, utility, threat=threat)
-    table = table[table.release.isin(material.shown)]
+    table = compute_tradeoff(data.results, metric, utility, threat=threat)
+    table = table[table.release.isin(data.shown)]
     if table.empty:
         return []
-    image = material.add_image(
+    limit = None if data.verdict is None else data.verdict.policy.find_limit(threat, metric)
+    image = data.add_image(
         f"tradeoff_{threat}",
-        lambda: charts.draw_tradeoff(table, material.colors, material.symbols, metric, utility),
+        lambda: charts.draw_tradeoff(table, data.colors, data.symbols, metric, utility, limit),
     )
+    line = "" if limit is None else f" Dashed: the policy's limit, {format_number(limit)}."
     alt = f"{metric_title(metric)} (worst case) and {metric_title(utility)} of each release: " + (
         "; ".join(
             f"{row.title} {format_number(row.risk)} and {format_number(row.utility)}"
             for row in table.itertuples()
         )
     )
-    sample = describe_sample(select_results(material.results, utility).assign(n=0), "value")
+    sample = describe_sample(select_results(data.results, utility).assign(n=0), "value")
     return [
         blocks.figure(
             image,
             alt,
             f"Risk against usefulness; the line joins the releases that no other one "
-            f"dominates. {sample}{INVERTED_NOTE * bool(table.is_inverted.any())}",
+            f"dominates.{line} {sample}{INVERTED_NOTE * bool(table.is_inverted.any())}",
         )
     ]
 
 
-def _build_transfer(material: Material, threat: Threat, metric: str) -> list[Block]:
-    table = compute_transfer(material.results, metric, threat)
-    shown = [r for r in material.shown if r in table.columns]
+def _build_transfer(data: ReportData, threat: Threat, metric: str) -> list[Block]:
+    table = compute_transfer(data.results, metric, threat)
+    shown = [r for r in data.shown if r in table.columns]
     if table.empty or len(shown) < 2:
         return []
     table = table[["attack", "title", *shown]]
-    strengths = compute_transfer(material.results, metric, threat, "strength")[table.columns]
-    image = material.add_image(
+    strengths = compute_transfer(data.results, metric, threat, "strength")[table.columns]
+    image = data.add_image(
         f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric)
     )
     alt = f"{metric_title(metric)} of each attack on each release. " + "; ".join(
         f"{row['title']}: " + ", ".join(format_number(row[r]) for r in shown)
         for _, row in table.iterrows()
     )
-    left_out = len(material.ids) - len(shown)
+    left_out = len(data.ids) - len(shown)
     more = f" {left_out} more releases are in the tables." if left_out > 0 else ""
     return [
         blocks.figure(

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
+from core.findings.columns import list_telling_columns
 from core.findings.evidence import find_not_made
 from core.findings.facts import STATE_TITLES
 from core.findings.labels import (
-    MAIN_UTILITY_METRICS,
     is_data_independent,
     method_title,
     metric_title,
     release_title,
 )
 from core.findings.numbers import format_interval, format_number
-from core.findings.page_summary import describe_decision, find_subject, list_deciding
-from core.findings.tables import select_results
+from core.findings.page_summary import find_usefulness
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
-from core.findings.verdict_words import DECISION_MEANINGS, DECISION_TITLES
+from core.findings.verdict_words import (
+    DECISION_MEANINGS,
+    DECISION_TITLES,
+    describe_decision,
+    find_subject,
+    list_deciding,
+)
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
+from core.report.data import ReportData
 from core.report.disclosure import format_measured, round_count
-from core.report.material import Material
 from core.report.text import clean_text
 from core.results import RELEASE
+from core.words import count_noun
 
 MAX_LIMIT_TABLES = 3
 MAX_UNTRIED = 8
 MAX_CHOICES = 3
 """Releases to tick on page 1; for any other there is a line."""
+
+ROOM = 240
+"""Letters of what was not tried on page 1."""
 
 NUM_DECIDING = 3
 """Limits on page 1, the gravest first."""
@@ -52,50 +62,51 @@ NO_POLICY = (
 )
 
 
-def build_decision(material: Material) -> list[Block]:
+def build_decision(data: ReportData) -> list[Block]:
     """Page 1: decision, recipient, purpose, people affected, the limits that decide it, what
     stays useful, conditions, what remains, and (but for outsiders) the signature."""
-    verdict = material.verdict
-    chosen = None if verdict is None else find_decided(verdict)
-    result = [_build_banner(material, verdict, chosen)]
+    verdict = data.verdict
+    chosen = None if verdict is None else find_subject(verdict)
+    result = [_build_banner(data, verdict, chosen)]
     if chosen is not None:
         checks = list_deciding(chosen)
-        result.append(_tabulate_checks(material, chosen, checks[:NUM_DECIDING], is_brief=True))
-    result.append(blocks.facts(_list_terms(material, chosen)))
-    if material.options.edition != "external":
-        result.append(build_signature(material))
+        result.append(_tabulate_checks(data, chosen, checks[:NUM_DECIDING], is_brief=True))
+    result.append(blocks.facts(_list_terms(data, chosen)))
+    if not data.is_external:
+        result += map(blocks.warning, list_telling_columns(data.view))
+    if data.options.edition != "external":
+        result.append(build_signature(data))
     return result
 
 
 def _build_banner(
-    material: Material, verdict: Verdict | None, chosen: ReleaseVerdict | None
+    data: ReportData, verdict: Verdict | None, chosen: ReleaseVerdict | None
 ) -> Block:
-    said = material.view.spec.purpose
+    said = data.view.spec.purpose
     rows = [
         (title, clean_text(said.get(key, ""), 160) or TO_FILL) for key, title in PURPOSES.items()
     ]
-    graph = material.graph
-    people = f"{material.count(graph.num_nodes)}, {material.count(graph.num_edges)} links"
+    graph = data.graph
+    people = f"{data.count(graph.num_nodes)}, {data.count(graph.num_edges)} links"
     rows.append(("People affected", people))
     if verdict is None or chosen is None:
         return blocks.card("No decision", "no policy", COLORS["review"], rows, NO_POLICY)
-    title = DECISION_TITLES[chosen.decision]
-    if chosen.decision == "publish":
-        title += f": {release_title(chosen.release)}"
+    title = DECISION_TITLES[verdict.decision]
+    if verdict.recommended is not None:
+        title += f": {release_title(verdict.recommended)}"
     policy = f"{clean_text(verdict.policy.title, 60)}, version {verdict.policy.version}"
-    return blocks.card(title, policy, COLORS[chosen.decision], rows, describe_decision(verdict))
+    return blocks.card(title, policy, COLORS[verdict.decision], rows, describe_decision(verdict))
 
 
-def _list_terms(material: Material, chosen: ReleaseVerdict | None) -> list[tuple[str, str]]:
+def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[str, str]]:
     """Usefulness kept, conditions, what remains and the next review."""
-    conditions = clean_text(material.view.spec.purpose.get("conditions", ""), 240) or TO_FILL
+    conditions = clean_text(data.view.spec.purpose.get("conditions", ""), 240) or TO_FILL
     rows = [("Conditions", conditions)]
     if chosen is not None:
-        useful = _describe_usefulness(material, chosen.release)
+        useful = _describe_usefulness(data, chosen.release)
         rows = [("Usefulness kept", useful), *rows] if useful else rows
         if chosen.untried:
-            told = clean_text("; ".join(chosen.untried), 240)
-            rows.append(("Before any release", told))
+            rows.append(("Before any release", _shorten_untried(chosen.untried)))
     rows.append(
         (
             "Residual risk",
@@ -104,26 +115,32 @@ def _list_terms(material: Material, chosen: ReleaseVerdict | None) -> list[tuple
             "change it.",
         )
     )
-    rows.append(("Review by", find_review_date(material.created)))
+    rows.append(("Review by", find_review_date(data.created)))
     return rows
 
 
-def _describe_usefulness(material: Material, release: str) -> str:
+def _shorten_untried(untried: Sequence[str]) -> str:
+    """As many of the reasons as fit whole on page 1, and where the rest is."""
+    kept = [text for end, text in enumerate(untried, 1) if len("; ".join(untried[:end])) <= ROOM]
+    more = len(untried) - len(kept)
+    if not kept:
+        return clean_text(f"Try what the policy asks for: {count_noun(more, 'gap')} in section 1")
+    return clean_text("; ".join(kept) + (f"; {more} more in section 1" if more else ""))
+
+
+def _describe_usefulness(data: ReportData, release: str) -> str:
     """The main measure of usefulness on a release beside the original."""
-    for metric in MAIN_UTILITY_METRICS:
-        rows = select_results(material.results, metric, method=RELEASE).set_index("release")
-        if release not in rows.index:
-            continue
-        texts = {r: format_interval(*rows.loc[r, ["value", "low", "high"]]) for r in rows.index}
-        beside = f", original {texts[ORIGINAL]}" if release != ORIGINAL in texts else ""
-        return f"{metric_title(metric)} {texts[release]}{beside}"
-    return ""
+    found = find_usefulness(data.results, release)
+    if found is None:
+        return ""
+    beside = "" if release == ORIGINAL else f", original {found.first.format_exact()}"
+    return f"{metric_title(found.second.metric)} {found.second.format_exact()}{beside}"
 
 
-def build_signature(material: Material) -> Block:
+def build_signature(data: ReportData) -> Block:
     """What can be decided, to be ticked and signed; what the policy refuses is not offered."""
-    options = material.options
-    choices = [clean_text(choice) for choice in _list_choices(material)]
+    options = data.options
+    choices = [clean_text(choice) for choice in _list_choices(data)]
     if len(choices) > MAX_CHOICES + 1:
         choices = [*choices[:MAX_CHOICES], "Publish another release: ______", "Do not publish"]
     return {
@@ -139,17 +156,15 @@ def build_signature(material: Material) -> Block:
     }
 
 
-def _list_choices(material: Material) -> list[str]:
+def _list_choices(data: ReportData) -> list[str]:
     """The recommended release first, the original last."""
-    not_made = find_not_made(material.view)
-    ids = [
-        s.id for s in material.releases if not is_data_independent(s.id) and s.id not in not_made
-    ]
+    not_made = find_not_made(data.view)
+    ids = [s.id for s in data.releases if not is_data_independent(s.id) and s.id not in not_made]
     ids.sort(key=lambda release: release == ORIGINAL)
-    verdict = material.verdict
+    verdict = data.verdict
     if verdict is None:
         return [*(f"Publish: {release_title(release)}" for release in ids), "Do not publish"]
-    first = material.options.chosen or verdict.recommended
+    first = data.options.chosen or verdict.recommended
     ids.sort(key=lambda release: release != first)
     found = [(release, verdict.find(release)) for release in ids]
     open_ = [(r, v.decision) for r, v in found if v is not None and v.decision != "do_not_publish"]
@@ -161,23 +176,23 @@ def _list_choices(material: Material) -> list[str]:
     return [*choices, "Do not publish"] if is_open else ["Do not publish", *choices]
 
 
-def build_verdict(material: Material) -> list[Block]:
+def build_verdict(data: ReportData) -> list[Block]:
     """Decision and limits of every release, the reasons, and what was not tried."""
-    verdict = material.verdict
+    verdict = data.verdict
     if verdict is None:
         return [blocks.paragraph("Without a policy there are no limits to hold releases against.")]
     meanings = "; ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
     summary = clean_text(verdict.policy.summary, 400)
-    result = [_build_decisions(material, verdict), blocks.note(f"{summary} {meanings}.")]
+    result = [_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
     for release in choose_detailed(verdict)[:MAX_LIMIT_TABLES]:
-        result.append(_tabulate_checks(material, release, list(release.checks)))
+        result.append(_tabulate_checks(data, release, list(release.checks)))
     return [*result, *_build_untried(verdict)]
 
 
-def _build_decisions(material: Material, verdict: Verdict) -> Block:
+def _build_decisions(data: ReportData, verdict: Verdict) -> Block:
     """A row a release: the decision, and the limits that speak against it by their state."""
     rows = []
-    for release in _list_shown(material, verdict):
+    for release in _list_shown(data, verdict):
         against = [
             f"{state}: {', '.join(c.limit.title for c in checks)}"
             for state, checks in _group_checks(release).items()
@@ -208,19 +223,16 @@ def _group_checks(release: ReleaseVerdict) -> dict[str, list[Check]]:
 
 
 def _tabulate_checks(
-    material: Material, release: ReleaseVerdict, checks: list[Check], is_brief: bool = False
+    data: ReportData, release: ReleaseVerdict, checks: list[Check], is_brief: bool = False
 ) -> Block:
     """Limits of one release with what was measured, rounded as the edition asks for."""
     rows = []
     for check in checks:
         found, limit = check.evidence, check.limit
         ends = (found.value, found.low, found.high)
-        measured = (
-            format_measured(limit.metric, *ends, found.n)
-            if material.is_external
-            else format_interval(*ends)
-        )
-        n = round_count(found.n) if material.is_external else found.n
+        n, measured = found.n, format_interval(*ends)
+        if data.is_external:
+            n, measured = round_count(n), format_measured(limit.metric, *ends, n)
         attack = method_title(found.attack) if found.attack not in ("", RELEASE) else ""
         row = [limit.title, measured, format_number(limit.limit), STATE_TITLES[check.state]]
         rows.append(row if is_brief else [*row, attack, f"{n:,}" if n else "", limit.source])
@@ -246,21 +258,9 @@ def _tabulate_checks(
     )
 
 
-def find_decided(verdict: Verdict) -> ReleaseVerdict | None:
-    """The release that the decision is about; never one that is refused while another defended
-    one may be reviewed, of which the decision's sentence speaks."""
-    subject = find_subject(verdict)
-    defended = [
-        r for r in verdict.releases if r.release != ORIGINAL and not is_data_independent(r.release)
-    ]
-    if subject is None or subject.decision != "do_not_publish":
-        return subject
-    return next((r for r in defended if r.decision != "do_not_publish"), subject)
-
-
 def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:
     """The release that the decision is about, then the original."""
-    found = (find_decided(verdict), verdict.find(ORIGINAL))
+    found = (find_subject(verdict), verdict.find(ORIGINAL))
     return list({r.release: r for r in found if r is not None}.values())
 
 
@@ -270,8 +270,8 @@ def find_review_date(created: datetime) -> str:
     return f"{created.replace(year=created.year + 1, day=day):%d %B %Y}".lstrip("0")
 
 
-def _list_shown(material: Material, verdict: Verdict) -> list[ReleaseVerdict]:
-    shown = set(material.ids)
+def _list_shown(data: ReportData, verdict: Verdict) -> list[ReleaseVerdict]:
+    shown = set(data.ids)
     found = [r for r in verdict.releases if r.release in shown]
     return sorted(found, key=lambda r: r.release != verdict.recommended)
 

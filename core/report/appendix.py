@@ -18,7 +18,7 @@ from core.findings.tables import describe_missing
 from core.registry import find_method
 from core.report import blocks
 from core.report.blocks import Block
-from core.report.material import Material
+from core.report.data import ReportData
 from core.results import RELEASE
 
 MAX_MISSING = 24
@@ -27,14 +27,14 @@ MAX_NAMED = 3
 """Methods in a row that share a reason."""
 
 
-def build_limits(material: Material) -> list[Block]:
+def build_limits(data: ReportData) -> list[Block]:
     """What this audit cannot say, and what it skipped."""
-    spec = material.view.spec
-    missing = _describe_missing_rows(material)
+    spec = data.view.spec
+    missing = _describe_missing_rows(data)
     result: list[Block] = []
     if missing:
         # A reason is free text, which may tell a count: it stays inside.
-        width = 3 if material.is_external else 4
+        width = 3 if data.is_external else 4
         result.append(
             blocks.table(
                 ["What", "Where", "State", "Reason"][:width],
@@ -53,7 +53,7 @@ def build_limits(material: Material) -> list[Block]:
         "Risk is measured on links and values that this graph holds; what people could learn by "
         "joining the release with other data is outside of it.",
     ]
-    if material.graph.features is not None:
+    if data.graph.features is not None:
         limits.append(
             "No change of links closes the way through node features: an attacker who uses only "
             "them learns as much from every release."
@@ -74,9 +74,9 @@ def build_limits(material: Material) -> list[Block]:
     return [*result, blocks.bullets(limits)]
 
 
-def _describe_missing_rows(material: Material) -> list[list[str]]:
+def _describe_missing_rows(data: ReportData) -> list[list[str]]:
     """A row per state and reason: the methods, metrics and releases that share it."""
-    table = describe_missing(material.results).fillna({"reason": ""})
+    table = describe_missing(data.results).fillna({"reason": ""})
     table["where"] = table.release
     keys = ["method", "metrics", "status", "reason"]
     merged = table.groupby(keys, sort=False).agg({"where": tuple}).reset_index()
@@ -93,17 +93,17 @@ def _describe_missing_rows(material: Material) -> list[list[str]]:
         names = ", ".join(metric_title(metric) for metric in str(metrics).split(", "))
         place = (
             "all releases"
-            if len(where) == len(material.ids) > 1
+            if len(where) == len(data.ids) > 1
             else ", ".join(map(release_title, where))
         )
         rows.append([f"{who}: {names}", place, str(status), str(reason) or "no reason recorded"])
     return rows
 
 
-def build_sources(material: Material) -> list[Block]:
+def build_sources(data: ReportData) -> list[Block]:
     """Every method that took part, once, with what it does and where it comes from."""
-    spec = material.view.spec
-    chosen = set(material.ids)
+    spec = data.view.spec
+    chosen = set(data.ids)
     keys = [choice.key for choice in spec.attacks]
     keys += [choice.key for choice in spec.defenses if choice.id in chosen]
     rows = []
@@ -136,14 +136,14 @@ def build_sources(material: Material) -> list[Block]:
     ]
 
 
-def build_provenance(material: Material) -> list[Block]:
+def build_provenance(data: ReportData) -> list[Block]:
     """What ran, where and with which versions."""
-    view = material.view
+    view = data.view
     spec, facts = view.spec, dict(view.provenance)
     packages = facts.pop("packages", {})
     rows = [
         ("Audit", view.summary.id),
-        ("Made", f"{material.created:%d %B %Y, %H:%M} UTC".lstrip("0")),
+        ("Made", f"{data.created:%d %B %Y, %H:%M} UTC".lstrip("0")),
         ("Graph", spec.graph_name),
         ("Content hash (SHA-256)", spec.graph_hash),
         (
@@ -155,7 +155,7 @@ def build_provenance(material: Material) -> list[Block]:
     rows += [("Note", spec.note)] if spec.note else []
     told = {"graph_hash", "root_seed", "num_repeats", "created"}
     rows += [
-        (_in_words(name), _flatten(value))
+        (name.replace("_", " ").capitalize(), _flatten(value))
         for name, value in facts.items()
         if name not in told and value not in (None, "", [], {})
     ]
@@ -181,28 +181,27 @@ def build_provenance(material: Material) -> list[Block]:
     return result
 
 
-def build_record(material: Material) -> list[Block]:
+def build_record(data: ReportData) -> list[Block]:
     """The file that was handed out, and who decided what so far."""
-    handouts = _list_handouts(material)
+    audit_id, decisions = data.view.summary.id, data.view.decisions
+    handouts = [d.file_hash for d in decisions if d.file_hash and d.audit_id == audit_id]
     name = "SHA-256 of the published file"
     published = handouts[-1] if handouts else "to be filled in after the publishing run"
     return [
         blocks.facts([(name, published)], mono=(name,) * bool(handouts)),
-        *_build_decisions(material),
+        *_build_decisions(data),
     ]
 
 
-def _build_decisions(material: Material) -> list[Block]:
+def _build_decisions(data: ReportData) -> list[Block]:
     """Who decided what so far; outside, the people's names are left out."""
-    rows = list_decision_rows(material.view.decisions)[:MAX_DECISIONS]
+    rows = list_decision_rows(data.view.decisions)[:MAX_DECISIONS]
     if not rows:
         return []
     shown = [
-        c
-        for c in DECISION_COLUMNS
-        if not (material.is_external and c in ("Who", "Why", "Evidence"))
+        c for c in DECISION_COLUMNS if not (data.is_external and c in ("Who", "Why", "Evidence"))
     ]
-    more = len(material.view.decisions) - len(rows)
+    more = len(data.view.decisions) - len(rows)
     caption = "Decisions on this graph, the newest first; later ones supersede earlier ones."
     return [
         blocks.heading("Decisions so far"),
@@ -213,16 +212,6 @@ def _build_decisions(material: Material) -> list[Block]:
             widths=[{"What": 1.9, "Evidence": 2.4}.get(column, 1) for column in shown],
         ),
     ]
-
-
-def _list_handouts(material: Material) -> list[str]:
-    """Hashes of what was handed out of this audit, oldest first."""
-    audit_id = material.view.summary.id
-    return [d.file_hash for d in material.view.decisions if d.file_hash and d.audit_id == audit_id]
-
-
-def _in_words(name: str) -> str:
-    return name.replace("_", " ").capitalize()
 
 
 def _flatten(value: Any) -> str:

@@ -1,0 +1,147 @@
+"""The graph that is about to be shared: counts, picture, degrees and classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.sparse.csgraph import connected_components
+
+from core.algorithms.line_density import count_crossings, shade_density
+from core.audit.jobs.layout import lay_out
+from core.findings.numbers import format_percent
+from core.findings.people_map import answer_map, compute_people
+from core.findings.profile import compute_degree_counts
+from core.graph import Attribute
+from core.release import ORIGINAL
+from core.report import blocks, charts
+from core.report.blocks import Block
+from core.report.data import MIN_CELL, ReportData
+from core.report.disclosure import SMALL, round_count
+
+MAX_CLASSES = 10
+MAX_PEOPLE = 100_000
+VECTOR = 400
+"""Up to so many people are drawn as vectors; more as an image, which stays small."""
+
+_INCHES, _DPI = 4.2, 220
+_PIXELS, _SPAN, _LINK_COLOR = 1000, 1.04, (107, 114, 128)
+
+
+def build_graph(data: ReportData) -> list[Block]:
+    """What is about to be shared."""
+    graph, spec = data.graph, data.view.spec
+    degrees = graph.degrees
+    num_components, labels = connected_components(graph.adjacency, directed=False)
+    largest = int(np.bincount(labels).max())
+    density = graph.density
+    rows = [
+        ("Nodes", data.count(graph.num_nodes)),
+        (
+            "Links",
+            data.count(graph.num_edges) + " (weighted)" * (graph.weights is not None),
+        ),
+        ("Linked share of all pairs", f"{100 * density:.2g} %" if density else "none"),
+        (
+            "Links of a node",
+            f"{degrees.mean():.1f} on average"
+            if data.is_external
+            else f"{degrees.mean():.1f} on average, median {np.median(degrees):.0f}, "
+            f"at most {degrees.max():,}",
+        ),
+        ("Nodes without a link", data.count(int((degrees == 0).sum()))),
+        (
+            "Components",
+            f"{data.count(num_components)}; the largest has {data.count(largest)} nodes",
+        ),
+        ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
+    ]
+    result = [blocks.facts(rows), *_build_picture(data)]
+    counts = compute_degree_counts(graph)
+    if (counts.degree > 0).any() and not data.is_external:
+        image = data.add_image("degrees", lambda: charts.draw_degrees(counts))
+        alt = (
+            f"Share of the nodes with at least so many links, on log axes: median "
+            f"{np.median(degrees):.0f}, maximum {degrees.max()}."
+        )
+        result.append(blocks.figure(image, alt, "Distribution of the number of links.", 0.6))
+    columns = [
+        c for c in dict.fromkeys((spec.threats.private, spec.disclosure.utility)) if c is not None
+    ]
+    for column in columns:
+        role = "private" if column == spec.threats.private else "utility"
+        attribute = graph.with_private(column).attribute(column)
+        result.append(_build_classes(data, attribute, role))
+    return result
+
+
+def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
+    """Counts and shares of the classes; small cells are not told, for outsiders all rounded."""
+    counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
+    known = int(counts.sum())
+    order = np.argsort(-counts, kind="stable")
+    groups = [(attribute.classes[code], int(counts[code])) for code in order[:MAX_CLASSES]]
+    if len(order) > MAX_CLASSES:
+        rest = order[MAX_CLASSES:]
+        groups.append((f"{len(rest)} more classes", int(counts[rest].sum())))
+    unknown = int((~attribute.known).sum())
+    groups += [("unknown", unknown)] * bool(unknown)
+    least, shown = (SMALL, round_count) if data.is_external else (MIN_CELL, int)
+    rows = []
+    for name, count in groups:
+        is_told = count >= least and name != "unknown"
+        share = format_percent(shown(count) / max(shown(known), 1)) if is_told else ""
+        text = f"fewer than {least}" if count < least else data.count(count)
+        rows.append((name, text, share))
+    return blocks.table(
+        [f"“{attribute.name}” ({role})", "Nodes", "Share of known"],
+        rows,
+        f"Classes of the {role} attribute “{attribute.name}”.",
+        numeric=(1, 2),
+    )
+
+
+def _build_picture(data: ReportData) -> list[Block]:
+    """Nothing outside: where somebody stands tells who they are linked to."""
+    graph = data.graph
+    if data.is_external or not 1 < graph.num_nodes <= MAX_PEOPLE or not graph.num_edges:
+        return []
+    layout = lay_out(graph)
+    nodes = data.nodes[data.nodes.release == ORIGINAL]
+    people = compute_people(graph, layout.communities, nodes)
+    values = people.advantage.to_numpy(float)
+    image = data.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))
+    said = answer_map(people)
+    caption = "Everybody, near each other where few links lie between. "
+    if np.isfinite(values).any():
+        caption += "Darker: the attacker gains more over the base rate; grey: nothing at stake."
+    return [blocks.figure(image, f"Map of the graph. {said}", caption, 0.7)]
+
+
+def draw_people(positions: np.ndarray, edges: np.ndarray, values: np.ndarray) -> str:
+    """SVG of people (n, 2) with values in [0, 1], NaN in grey, above the image of every link."""
+    image = shade_density(count_crossings(positions, edges, _PIXELS, _SPAN), _LINK_COLOR)
+    is_image = len(positions) > VECTOR
+    known = np.isfinite(values)
+    order = np.argsort(np.where(known, values, -np.inf), kind="stable")
+    size = float(np.clip(2500 / len(positions), 0.8, 22))
+    top = max(float(np.quantile(values[known], 0.99)), 0.02) if known.any() else 1.0
+
+    def paint(figure: Figure) -> None:
+        figure.set_dpi(_DPI)
+        axes = figure.subplots()
+        axes.imshow(image, extent=(-_SPAN, _SPAN, -_SPAN, _SPAN), interpolation="none", zorder=1)
+        grey, colored = order[~known[order]], order[known[order]]
+        dots: dict[str, Any] = {"s": size, "linewidths": 0, "rasterized": is_image, "zorder": 2}
+        axes.scatter(*positions[grey].T, color="#b6bcc6", **dots)
+        if len(colored):
+            shades = {"c": values[colored], "cmap": charts.POINT_MAP, "vmin": 0, "vmax": top}
+            points = axes.scatter(*positions[colored].T, **(dots | shades))
+            bar = figure.colorbar(points, ax=axes, shrink=0.5, aspect=24)
+            bar.set_label("Advantage over the base rate")
+            bar.outline.set_visible(False)
+        axes.set(xlim=(-_SPAN, _SPAN), ylim=(-_SPAN, _SPAN), aspect="equal")
+        axes.set_axis_off()
+
+    return charts.draw(_INCHES * 0.86, paint, _INCHES)

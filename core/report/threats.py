@@ -1,0 +1,110 @@
+"""What the adversary is after, what leaves with the links, and how to read the numbers."""
+
+from __future__ import annotations
+
+from core.audit.spec import AuditSpec
+from core.findings.leaving import describe_columns
+from core.findings.numbers import format_percent
+from core.findings.tables import list_metrics
+from core.measures.metrics import METRICS
+from core.report import blocks
+from core.report.blocks import Block
+from core.report.data import ReportData
+from core.report.text import clean_text
+
+
+def build_threats(data: ReportData) -> list[Block]:
+    """Who attacks what, knowing what."""
+    spec = data.view.spec
+    threats, name = spec.threats, clean_text(spec.graph_name, 80)
+    said = [
+        f"The graph “{name}” is meant to leave the hands of those who keep it. This audit plays "
+        "the adversary: it gives the released data to a set of attackers, measures how much they "
+        "learn that the release was not meant to tell, and compares them with baseline attackers "
+        "who do not look at the structure of the links. It then does the same for defended "
+        "versions of the graph."
+    ]
+    if threats.has_links:
+        said.append(_describe_links(data))
+    if threats.private is not None:
+        said.append(
+            "**Private attribute.** Someone holds the release and knows "
+            f"“{threats.private}” for {format_percent(threats.known)} of the people, chosen at "
+            "random within each class. How well can they infer it for the others? The attacker "
+            f"sees the links and all other features; “{threats.private}” itself is removed from "
+            "the features."
+        )
+    if threats.identity is not None:
+        said.append(_describe_people(spec))
+    said.append(_describe_leaving(data))
+    used = [m for t in data.threats for m in list_metrics(data.results, "attack", t)]
+    shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
+    reading = [
+        *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
+        "**Risk of a person.** The probability that an attacker puts on the truth about them, "
+        "calibrated on other people; the headline attacker was chosen without seeing them.",
+        "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or pairs and "
+        "over repeats.",
+    ]
+    heading = blocks.heading("How to read the numbers")
+    return [*map(blocks.paragraph, said), heading, blocks.bullets(reading)]
+
+
+def _describe_links(data: ReportData) -> str:
+    """The threat to withheld links, and which links play them."""
+    spec, threats = data.view.spec, data.view.spec.threats
+    repeats = "a single repeat" if spec.num_repeats == 1 else f"each of {spec.num_repeats} repeats"
+    who = (
+        f"In {repeats}, {format_percent(threats.hide_links or 0)} of the links are drawn at random "
+        "to play the sensitive ones"
+    )
+    if threats.sensitive_links is not None:
+        who = f"The analyst named {data.count(len(threats.sensitive_links))} links as sensitive"
+    return (
+        "**Sensitive links.** Someone holds the release and names two people. Can they tell that "
+        f"the two are linked, although that link was withheld? {who}; they are taken out before "
+        "anything is defended or released. The attacker scores them and as many pairs that are "
+        "not linked, and never learns which is which. Another "
+        f"{format_percent(spec.test_links)} of the links are held back to measure usefulness."
+    )
+
+
+def _describe_leaving(data: ReportData) -> str:
+    """Which columns leave, and how coarse; withheld ones are not named."""
+    disclosure = data.view.spec.disclosure
+    if disclosure.publish_columns is None and not disclosure.generalize:
+        leaves = ["The links"]
+        if data.graph.features is not None:
+            leaves.append("the features as they are")
+        if disclosure.utility is not None:
+            leaves.append("the useful column, where a file has it")
+        text = f"**What leaves.** {', and '.join(leaves)}."
+    elif disclosure.publish_columns is None:
+        coarse = dict.fromkeys(text.rpartition(":")[0] for text in disclosure.generalize)
+        named = describe_columns(list(coarse), disclosure.generalize).removesuffix(
+            " No other column does."
+        )
+        text = f"**What leaves.** {named} The other features leave as they are."
+    else:
+        described = describe_columns(disclosure.publish_columns, disclosure.generalize)
+        text = f"**What leaves.** {described}"
+    if disclosure.leave_out:
+        text += f" People who were left out: {data.count(len(disclosure.leave_out))}."
+    return text
+
+
+def _describe_people(spec: AuditSpec) -> str:
+    """The threat to identities, and what was assumed of the attacker."""
+    choice = spec.threats.identity
+    assert choice is not None
+    held = (
+        "a second graph of the same people, which the analyst gave"
+        if choice.auxiliary_graph is not None
+        else f"a second graph of them with {format_percent(choice.overlap)} of the links"
+        + (f" and {format_percent(choice.noise)} wrong ones" if choice.noise else "")
+    )
+    return (
+        "**Who is who.** The release bears no names. Someone knows how a person is linked, "
+        f"exactly or roughly, or holds {held}, and has found {choice.seeds_known} people already. "
+        "Whom do they find among the nodes? Attackers see no ids and no order."
+    )
