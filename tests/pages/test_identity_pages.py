@@ -44,7 +44,7 @@ def test_a_unique_person_is_followed_to_where_it_is_not(open_app, identity_audit
     node = risks[risks == 1].index[0]
     app = open_app("risk", audit=identity_audit, node=node)
     text = "\n".join(item.value for item in app.markdown)
-    assert "**One of 1 with these" in text
+    assert "One of 1 with these" in text
     assert "Not unique by this on: k-degree anonymity" in text
     app.button(key="hidden-in-k_degree_anonymity").click().run()
     assert not app.exception
