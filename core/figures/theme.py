@@ -59,11 +59,11 @@ def style_figure(
                 "font": {"family": FONT, "size": 15, "color": ink.text},
                 "x": 0,
                 "xanchor": "left",
-                "xref": "paper",
+                "xref": "container",  # the plot's own left end depends on its longest label
                 "y": 1,
                 "yref": "container",
                 "yanchor": "top",
-                "pad": {"t": 6},
+                "pad": {"t": 6, "l": 4},
             }
         )
     figure.update_layout(

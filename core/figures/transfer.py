@@ -16,11 +16,11 @@ from core.findings.palette import Theme, escape_text, ink_on, risk_color, risk_c
 from core.findings.tables import attack_rows, describe_sample, select_results
 from core.findings.tradeoff import compute_transfer
 
-MAX_UPRIGHT = 6
+MAX_UPRIGHT = 3
 """So many releases have their names on lines below each other; more are written aslant."""
 
-_WIDTH, _NARROW = 17, 15
-"""Letters a line of a release's name; beside more than three others."""
+_WIDTH = 17
+"""Letters a line of a release's name."""
 
 
 def transfer_matrix(
@@ -53,7 +53,7 @@ def transfer_matrix(
         for row in zip(values, marks, colors, strict=True)
     ]
     is_long = len(releases) > MAX_UPRIGHT
-    names = format_releases(releases, _NARROW if len(releases) > 3 else _WIDTH)
+    names = format_releases(releases, _WIDTH)
     names = {r: escape_text(t) for r, t in short_titles(releases).items()} if is_long else names
     hover = _transfer_hover(results, metric, table, releases)
     figure = go.Figure(

@@ -11,14 +11,14 @@ from typing import Any
 import pandas as pd
 
 from core.findings.labels import method_title, metric_title, release_title
-from core.findings.numbers import format_interval, format_percent, format_row
+from core.findings.numbers import format_interval, format_number, format_row
 
 INVERTIBLE = ("auc",)
 """Metrics of attacks that an attacker improves by inverting the scores."""
 
 PHRASES = {
-    "auc": "is right in %s of the comparisons (a guess: in half)",
-    "released_auc": "is right in %s of the comparisons (a guess: in half)",
+    "auc": "reaches an AUC of %s (a guess: 0.5)",
+    "released_auc": "reaches an AUC of %s (a guess: 0.5)",
     "tpr_at_fpr_0.01": "finds %s at 1 %% FPR",
     "tpr_at_fpr_0.001": "finds %s at 0.1 %% FPR",
     "accuracy": "is right about %s of the people",
@@ -61,7 +61,7 @@ def format_strength(row: Any) -> str:
 
 
 def describe_strength(metric: str, strength: str) -> str:
-    """What an attacker does, in words for an answer: "is right in 0.83 of the comparisons".
+    """What an attacker does, in words for an answer: "reaches an AUC of 0.83".
 
     strength: the number, as a text. A metric without words of its own is named by its title.
     """
@@ -75,13 +75,12 @@ def describe_strength(metric: str, strength: str) -> str:
 def explain_inverted(row: pd.Series) -> str:
     """What an attack's own value means; `row` of `invert_scores` whose `is_inverted` holds.
 
-    "Attack AUC 0.30 [0.25, 0.35], clearly below one half: inverted, it is right in 70 % of
-    the comparisons"
+    "Attack AUC 0.30 [0.25, 0.35], clearly below one half: inverted, it reaches 0.70"
     """
     raw = format_interval(1 - row.value, 1 - row.high, 1 - row.low)
     return (
-        f"{metric_title(row.metric)} {raw}, clearly below one half: inverted, it is right in "
-        f"{format_percent(row.value)} of the comparisons"
+        f"{metric_title(row.metric)} {raw}, clearly below one half: inverted, it reaches "
+        f"{format_number(row.value)}"
     )
 
 
@@ -92,8 +91,8 @@ def describe_inverted(rows: pd.DataFrame) -> str:
         return ""
     parts = [
         f"{method_title(row.method)} on {release_title(row.release)} (AUC "
-        f"{format_interval(1 - row.value, 1 - row.high, 1 - row.low)}, inverted right in "
-        f"{format_percent(row.value)} of the comparisons)"
+        f"{format_interval(1 - row.value, 1 - row.high, 1 - row.low)}, inverted "
+        f"{format_number(row.value)})"
         for row in inverted.head(MAX_NAMED).itertuples()
     ]
     more = len(inverted) - MAX_NAMED

@@ -87,7 +87,7 @@ def _build_banner(
         (title, clean_text(said.get(key, ""), 160) or TO_FILL) for key, title in PURPOSES.items()
     ]
     graph = data.graph
-    people = f"{data.count(graph.num_nodes)}, {data.count(graph.num_edges)} links"
+    people = f"{data.count(graph.num_nodes)} people, {data.count(graph.num_edges)} links"
     rows.append(("People affected", people))
     if verdict is None or chosen is None:
         return blocks.card("No decision", "no policy", COLORS["review"], rows, NO_POLICY)

@@ -54,7 +54,7 @@ def test_odds_are_those_of_the_best_named_pair() -> None:
 
 def test_defense_names_the_safest_release() -> None:
     text = answers.answer_defense(make_results(), "link")
-    assert "is right in 0.84 [0.80, 0.88] of the comparisons (a guess: in half)" in text
+    assert "reaches an AUC of 0.84 [0.80, 0.88] (a guess: 0.5)" in text
     assert "strength = 0.9" in text
     assert "0.52 [0.48, 0.56]" in text
 

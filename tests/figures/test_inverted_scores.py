@@ -76,13 +76,13 @@ def test_a_release_is_not_admissible_for_being_attacked_backwards(results: pd.Da
 
 def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
     text = answers.answer_attack(results, "link", WRONG)
-    assert "0.30 [0.27, 0.33], clearly below one half: inverted, it is right in 70 %" in text
+    assert "0.30 [0.27, 0.33], clearly below one half: inverted, it reaches 0.70" in text
     assert "above the best baseline attacker" in text
     assert "did not beat" not in text
     only = results[results.release != RELEASES[1]]
     assert "brings it to 0.70 [0.67, 0.73] inverted (by" in answers.answer_defense(only, "link")
     assert describe_strength("auc", "0.70 inverted") == (
-        "(inverted) is right in 0.70 of the comparisons (a guess: in half)"
+        "(inverted) reaches an AUC of 0.70 (a guess: 0.5)"
     )
     defense = answers.answer_defense(results, "link")
     assert RELEASES[1] not in defense  # ids never show
@@ -96,7 +96,7 @@ def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
 def test_the_risk_page_names_them_for_the_releases_shown(results: pd.DataFrame) -> None:
     assert answers.answer_inverted(results, RELEASES[:2]) == ""
     text = answers.answer_inverted(results, [WRONG])
-    assert "0.9) (AUC 0.30 [0.27, 0.33], inverted right in 70 % of the comparisons) is" in text
+    assert "0.9) (AUC 0.30 [0.27, 0.33], inverted 0.70) is" in text
 
 
 def test_charts_and_tables_flag_it(results: pd.DataFrame) -> None:
