@@ -111,7 +111,7 @@ def test_one_release_of_every_defense_tells_more_than_each_alone(tmp_path):
             for method in ("mechanism_posterior@included", scenario.id)
         ]
         assert aucs[1] > aucs[0]
-    assert "holding EdgeRand (ε = 2) and EdgeRand (ε = 1)" in method_title(scenario.id)
+    assert "combining EdgeRand (ε = 2) and EdgeRand (ε = 1)" in method_title(scenario.id)
 
 
 def test_links_inside_need_no_links_that_are_withheld(tmp_path):
