@@ -45,6 +45,7 @@ from pages.ui.policy import (
     pick_policy,
     show_default_policy,
 )
+from pages.ui.publishing import show_obstacles
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -169,6 +170,8 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
         st.caption("Why not the others:" if verdict.recommended else "Why none is recommended:")
         lines = [f"- **{release_title(r)}**: {escape(reason, 300)}" for r, reason in reasons]
         st.markdown("\n".join(lines))
+    obstacles = show_obstacles(view)
+    ids = [release for release in ids if release not in obstacles]
     chosen = chosen_release(view)
     names = {None: "none yet"} | {r: release_title(r) for r in ids}
     options = [None, *ids]

@@ -62,7 +62,8 @@ def list_telling_columns(view: AuditView) -> list[str]:
     private = view.spec.threats.columns
     if not private:
         return []
-    before, after = compute_leaving(view.spec, view.load_graph())
+    spec = view.spec.update(leave_out=())  # the view's graph is without them
+    before, after = compute_leaving(spec, view.load_graph())
     others = after.with_columns([name for name in list_columns(after) if name not in private])
     found = [
         telling

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.access.authorised import find_person
-from core.audit.jobs.publish import RETENTION_DAYS
+from core.audit.jobs.publish import RETENTION_DAYS, find_publish_obstacle
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
@@ -46,6 +46,31 @@ def show_publishing(view: AuditView) -> None:
         _show_run(view, runs[-1])
 
 
+def find_obstacles(view: AuditView) -> dict[str, str]:
+    """Defense → why its release cannot be published; those that can be are left out."""
+
+    def find() -> dict[str, str]:
+        graph = cache.load_graph(view.spec.graph_hash)
+        found = {
+            choice.id: find_publish_obstacle(graph, PublishSpec.of_audit(view.spec, choice))
+            for choice in view.spec.defenses
+        }
+        return {release: reason for release, reason in found.items() if reason}
+
+    return cache.remember(view, find)
+
+
+def show_obstacles(view: AuditView) -> dict[str, str]:
+    """A line for each release that was tried and cannot be published; which these are."""
+    obstacles = find_obstacles(view)
+    for release, reason in obstacles.items():
+        st.caption(
+            f"{release_title(release)} cannot be published: {escape(reason, 200)}. Links that the "
+            "audit draws to test it are not withheld; name links, people or columns on Data."
+        )
+    return obstacles
+
+
 def _show_form(view: AuditView) -> None:
     left, middle, right = st.columns([3, 1.6, 1.9], vertical_alignment="bottom")
     budget = middle.number_input(
@@ -56,11 +81,13 @@ def _show_form(view: AuditView) -> None:
         key="publish-budget",
         help="A run that would take the sum of ε over all publishing runs above this is refused.",
     )
-    ids = [c.id for c in view.spec.defenses]
+    obstacles = show_obstacles(view)
+    offered = [c for c in view.spec.defenses if c.id not in obstacles]
+    ids = [c.id for c in offered]
     chosen = chosen_release(view)
     choice = left.selectbox(
         "Release to publish",
-        view.spec.defenses,
+        offered,
         ids.index(chosen) if chosen in ids else None,
         format_func=lambda c: release_title(c.id),
         key=f"publish-choice-{view.summary.id}",

@@ -185,7 +185,12 @@ def _find_release(page: Page) -> str:
     """The first defended release that the decision does not refuse, as the matrix says."""
     rows = page.locator(".st-key-limits-matrix tr")
     names, decisions = (rows.nth(i).locator("th, td").all_inner_texts()[2:] for i in (0, 1))
-    found = [n for n, d in zip(names, decisions, strict=True) if re.match("Publish|Review", d)]
+    barred = re.findall(r"^(.+) cannot be published", page.inner_text("body"), re.M)
+    found = [
+        name
+        for name, decision in zip(names, decisions, strict=True)
+        if re.match("Publish|Review", decision) and name not in barred
+    ]
     assert found, (names, decisions)
     return found[0]
 

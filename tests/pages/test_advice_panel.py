@@ -34,7 +34,7 @@ def test_stored_advice_survives_a_reload(open_app: OpenApp, audited, audit_id: s
     store.add_job(key, "advice", audit_id=audit_id, request=advice.request.model_dump(mode="json"))
     store.update_job(key, state=State.DONE, result=advice.model_dump(mode="json"))
     app = open_app("risk", audit=audit_id, node="33", threat="attribute")
-    assert "**Hide this link: 0.91" in texts(app)
+    assert "Hide this link: 0.91" in texts(app)
     assert "1 of 78 links" in texts(app)
     assert "Dashed red: links that the advice hides." in texts(app)
     assert app.button(key="advice-start").label == "Look again"

@@ -15,6 +15,7 @@ from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.graph import Attribute
 from pages.ui import service as pages_service
+from pages.ui.page import STATE_ICONS
 from tests.oracles.graphs import two_communities
 from tests.pages.conftest import PAGES
 
@@ -67,6 +68,8 @@ def test_names_are_no_markup(page, hostile_audit, open_app):
         text for root in app._tree.children.values() for p in _walk(root) for text in _find_texts(p)
     ]
     assert len(texts) > 5
+    for icon in STATE_ICONS.values():  # the page's own; a name's colon is escaped
+        texts = [text.replace(icon, "") for text in texts]
     found = [text[:200] for text in texts if ACTIVE.search(text)]
     assert not found, "\n".join(found)
 
