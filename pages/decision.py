@@ -149,7 +149,7 @@ def _show_matrix(verdict: Verdict) -> None:
     for release in verdict.releases:
         states = {c.limit.name: page.STATE_ICONS[c.state] for c in release.checks}
         marks = [states.get(name, page.STATE_ICONS["not_tested"]) for name in limits]
-        columns[escape(names[release.release], 40)] = [DECISION_TITLES[release.decision], *marks]
+        columns[escape(names[release.release], 80)] = [DECISION_TITLES[release.decision], *marks]
     table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])
     with st.container(key="limits-matrix"):
         st.table(table, border="horizontal", alt="Releases and limits")
