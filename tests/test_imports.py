@@ -193,7 +193,7 @@ def test_the_checker_sees_raw_readers() -> None:
 
 
 def test_the_checker_sees_what_it_is_for() -> None:
-    assert find_faults({"core.models.gae": [("core.attacks.link.pair_networks.Seal", 3)]})
+    assert find_faults({"core.models.gae": [("core.attacks.link.seal.Seal", 3)]})
     assert find_faults({"core.report.document": [("core.figures.risk", 1)]})
     ring = {"core.a": [("core.b.x", 1)], "core.b": [("core.a", 1)]}
     assert find_circle(ring) == ["core.a", "core.b"]

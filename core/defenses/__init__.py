@@ -1,30 +1,39 @@
 """Defenses: one file a method; this list says which exist."""
 
+from core.defenses.betweenness_deletion import BetweennessDeletion
 from core.defenses.blink import Blink
-from core.defenses.deletion import BetweennessDeletion, DegreeDeletion, RandomDeletion
-from core.defenses.dp_1k import Dgg, Dp1k
-from core.defenses.dpr import Dpr, PrivDpr
-from core.defenses.edge_synthesis import DpgGan, DpgVae
+from core.defenses.degree_deletion import DegreeDeletion
+from core.defenses.dgg import Dgg
+from core.defenses.dice import Dice
+from core.defenses.dp_1k import Dp1k
+from core.defenses.dpggan import DpgGan
+from core.defenses.dpgvae import DpgVae
+from core.defenses.dpr import Dpr
+from core.defenses.dprr import DegreePreservingRR
+from core.defenses.edge_rand import EdgeRand
 from core.defenses.gap import Gap
 from core.defenses.gps_sampling import GpsSampling
 from core.defenses.k_degree_anonymity import KDegreeAnonymity
-from core.defenses.lap_graph import LapGraph, LocalDpGcn, Tmf
+from core.defenses.l_dpgcn import LocalDpGcn
+from core.defenses.lap_graph import LapGraph
 from core.defenses.ldpgen import LdpGen
-from core.defenses.netfense import NetFense, Nettack
+from core.defenses.netfense import NetFense
+from core.defenses.nettack import Nettack
 from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
-from core.defenses.randomized_response import (
-    DegreePreservingRR,
-    EdgeRand,
-    Rabv,
-    RandomizedResponse,
-    SymRR,
-)
-from core.defenses.rewiring import Dice, RandomRewiring, RwLp
+from core.defenses.privdpr import PrivDpr
+from core.defenses.pseudonyms import Pseudonyms
+from core.defenses.rabv import Rabv
+from core.defenses.random_deletion import RandomDeletion
+from core.defenses.random_rewiring import RandomRewiring
+from core.defenses.randomized_response import RandomizedResponse
+from core.defenses.rw_lp import RwLp
 from core.defenses.solitude import Solitude
+from core.defenses.sym_rr import SymRR
+from core.defenses.tmf import Tmf
 from core.defenses.uniqueness_aware import UniquenessAware
-from core.defenses.without_columns import Pseudonyms, WithoutColumns
+from core.defenses.without_columns import WithoutColumns
 
 DEFENSES = (
     Pseudonyms,

@@ -1,4 +1,4 @@
-"""DP-1K and DGG: random graphs of noisy degrees; ε-edge DP."""
+"""DP-1K: a random graph of the noisy degree distribution; ε-edge DP."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from scipy.optimize import isotonic_regression
 from core.algorithms.pairs import draw_by_degrees
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
-from core.graph import Graph, pair_codes, sort_distinct
+from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
-from core.privacy.tables import subtract_to_sum
 from core.release import Release
 from core.threats import Threats
 
@@ -68,78 +67,3 @@ def compute_degrees(noisy: np.ndarray, num_nodes: int) -> np.ndarray:
     # The r-th node has the degree that r nodes or more reach.
     ranks = np.arange(1, num_nodes + 1)
     return np.asarray(np.searchsorted(-reaching, -ranks, "right"))
-
-
-class Dgg(EdgePrivateDefense):
-    """Laplace noise on every degree, then the block two-level Erdős–Rényi model.
-
-    A link changes two degrees by one, so the noise is that of sensitivity 2; the implementation
-    in PGB (Liu et al., 2024) adds that of 1 and spends twice what it claims. Nodes of like degree
-    d form blocks of d + 1, linked inside with probability ρ (1 − η (log(d + 1) /
-    log(d_max + 1))²); what is then missing of each degree is matched at random. ρ and η are
-    settings: the clustering of the graph is not looked at.
-    """
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="dgg",
-        title="DGG (BTER)",
-        summary="Publishes a random graph of dense blocks that has the noisy degrees.",
-        source="Qin et al., CCS 2017, with a curator, as in PGB (Liu et al., 2024); BTER: "
-        "Seshadhri, Kolda and Pinar, Physical Review E 85, 2012",
-        group="edge DP",
-        cost="seconds",
-    )
-    density: float = Field(
-        0.95,
-        ge=0,
-        le=1,
-        title="Density of blocks (ρ)",
-        description="Chance of a link within a block of low degree.",
-    )
-    decay: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        title="Decay of the density (η)",
-        description="How much less dense the blocks of the highest degree are.",
-    )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
-
-    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        data = draw_uniform_graph(graph, context) if self.data_free else graph
-        account = Account(EDGE, self.epsilon, context)
-        noisy = account.add_count_noise(data.degrees, 1, 2.0, "degrees")
-        degrees = np.rint(subtract_to_sum(noisy.astype(np.float64))).astype(np.int64)
-        degrees = np.minimum(degrees, graph.num_nodes - 1)
-        check_release_fits("DGG", degrees.sum() / 2, context, "raise epsilon")
-        rng = context.rng("links")
-        inside = draw_blocks(degrees, self.density, self.decay, rng)
-        context.progress.update(1, 2, "links within blocks")
-        missing = degrees - np.bincount(inside.ravel(), minlength=graph.num_nodes)
-        codes = sort_distinct(pair_codes(inside, graph.num_nodes))
-        across = draw_by_degrees(np.maximum(missing, 0), rng, codes)
-        context.progress.update(2, 2, "links between blocks")
-        guarantee = account.make_guarantee(note=describe_data_use(self.data_free, False))
-        published = graph.with_edges(np.concatenate([inside, across]))
-        return self.build_release(published, guarantee)
-
-
-def draw_blocks(
-    degrees: np.ndarray, density: float, decay: float, rng: np.random.Generator
-) -> np.ndarray:
-    """Links (k, 2) within blocks of nodes of like degree; nodes of degree 1 or less are in none.
-    O(Σ degrees)."""
-    order = np.argsort(degrees, kind="stable")
-    order = order[np.searchsorted(degrees[order], 2) :]
-    found = [np.empty((0, 2), np.int64)]
-    scale = np.log(degrees.max(initial=1) + 1.0)
-    start = 0
-    while start < len(order):
-        degree = int(degrees[order[start]])
-        block = order[start : start + degree + 1]
-        chance = density * (1.0 - decay * (np.log(degree + 1.0) / scale) ** 2)
-        i, j = np.triu_indices(len(block), 1)
-        drawn = rng.random(len(i)) < chance
-        found.append(np.stack([block[i[drawn]], block[j[drawn]]], axis=1))
-        start += len(block)
-    return np.concatenate(found)

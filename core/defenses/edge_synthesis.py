@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
 
 from core.context import Context
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense
 from core.privacy.budget import NUMBER_OF_LINKS, Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use
 from core.privacy.mechanisms import check_release_fits
@@ -110,51 +110,3 @@ class LinkSgdSynthesis(EdgeSynthesis):
     @abstractmethod
     def _train(self, data: Graph, plan: LinkSgd, context: Context) -> np.ndarray:
         """Node vectors (n, r) that only the plan's noisy steps let know of links."""
-
-
-class DpgGan(LinkSgdSynthesis):
-    """Only the discriminator sees links, by DP-SGD; the generator learns from it alone.
-
-    The original's discriminator convolves over the graph, through which one link would reach
-    every gradient. Here it judges pairs by free node vectors, so that the guarantee holds.
-    """
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="dpggan",
-        title="DPGGAN",
-        summary="Trains a link generator against a noisy judge and publishes the likeliest pairs.",
-        source="Yang et al., Secure deep graph generation with link DP, IJCAI 2021; PrivDPR §6",
-        group="edge DP",
-        cost="minutes",
-        uses_gpu=True,
-        version=2,
-    )
-
-    def _train(self, data: Graph, plan: LinkSgd, context: Context) -> np.ndarray:
-        from core.models.synthesis.link_sgd import train_gan
-
-        return train_gan(data, plan, self.negatives, context)
-
-
-class DpgVae(LinkSgdSynthesis):
-    """Variational node vectors trained by DP-SGD on links; the likeliest pairs become the release.
-
-    The original encodes nodes by a graph convolution, through which one link would reach every
-    gradient. Here each node has free parameters, so that the stated guarantee holds.
-    """
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="dpgvae",
-        title="DPGVAE",
-        summary="Trains a noisy auto-encoder of the links and publishes the likeliest pairs.",
-        source="Yang et al., Secure deep graph generation with link DP, IJCAI 2021; PrivDPR §6",
-        group="edge DP",
-        cost="minutes",
-        uses_gpu=True,
-        version=2,
-    )
-
-    def _train(self, data: Graph, plan: LinkSgd, context: Context) -> np.ndarray:
-        from core.models.synthesis.link_sgd import train_vae
-
-        return train_vae(data, plan, self.negatives, context)

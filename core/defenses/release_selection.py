@@ -229,8 +229,8 @@ def _make_verifiers() -> dict[str, AttributeAttack]:
     """The attacks of the usual ensemble that learn something, without their slow tuning."""
     from core.attacks.attribute.ai_deepwalk import AiDeepwalk
     from core.attacks.attribute.attri_infer import AttriInfer
+    from core.attacks.attribute.gcn import Gcn
     from core.attacks.attribute.gps import Gps
-    from core.attacks.attribute.neural import Gcn
 
     return {
         "gps": Gps.model_validate({}),

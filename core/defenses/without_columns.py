@@ -1,4 +1,4 @@
-"""Less with the links: no column, or no names."""
+"""Without columns: the links are published, alone or defended, and no column with them."""
 
 from __future__ import annotations
 
@@ -89,25 +89,3 @@ class WithoutColumns(Defense):
             config=self.config,
             facts={**facts, "columns_withheld": columns},
         )
-
-
-class Pseudonyms(Defense):
-    """The graph as it is; ids are replaced by numbers in random order where it is written.
-
-    Attacks on identities see no ids of any release, so that this one shows what hiding names,
-    and nothing else, is worth.
-    """
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="pseudonyms",
-        title="Pseudonyms alone",
-        summary="Replaces the names and publishes everything else as it is.",
-        source="The baseline of Backstrom, Dwork and Kleinberg, Wherefore art thou R3579X?, "
-        "WWW 2007",
-        group="empirical",
-    )
-
-    changes_graph: ClassVar[bool] = False
-
-    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        return self.build_release(graph, facts={"links_removed": 0.0, "links_added": 0.0})

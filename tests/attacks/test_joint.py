@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attacks.attribute.feature_boosting import ClassPrior
+from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.attacks.composition import compute_lift, infer_jointly
 from core.context import Context

@@ -88,7 +88,7 @@ def test_an_audit_fills_every_table(view, graph):
 
 
 def test_an_estimate_is_the_mean_over_the_repeats_own_splits(view, graph):
-    from core.attacks.link.heuristics import CommonNeighbors
+    from core.attacks.link.common_neighbors import CommonNeighbors
     from core.context import Context
     from core.release import Release
     from core.seeding import Seed
@@ -155,7 +155,7 @@ def test_a_failed_cell_is_a_result_and_the_others_go_on(graph, make_spec, add_at
 
 
 def test_what_needs_a_failed_release_names_its_reason(graph, make_spec, monkeypatch, tmp_path):
-    from core.defenses.deletion import RandomDeletion
+    from core.defenses.random_deletion import RandomDeletion
 
     def fail(self, graph, threats, context):
         raise RuntimeError("no luck")

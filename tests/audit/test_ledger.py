@@ -17,7 +17,7 @@ from core.audit.ledger import assign_lineage, enter_release, find_relative, list
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store.database import Store
 from core.audit.store.schema import LedgerRow
-from core.defenses.randomized_response import EdgeRand
+from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError
 from core.graph import Graph
 from core.privacy.guarantees import EDGE

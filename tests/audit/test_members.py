@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.attacks.attribute.attri_infer import AttriInfer
-from core.attacks.attribute.label_propagation import ComInfer, LabelPropagation
+from core.attacks.attribute.com_infer import ComInfer
+from core.attacks.attribute.label_propagation import LabelPropagation
 from core.audit.jobs import cells
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit

@@ -94,7 +94,7 @@ def test_a_threat_setting_renews_what_sees_it(make_spec, graph, change, renewed)
 
 
 def test_the_graph_and_a_method_version_renew_everything_of_theirs(make_spec, graph, monkeypatch):
-    from core.attacks.link.heuristics import CommonNeighbors
+    from core.attacks.link.common_neighbors import CommonNeighbors
 
     old = keys(make_spec(), graph)
     other = two_communities(seed=1)

@@ -29,7 +29,8 @@ import torch
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats
-from core.defenses.netfense import NetFense, Nettack
+from core.defenses.netfense import NetFense
+from core.defenses.nettack import Nettack
 from core.graph import Graph
 from core.models.encoders import Block, Gcn, make_inputs, num_columns
 from core.models.flips.perturbation import Flipper, fit_surrogates

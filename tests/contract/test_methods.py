@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
@@ -109,3 +110,8 @@ def test_a_method_that_takes_time_reports_progress_and_obeys_cancel(method):
     cancelled = RecordingProgress(is_cancelled=lambda: True)
     with pytest.raises(RunCancelled):
         run(quick(method), threats.visible, threats, Context(Seed(1), progress=cancelled))
+
+
+def test_one_file_a_method_named_by_its_key():
+    for method in list_methods():
+        assert Path(inspect.getfile(method)).stem == method.info.key

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.dp_1k import Dgg, draw_blocks
+from core.defenses.dgg import Dgg, draw_blocks
 from core.graph import Graph
 from core.privacy.budget import Account
 from core.privacy.claim_check import check_claim

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.rewiring import Dice
+from core.defenses.dice import Dice
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from core.context import Context
-from core.defenses.randomized_response import EdgeRand
+from core.defenses.edge_rand import EdgeRand
 from core.errors import ResourceError
 from core.graph import Graph, pair_codes
 from core.seeding import Seed

@@ -7,8 +7,10 @@ import pytest
 from scipy.stats import ks_2samp
 
 from core.context import Context
-from core.defenses.lap_graph import LocalDpGcn
-from core.defenses.randomized_response import DegreePreservingRR, RandomizedResponse, SymRR
+from core.defenses.dprr import DegreePreservingRR
+from core.defenses.l_dpgcn import LocalDpGcn
+from core.defenses.randomized_response import RandomizedResponse
+from core.defenses.sym_rr import SymRR
 from core.privacy.top_pairs import (
     compute_laplace_sum_tail,
     draw_laplace_sums,

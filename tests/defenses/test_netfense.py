@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.netfense import NetFense, Nettack
+from core.defenses.netfense import NetFense
+from core.defenses.nettack import Nettack
 from core.graph import Graph
 from core.models.flips.perturbation import (
     Flipper,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.dpr import Dpr, PrivDpr
+from core.defenses.dpr import Dpr
+from core.defenses.privdpr import PrivDpr
 from core.privacy.accounting import compute_gaussian_delta
 from core.seeding import Seed
 from core.threats import Threats

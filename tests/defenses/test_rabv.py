@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from core.context import Context
-from core.defenses.randomized_response import Rabv
+from core.defenses.rabv import Rabv
 from core.errors import ResourceError
 from core.graph import Graph
 from core.seeding import Seed

@@ -7,7 +7,7 @@ import pytest
 
 from core.context import Context
 from core.defenses.link_changes import sample_candidates
-from core.defenses.rewiring import RandomRewiring
+from core.defenses.random_rewiring import RandomRewiring
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.deletion import BetweennessDeletion, DegreeDeletion, compute_edge_betweenness
+from core.defenses.betweenness_deletion import BetweennessDeletion, compute_edge_betweenness
+from core.defenses.degree_deletion import DegreeDeletion
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, two_communities

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.rewiring import RwLp
+from core.defenses.rw_lp import RwLp
 from core.graph import Graph
 from core.seeding import Seed
 from core.threats import Threats

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.context import Context
-from core.defenses.lap_graph import Tmf, find_threshold
+from core.defenses.tmf import Tmf, find_threshold
 from core.graph import Graph
 from core.privacy.claim_check import check_claim
 from core.privacy.mechanisms import compute_laplace_tail
@@ -97,7 +97,7 @@ LARGE = """
 import re, sys, time
 import numpy as np
 from core.context import Context
-from core.defenses.lap_graph import Tmf
+from core.defenses.tmf import Tmf
 from core.graph import Graph
 from core.seeding import Seed
 from core.threats import Threats

@@ -8,9 +8,9 @@ import pytest
 from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints, list_neighbors
 from core.algorithms.kernels import count_marked_between
 from core.context import Context
-from core.defenses.deletion import RandomDeletion
+from core.defenses.pseudonyms import Pseudonyms
+from core.defenses.random_deletion import RandomDeletion
 from core.defenses.uniqueness_aware import UniquenessAware
-from core.defenses.without_columns import Pseudonyms
 from core.seeding import Seed
 from core.threats import LinkThreat, Threats
 from tests.attacks.identity.test_identity_attacks import draw_clustered

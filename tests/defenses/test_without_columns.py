@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.deletion import RandomDeletion
+from core.defenses.random_deletion import RandomDeletion
 from core.defenses.without_columns import WithoutColumns
 from core.errors import InputError
 from core.registry import list_methods, make_method, parse_method

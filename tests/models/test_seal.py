@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from core.attacks.link.pair_networks import Seal
+from core.attacks.link.seal import Seal
 from core.context import Context
 from core.data.splits import draw_threats
 from core.errors import RunCancelled

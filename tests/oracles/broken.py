@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.context import Context
-from core.defenses.dpr import PrivDpr
+from core.defenses.privdpr import PrivDpr
 from core.graph import Graph
 from core.methods import Defense
 from core.release import Release

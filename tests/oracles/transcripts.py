@@ -39,13 +39,15 @@ SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.defenses.priv_graph.add_laplace": add_laplace,
     "core.defenses.priv_graph.add_noise_to_counts": add_noise_to_counts,
     "core.defenses.priv_graph.draw_choices": draw_choices,
-    "core.defenses.randomized_response.draw_flips": draw_flips,
+    "core.defenses.edge_rand.draw_flips": draw_flips,
+    "core.defenses.sym_rr.draw_flips": draw_flips,
     "core.defenses.randomized_response.draw_noisy_rows": draw_noisy_rows,
+    "core.defenses.dprr.draw_noisy_rows": draw_noisy_rows,
     "core.defenses.blink.draw_link_reports": draw_link_reports,
     "core.defenses.lap_graph.draw_top_pairs": draw_top_pairs,
-    "core.defenses.lap_graph.draw_pairs_above": draw_pairs_above,
-    "core.defenses.lap_graph.draw_total_degree": draw_total_degree,
-    "core.defenses.lap_graph.draw_top_sums": draw_top_sums,
+    "core.defenses.tmf.draw_pairs_above": draw_pairs_above,
+    "core.defenses.l_dpgcn.draw_total_degree": draw_total_degree,
+    "core.defenses.l_dpgcn.draw_top_sums": draw_top_sums,
 }
 """Where defenses draw noise."""
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from core.context import Context
-from core.defenses.dpr import PrivDpr
+from core.defenses.privdpr import PrivDpr
 from core.privacy.accounting import (
     calibrate_gaussian,
     calibrate_sampled,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.context import Context
-from core.defenses.dpr import count_capped_links, estimate_num_links
+from core.defenses.privdpr import count_capped_links, estimate_num_links
 from core.graph import Graph
 from core.privacy.budget import Account
 from core.privacy.guarantees import NODE

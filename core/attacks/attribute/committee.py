@@ -10,7 +10,6 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -19,9 +18,8 @@ from core.attacks.attribute.singles import BASELINE_ATTACKS, SINGLE_ATTACKS
 from core.attacks.base_predictions import recall_base_prediction
 from core.context import Context
 from core.graph import MISSING
-from core.methods import AttributeAttack, MethodInfo
-from core.models.pooling import FLOOR, combine
-from core.models.tuning import compute_log_loss, draw_folds, hold_out
+from core.methods import AttributeAttack
+from core.models.tuning import draw_folds, hold_out
 from core.progress import PartProgress
 from core.release import Release
 from core.results import ClassProbabilities
@@ -150,86 +148,3 @@ def select_judged(
     given = np.isnan(np.array([predicted[:, 0] for predicted in held_out])).any(axis=0)
     nodes = np.flatnonzero((observed != MISSING) & ~given)
     return np.array([predicted[nodes] for predicted in held_out]), observed[nodes]
-
-
-class BestSingle(Committee):
-    """The member with the lowest log-loss on known values held out, run on all of them.
-
-    What an adversary can do who does not know beforehand which attack works. The best attack
-    named with hindsight, from the hidden values, is at least as good; nobody can choose it.
-    """
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="best_single",
-        title="Best single attack",
-        summary="Tries several attacks on known values held out and keeps the best.",
-        source="Stone, Cross-validatory choice and assessment, J. R. Stat. Soc. B 1974",
-        group="combined",
-        cost="minutes",
-        uses_gpu=True,
-        version=4,
-    )
-
-    def infer(
-        self, release: Release, threat: AttributeThreat, context: Context
-    ) -> ClassProbabilities:
-        """The probabilities of the member with the lowest log-loss on the known nodes."""
-        members, values, untold = self._ask_all(release, threat, context)
-        losses = compute_losses(*select_judged(untold, threat.observed))
-        chosen = int(np.argmin(losses))
-        facts: dict[str, float | str] = {"chosen": members[chosen].info.key}
-        facts |= {
-            f"log-loss of {member.info.key}": round(float(loss), 4)
-            for member, loss in zip(members, losses, strict=True)
-        }
-        return ClassProbabilities(values[chosen], facts)
-
-
-def compute_losses(held_out: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """(K,) mean −log p(truth) of K members on h nodes, from (K, h, C) and (h,); 0 for h = 0."""
-    if len(truth) == 0:
-        return np.zeros(len(held_out))
-    nodes = np.arange(len(truth))
-    return np.array(
-        [compute_log_loss(np.maximum(predicted, FLOOR), truth, nodes) for predicted in held_out]
-    )
-
-
-class Ensemble(Committee):
-    """Π_k p_k^w_k, normalised: a logarithmic pool of the members.
-
-    The weights are those under which the pool predicts known nodes best of which the members were
-    not given, drawn to an even share. A member that is too sure of itself gets a
-    small exponent, so that no calibration is needed before; one that is wrong a negative one,
-    so that a defense that inverts homophily does not help.
-    """
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="ensemble",
-        title="Ensemble",
-        summary="Weighs several attacks by how well they predict known values held out.",
-        source="Wolpert, Stacked generalization, Neural Networks 1992",
-        group="combined",
-        cost="minutes",
-        uses_gpu=True,
-        version=5,
-    )
-    evenness: float = Field(
-        10.0,
-        ge=0,
-        le=1000,
-        description="Penalty on a weight's squared distance to an even share.",
-    )
-
-    def infer(
-        self, release: Release, threat: AttributeThreat, context: Context
-    ) -> ClassProbabilities:
-        """The members' pooled probabilities, by weights chosen on the known nodes."""
-        members, values, untold = self._ask_all(release, threat, context)
-        held_out, truth = select_judged(untold, threat.observed)
-        probabilities, weights = combine(np.array(values), held_out, truth, self.evenness)
-        facts: dict[str, float | str] = {
-            f"weight of {member.info.key}": round(float(weight), 3)
-            for member, weight in zip(members, weights, strict=True)
-        }
-        return ClassProbabilities(probabilities, facts)

@@ -1,4 +1,4 @@
-"""Baseline attackers on attributes: class shares, and models of the features alone."""
+"""Feature boosting: the stronger baseline attacker who has the features and ignores the links."""
 
 from __future__ import annotations
 
@@ -14,62 +14,12 @@ from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import (
     compute_log_loss,
     draw_folds,
-    fit_logistic,
     hold_out,
-    scale_features,
     smooth_absent,
 )
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
-
-
-class ClassPrior(AttributeAttack):
-    """Every node gets the class shares of the known nodes."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="class_prior",
-        title="Class prior",
-        summary="Baseline attacker: guesses from the class shares among the known nodes.",
-        source="Bayes decision without evidence",
-        group="baseline attackers",
-        is_baseline=True,
-        is_blind=True,
-    )
-
-    def infer(
-        self, release: Release, threat: AttributeThreat, context: Context
-    ) -> ClassProbabilities:
-        shares = threat.observed_shares
-        return ClassProbabilities(np.tile(shares, (release.graph.num_nodes, 1)))
-
-
-class FeatureRegression(AttributeAttack):
-    """Logistic regression on X; its penalty is chosen by cross-validation on known nodes."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="feature_regression",
-        title="Feature regression",
-        summary="Baseline attacker: logistic regression on the features, blind to the links.",
-        source="Cox, The regression analysis of binary sequences, 1958",
-        group="baseline attackers",
-        is_baseline=True,
-    )
-
-    holds_out = True
-
-    def supports(self, release: Release, threat: AttributeThreat) -> str | None:
-        return "the graph has no features" if release.graph.features is None else None
-
-    def infer(
-        self, release: Release, threat: AttributeThreat, context: Context
-    ) -> ClassProbabilities:
-        features = scale_features(release.graph)
-        probabilities, penalty, held_out = fit_logistic(
-            features, threat.observed, threat.num_classes, context
-        )
-        return ClassProbabilities(probabilities, {"inverse_penalty": penalty}, held_out)
-
 
 NUM_FOLDS = 3
 MAX_ENTRIES = 1 << 26

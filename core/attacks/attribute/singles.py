@@ -1,12 +1,21 @@
 """The attacks that stand alone: what `best_single` and `ensemble` may be made of."""
 
-from core.attacks.attribute.ai_deepwalk import AiDeepwalk, AiNode2vec
+from core.attacks.attribute.ai_deepwalk import AiDeepwalk
+from core.attacks.attribute.ai_node2vec import AiNode2vec
 from core.attacks.attribute.attri_infer import AttriInfer
 from core.attacks.attribute.block_model import BlockModelAttack
-from core.attacks.attribute.feature_boosting import ClassPrior, FeatureBoosting, FeatureRegression
+from core.attacks.attribute.class_prior import ClassPrior
+from core.attacks.attribute.com_infer import ComInfer
+from core.attacks.attribute.feature_boosting import FeatureBoosting
+from core.attacks.attribute.feature_regression import FeatureRegression
+from core.attacks.attribute.gat import Gat
+from core.attacks.attribute.gcn import Gcn
 from core.attacks.attribute.gps import Gps
-from core.attacks.attribute.label_propagation import ComInfer, LabelPropagation
-from core.attacks.attribute.neural import Gat, Gcn, H2Gcn, MixHop, Mlp, Sage
+from core.attacks.attribute.h2gcn import H2Gcn
+from core.attacks.attribute.label_propagation import LabelPropagation
+from core.attacks.attribute.mixhop import MixHop
+from core.attacks.attribute.mlp import Mlp
+from core.attacks.attribute.sage import Sage
 
 SINGLE_ATTACKS = (
     Gps,

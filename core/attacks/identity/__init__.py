@@ -1,19 +1,16 @@
 """Re-identification attacks: one file a method; this list says which exist."""
 
+from core.attacks.identity.colour_refinement import ColourRefinement
 from core.attacks.identity.column_values import ColumnValues
-from core.attacks.identity.degree_match import DegreeMatch, RandomMatch
-from core.attacks.identity.fingerprint import (
-    ColourRefinement,
-    Degree,
-    DegreeTriangles,
-    Ego,
-    NeighborDegrees,
-)
-from core.attacks.identity.percolation import (
-    NarayananShmatikov,
-    SeededPercolation,
-    StructuralAlignment,
-)
+from core.attacks.identity.degree import Degree
+from core.attacks.identity.degree_match import DegreeMatch
+from core.attacks.identity.degree_triangles import DegreeTriangles
+from core.attacks.identity.ego import Ego
+from core.attacks.identity.narayanan_shmatikov import NarayananShmatikov
+from core.attacks.identity.neighbor_degrees import NeighborDegrees
+from core.attacks.identity.random_match import RandomMatch
+from core.attacks.identity.seeded_percolation import SeededPercolation
+from core.attacks.identity.structural_alignment import StructuralAlignment
 from core.attacks.identity.supervised_matcher import SupervisedMatcher
 
 IDENTITY_ATTACKS = (

@@ -1,4 +1,4 @@
-"""Baseline attackers on identities: one who points at anybody, one who compares degrees."""
+"""Degree match: the baseline attacker who compares numbers of links only."""
 
 from __future__ import annotations
 
@@ -12,28 +12,6 @@ from core.methods import IdentityAttack, MethodInfo
 from core.release import Release
 from core.results import Matches
 from core.threats import IdentityThreat
-
-
-class RandomMatch(IdentityAttack):
-    """Candidates in random order, the same number for each person."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="random_match",
-        title="Random match",
-        summary="Baseline attacker: points at people of the release at random.",
-        source="Uniform guess: one in n is right",
-        group="baseline attackers",
-        is_baseline=True,
-        is_blind=True,
-    )
-
-    def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
-        n, k = release.graph.num_nodes, threat.known.num_nodes
-        rng = context.rng("order")
-        first, width = rng.integers(0, n, k), min(NUM_CANDIDATES, n)
-        order = rng.permutation(n)
-        candidates = order[(first[:, None] + np.arange(width)) % n]
-        return Matches(candidates, np.full(k, 1.0 / n))
 
 
 class DegreeMatch(IdentityAttack):

@@ -13,7 +13,7 @@ from core.algorithms.kernels import sum_common_neighbors
 from core.algorithms.pairs import split_by_work
 from core.context import Context
 from core.graph import Graph
-from core.methods import LinkAttack, MethodInfo
+from core.methods import LinkAttack
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat
@@ -84,97 +84,3 @@ class NeighborSumAttack(LinkAttack):
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)
         return PairScores(getattr(sums, self.column))
-
-
-class CommonNeighbors(NeighborSumAttack):
-    """Score |N(i) ∩ N(j)|; with weights the expected number, Σ w_iz w_jz."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="common_neighbors",
-        title="Common neighbours",
-        summary="Counts the neighbours that two nodes share.",
-        source="Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007",
-        group="heuristics",
-    )
-    column: ClassVar[str] = "count"
-
-
-class AdamicAdar(NeighborSumAttack):
-    """Score Σ 1 / log d_z over the common neighbours z."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="adamic_adar",
-        title="Adamic–Adar",
-        summary="Counts shared neighbours, those with few links more.",
-        source="Adamic and Adar, Friends and neighbors on the web, Social Networks 25, 2003",
-        group="heuristics",
-    )
-    column: ClassVar[str] = "log"
-
-
-class ResourceAllocation(NeighborSumAttack):
-    """Score Σ 1 / d_z over the common neighbours z."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="resource_allocation",
-        title="Resource allocation",
-        summary="Counts shared neighbours, each by the inverse of its degree.",
-        source="Zhou, Lü and Zhang, Predicting missing links via local information, 2009, Eq. 9",
-        group="heuristics",
-    )
-    column: ClassVar[str] = "inverse"
-
-
-class Jaccard(LinkAttack):
-    """Score |N(i) ∩ N(j)| / |N(i) ∪ N(j)|, 0 for two nodes without links.
-
-    With weights Σ min(w_iz, w_jz) / Σ max(w_iz, w_jz) (Ružička).
-    """
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="jaccard",
-        title="Jaccard",
-        summary="Measures the share of neighbours that two nodes have in common.",
-        source="Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007",
-        group="heuristics",
-    )
-    is_local: ClassVar[bool] = True
-
-    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        sums = share_neighbor_sums(release.graph, threat.pairs, context)
-        ends = compute_strengths(release.graph)[threat.pairs]
-        union = ends.sum(axis=1) - sums.overlap
-        return PairScores(np.divide(sums.overlap, union, out=np.zeros(len(union)), where=union > 0))
-
-
-class PreferentialAttachment(LinkAttack):
-    """Score s_i · s_j of the weighted degrees; the degree product where links have no weights."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="preferential_attachment",
-        title="Preferential attachment",
-        summary="Multiplies the two nodes' numbers of links, counting weights.",
-        source="Barabási and Albert, Emergence of scaling in random networks, Science 286, 1999",
-        group="heuristics",
-    )
-
-    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        strengths = compute_strengths(release.graph)
-        return PairScores(strengths[threat.pairs].prod(axis=1))
-
-
-class DegreeProduct(LinkAttack):
-    """Score d_i · d_j on the release."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="degree_product",
-        title="Degree product",
-        summary="Baseline attacker: guesses that well-connected nodes are linked to each other.",
-        source="Configuration model: Newman, Networks, 2010, §13.2",
-        group="baseline attackers",
-        is_baseline=True,
-    )
-
-    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        degrees = release.graph.degrees.astype(np.float64)
-        return PairScores(degrees[threat.pairs].prod(axis=1))

@@ -12,6 +12,8 @@ from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.pairs import split_by_work
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
+from core.attacks.link.katz import compute_katz
+from core.attacks.link.node2vec_cosine import compute_cosines
 from core.attacks.link.pair_likeness import (
     CLUSTER_COLUMNS,
     LATENT_COLUMNS,
@@ -20,8 +22,7 @@ from core.attacks.link.pair_likeness import (
     describe_latent,
     describe_likeness,
 )
-from core.attacks.link.similarity import compute_cosines
-from core.attacks.link.walk_scores import compute_katz, compute_pagerank_scores
+from core.attacks.link.personalized_pagerank import compute_pagerank_scores
 from core.context import Context
 from core.graph import Graph
 

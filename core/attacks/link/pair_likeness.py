@@ -6,7 +6,7 @@ import numpy as np
 
 from core.algorithms.normalize import normalize_adjacency
 from core.attacks.link.feature_neighbourhood import weigh_features
-from core.attacks.link.similarity import compute_cosines
+from core.attacks.link.node2vec_cosine import compute_cosines
 from core.context import Context
 from core.graph import Graph
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.attacks.attribute.label_propagation import ComInfer
+from core.attacks.attribute.com_infer import ComInfer
 from core.context import Context
 from core.graph import Attribute, Graph
 from core.release import Release

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from core.attacks.attribute import committee
-from core.attacks.attribute.committee import BestSingle, Ensemble
-from core.attacks.attribute.feature_boosting import ClassPrior
+from core.attacks.attribute.best_single import BestSingle
+from core.attacks.attribute.class_prior import ClassPrior
+from core.attacks.attribute.ensemble import Ensemble
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
 from core.release import Release

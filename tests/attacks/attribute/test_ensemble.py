@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attacks.attribute.committee import BestSingle, Ensemble, compute_losses
+from core.attacks.attribute.best_single import BestSingle, compute_losses
+from core.attacks.attribute.ensemble import Ensemble
 from core.context import Context
 from core.errors import InputError
 from core.models.pooling import FLOOR

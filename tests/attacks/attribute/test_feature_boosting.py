@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from core.attacks.attribute import feature_boosting
-from core.attacks.attribute.feature_boosting import (
-    FeatureBoosting,
-    FeatureRegression,
-    find_splittable,
-)
+from core.attacks.attribute.feature_boosting import FeatureBoosting, find_splittable
+from core.attacks.attribute.feature_regression import FeatureRegression
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Attribute, Graph

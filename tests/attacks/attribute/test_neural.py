@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.attacks.attribute.neural import Gcn
+from core.attacks.attribute.gcn import Gcn
 from core.context import Context
 from core.models.stacked_search import TEMPERATURES, StackedSearch, choose_cell
 from core.models.trials import Setting, Trials

@@ -8,7 +8,7 @@ import pytest
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
 from core.attacks.attribute import attri_infer
 from core.attacks.attribute.attri_infer import COUPLINGS, PULLS, AttriInfer, choose_coupling
-from core.attacks.attribute.committee import Ensemble
+from core.attacks.attribute.ensemble import Ensemble
 from core.attacks.attribute.label_propagation import LabelPropagation, choose_power
 from core.context import Context
 from core.data.splits import draw_attribute_threat

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attacks.link.walk_scores import compute_katz, compute_largest_eigenvalue
+from core.attacks.link.katz import compute_katz, compute_largest_eigenvalue
 from core.context import Context
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS

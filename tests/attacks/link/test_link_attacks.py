@@ -11,7 +11,7 @@ import pytest
 
 from core.attacks.link import LINK_ATTACKS
 from core.context import Context
-from core.defenses.randomized_response import EdgeRand
+from core.defenses.edge_rand import EdgeRand
 from core.graph import Graph
 from core.release import Release
 from core.seeding import Seed

@@ -11,12 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attacks.composition import join_releases, merge_releases
-from core.attacks.link.released_links import (
-    CERTAIN,
-    compute_evidence,
-    compute_prior_logits,
-    estimate_degrees,
-)
+from core.attacks.link.mechanism_posterior import compute_prior_logits, estimate_degrees
+from core.attacks.link.released_links import CERTAIN, compute_evidence
 from core.context import Context
 from core.data.splits import draw_released_threat
 from core.graph import Graph

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.attacks.link.pair_networks import compute_distance_counts, find_strong_links
+from core.attacks.link.ncn import compute_distance_counts, find_strong_links
 from core.context import Context
 from core.graph import Graph
 from core.measures.ranking import compute_auc
@@ -88,12 +88,12 @@ def test_it_finds_hidden_links_of_a_planted_graph_and_no_others_matter():
 def test_no_link_is_in_the_graph_in_which_it_is_described(monkeypatch):
     """What is learned of a link must hold for links that are not there."""
 
-    from core.attacks.link import pair_networks
+    from core.attacks.link import ncn
 
     seen = []
-    describe = pair_networks.describe_columns
+    describe = ncn.describe_columns
     monkeypatch.setattr(
-        pair_networks,
+        ncn,
         "describe_columns",
         lambda graph, pairs, context: (
             seen.append((graph, pairs)) or describe(graph, pairs, context)

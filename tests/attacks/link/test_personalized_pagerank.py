@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from core.attacks.link import walk_scores
-from core.attacks.link.walk_scores import compute_pagerank_scores
+from core.attacks.link import personalized_pagerank
+from core.attacks.link.personalized_pagerank import compute_pagerank_scores
 from core.context import Context
 from core.errors import RunCancelled
 from core.seeding import Seed
@@ -52,7 +52,7 @@ def test_equals_networkx():
 
 
 def test_progress_is_reported_and_cancel_obeyed(monkeypatch):
-    monkeypatch.setattr(walk_scores, "BREATH_S", 0.0)
+    monkeypatch.setattr(personalized_pagerank, "BREATH_S", 0.0)
     graph = GRAPHS["two_communities"]()
     stopped = RecordingProgress(lambda: len(stopped.updates) >= 2)
     with pytest.raises(RunCancelled):

@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from core.algorithms.pairs import draw_training_pairs
-from core.attacks.link.similarity import compute_cosines, compute_svc_scores
+from core.attacks.link.node2vec_cosine import compute_cosines
+from core.attacks.link.similarity import compute_svc_scores
 from core.context import Context
 from core.graph import Graph
 from core.seeding import Seed

@@ -1,6 +1,4 @@
-"""Graph networks for pairs, trained on links that they hide themselves: neural common neighbours,
-and SEAL.
-"""
+"""Neural common neighbours: a graph network for pairs, trained on links that it hides itself."""
 
 from __future__ import annotations
 
@@ -29,8 +27,12 @@ if TYPE_CHECKING:
 RATIO = 3.0
 """Non-links for each link that is learned from."""
 
+
 LEAST_LINKS = 16
+
+
 SCORED_AT_ONCE = 65_536
+
 
 COUNT_COLUMNS = (
     "at distance 1 and 1",
@@ -39,6 +41,7 @@ COUNT_COLUMNS = (
     "at distance 1 and more",
     "at distance 2 and more",
 )
+
 
 TILE = 4_000_000
 """Row entries handled at once, unless the memory budget asks for fewer."""
@@ -245,40 +248,3 @@ def _find_rings(
 
 def _count(marks: sparse.csr_array) -> np.ndarray:
     return np.asarray(marks.sum(axis=1), dtype=np.float64).ravel()
-
-
-class Seal(LinkAttack):
-    """Logit of a DGCNN on each pair's enclosing subgraph with double-radius labels."""
-
-    info: ClassVar[MethodInfo] = MethodInfo(
-        key="seal",
-        title="SEAL",
-        summary="Trains a graph network to tell links from non-links by the links around a pair.",
-        source="Zhang and Chen, Link prediction based on graph neural networks, NeurIPS 2018; "
-        "PPGSL §V-A2",
-        group="learned structure",
-        cost="minutes",
-        uses_gpu=True,
-        version=3,
-    )
-    is_slow: ClassVar[bool] = True
-
-    hops: int = Field(2, ge=1, le=3, description="Hops around a pair that are looked at.")
-    max_per_hop: int = Field(
-        100, ge=2, le=1000, description="Nodes per hop at most; more are sampled."
-    )
-    max_pairs: int = Field(
-        10_000, ge=4, le=1_000_000, description="Pairs to train on at most, half of them links."
-    )
-    epochs: int = Field(10, ge=1, le=500, description="Training epochs.")
-
-    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        from core.models.seal import fit_seal
-
-        graph, config = release.graph, self.config
-        # Trained once a release, for whoever knows the defense and who does not.
-        model = context.share(
-            ("seal", graph.content_hash, *config.values()),
-            lambda shared: fit_seal(graph, shared, **config),
-        )
-        return PairScores(model.score(threat.pairs, context))

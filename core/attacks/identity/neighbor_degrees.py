@@ -1,0 +1,22 @@
+"""Neighbours' links: the attacker who knows the neighbours' numbers of links."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.algorithms.fingerprints import Depth
+from core.attacks.identity.fingerprint import CountedAttack
+from core.methods import MethodInfo
+
+
+class NeighborDegrees(CountedAttack):
+    """Anonymity sets of people with equal own and sorted neighbours' numbers of links."""
+
+    depth: ClassVar[Depth] = "neighbor_degrees"
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="neighbor_degrees",
+        title="Neighbours' links",
+        summary="Knows how many links each person and each of the neighbours has.",
+        source="Hay et al., Resisting structural re-identification, VLDB 2008, knowledge H_2",
+        group="what is known of a person",
+    )

@@ -1,0 +1,35 @@
+"""Seeded percolation: a few people found by hand give away their neighbours, and so on."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.attacks.identity.percolation import judge, percolate, place_first, start_from_seeds
+from core.context import Context
+from core.methods import IdentityAttack, MethodInfo
+from core.release import Release
+from core.results import Matches
+from core.threats import IdentityThreat
+
+
+class SeededPercolation(IdentityAttack):
+    """Pairs that enough matched neighbours bear witness to are matched, round by round."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="seeded_percolation",
+        title="Seeded percolation",
+        summary="Grows a mapping from known people to their neighbours by common witnesses.",
+        source="Yartseva and Grossglauser, On the performance of percolation graph matching, "
+        "COSN 2013; mutual best pairs as in Korula and Lattanzi, VLDB 2014",
+        group="second graph",
+        cost="seconds",
+    )
+
+    def supports(self, release: Release, threat: IdentityThreat) -> str | None:
+        return None if len(threat.seeds) else "it needs people who are known already (seeds)"
+
+    def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
+        known, published = threat.known, release.graph
+        image, is_seed = start_from_seeds(threat.seeds, known.num_nodes)
+        image = percolate(known, published, image, is_seed, context)
+        return place_first(judge(known, published, image), *threat.seeds.T)

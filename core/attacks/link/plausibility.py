@@ -1,0 +1,86 @@
+"""Plausibility: would this link be there, going by the rest of the release?"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from core.algorithms.pairs import sample_non_links
+from core.attacks.link.pair_classifier import fit_judge
+from core.attacks.link.pair_features import describe_pairs
+from core.attacks.link.released_links import compute_evidence
+from core.context import Context
+from core.graph import find_places, pair_codes
+from core.methods import LinkAttack, MethodInfo
+from core.release import Release
+from core.results import PairScores
+from core.threats import LinkThreat
+
+MAX_EMBEDDED = 200_000
+"""Links of a release up to which auto-encoders are trained: beyond, minutes a part."""
+
+
+class Plausibility(LinkAttack):
+    """Log odds that a pair is a link, by all columns of `pair_features`, and by the release.
+
+    Links of the release are judged without themselves: they are dealt into `folds`, and each
+    fold is described on the release without it. The judge learns to tell links of the release
+    from pairs that it does not link. A false link looks like any such pair, so that the judge's
+    odds rank the links of the release by their chance to be real (Elkan and Noto, Learning
+    classifiers from only positive and unlabeled data, KDD 2008).
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="plausibility",
+        title="Structural plausibility",
+        summary="Takes each link out of the release and asks whether the rest speaks for it.",
+        source="Kipf and Welling, Variational graph auto-encoders, 2016, and Adamic and Adar, "
+        "2003, on the release without the link; Elkan and Noto, KDD 2008",
+        group="released links",
+        cost="seconds",
+        uses_gpu=True,
+        version=4,
+    )
+    threats: ClassVar[tuple[str, ...]] = ("included",)
+
+    folds: int = Field(3, ge=2, le=20, description="Parts that take turns in being left out.")
+    max_links: int = Field(
+        20_000, ge=10, le=10_000_000, description="Links of a part to learn from at most."
+    )
+    embedding: bool = Field(
+        True, description="Look at an auto-encoder's embedding too; takes a few seconds more."
+    )
+
+    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
+        graph, pairs = release.graph, threat.pairs
+        real = graph.present_edges
+        parts = context.rng("folds").permutation(len(real)) % self.folds
+        n = graph.num_nodes
+        places = find_places(pair_codes(pairs, n), pair_codes(real, n))
+        part_of_pair = np.where(places >= 0, np.append(parts, -1)[places], 0)
+        columns, truths, described = [], [], np.zeros((len(pairs), 0))
+        for part in range(self.folds):
+            inside = real[parts == part]
+            rest = graph.without_edges(inside)
+            own = np.flatnonzero(part_of_pair == part)
+            rng = context.rng("training", part)
+            if len(inside) > self.max_links:
+                inside = inside[np.sort(rng.choice(len(inside), self.max_links, replace=False))]
+            room = graph.num_pairs - graph.num_edges
+            absent = sample_non_links(graph, min(len(inside), room), rng)
+            asked = np.concatenate([inside, absent, pairs[own]])
+            embeds = self.embedding and graph.num_edges <= MAX_EMBEDDED
+            table = describe_pairs(rest, asked, context, embeds)
+            learned = len(inside) + len(absent)
+            columns.append(table[:learned])
+            truths.append(np.arange(learned) < len(inside))
+            if not described.shape[1]:
+                described = np.zeros((len(pairs), table.shape[1]))
+            described[own] = table[learned:]
+            context.progress.update(part + 1, self.folds + 1, "links without themselves")
+        judge = fit_judge(np.concatenate(columns), np.concatenate(truths), context)
+        odds = judge.compute_logits(described)
+        facts: dict[str, float | str] = {"classifier": judge.name, "held_out_loss": judge.loss}
+        return PairScores(odds + compute_evidence(release, pairs), facts)

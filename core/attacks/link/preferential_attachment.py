@@ -1,0 +1,28 @@
+"""Preferential attachment: links go to those who have many."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.attacks.link.heuristics import compute_strengths
+from core.context import Context
+from core.methods import LinkAttack, MethodInfo
+from core.release import Release
+from core.results import PairScores
+from core.threats import LinkThreat
+
+
+class PreferentialAttachment(LinkAttack):
+    """Score s_i · s_j of the weighted degrees; the degree product where links have no weights."""
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="preferential_attachment",
+        title="Preferential attachment",
+        summary="Multiplies the two nodes' numbers of links, counting weights.",
+        source="Barabási and Albert, Emergence of scaling in random networks, Science 286, 1999",
+        group="heuristics",
+    )
+
+    def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
+        strengths = compute_strengths(release.graph)
+        return PairScores(strengths[threat.pairs].prod(axis=1))

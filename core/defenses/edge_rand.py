@@ -1,0 +1,42 @@
+"""EdgeRand: randomised response on every pair of nodes, ε-edge differential privacy."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from core.context import Context
+from core.defenses.budgeted import EdgePrivateDefense
+from core.graph import Graph
+from core.methods import MethodInfo
+from core.privacy.budget import Account
+from core.privacy.guarantees import EDGE
+from core.privacy.mechanisms import check_release_fits, draw_flips
+from core.release import Release
+from core.threats import Threats
+
+
+class EdgeRand(EdgePrivateDefense):
+    """Flips each pair independently with probability 1/(1+e^ε).
+
+    The draw does not look at the threats: a withheld pair is as likely to appear by chance as
+    any other. Weights are not published.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="edge_rand",
+        title="EdgeRand",
+        summary="Flips every pair of nodes at random, so that any link can be denied.",
+        source="Mülle, Clifton and Böhm, EDBT Workshops 2015; Wu et al., LinkTeller, S&P 2022",
+        group="edge DP",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        account = Account(EDGE, self.epsilon, context)
+        flip = account.spend_bits().flip
+        expected = graph.num_edges * (1 - flip) + (graph.num_pairs - graph.num_edges) * flip
+        check_release_fits("EdgeRand", expected, context, "raise epsilon or use a smaller graph")
+        kept, added = draw_flips(graph, flip, context.rng("flips"))
+        published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
+        return self.build_release(published, account.make_guarantee())

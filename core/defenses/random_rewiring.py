@@ -1,0 +1,43 @@
+"""Random rewiring: replace a random share of the links by random pairs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from core.context import Context
+from core.defenses.link_changes import change_links, sample_candidates
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Release
+from core.threats import Threats
+
+
+class RandomRewiring(Defense):
+    """Removes round(strength · m) random links and adds as many random non-links.
+
+    Added links take over the weights of the removed ones.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="random_rewiring",
+        title="Random rewiring",
+        summary="Replaces a random share of the links by random pairs.",
+        source="Baseline 'Random' of PPGSL (Wu et al., 2025, §V-A4), after Yu et al., TKDE 2019",
+        group="empirical",
+    )
+    strength: float = Field(
+        0.3,
+        ge=0,
+        le=1,
+        title="Share of links replaced",
+        description="Share of the links that are removed; as many random pairs are added.",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        rng = context.rng("links")
+        count = round(self.strength * graph.num_edges)
+        drop = rng.choice(graph.num_edges, count, replace=False)
+        added = sample_candidates(graph, threats, count, rng)
+        return self.build_release(change_links(graph, drop, added))

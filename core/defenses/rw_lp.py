@@ -1,0 +1,84 @@
+"""RW-LP: a link becomes the shortcut of a random walk that starts with it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from core.context import Context
+from core.defenses.link_changes import change_links
+from core.graph import Graph, pair_codes
+from core.methods import Defense, MethodInfo
+from core.release import Release
+from core.threats import Threats
+
+ATTEMPTS = 10
+"""Walks per link before it is dropped without a substitute (the paper's M)."""
+
+
+class RwLp(Defense):
+    """Replaces the link (u, v) by (u, z), z the end of a walk u → v → … → z.
+
+    Walks run on the graph as given. A walk that ends in u, in a link of the release or in a
+    sensitive link is drawn again. Substitutes take over the weights of their links.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="rw_lp",
+        title="Random-walk link perturbation",
+        summary="Replaces links by pairs of nodes that a short random walk connects.",
+        source="Mittal, Papamanthou and Song, NDSS 2013 (RW-LP)",
+        group="empirical",
+    )
+    strength: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        title="Share of links replaced",
+        description="1 replaces every link, as the paper does.",
+    )
+    walk_length: int = Field(
+        3,
+        ge=2,
+        le=50,
+        title="Length of the walks",
+        json_schema_extra={"unit": "steps"},
+        description="Longer walks hide more and keep less of the structure.",
+    )
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        rng = context.rng("walks")
+        count = round(self.strength * graph.num_edges)
+        chosen = rng.permutation(graph.num_edges)[:count]
+        flipped = rng.random(count) < 0.5
+        starts = np.where(flipped[:, None], graph.edges[chosen, ::-1], graph.edges[chosen])
+        taken = np.delete(graph.edges, chosen, axis=0)
+        if threats.link is not None:
+            taken = np.concatenate([taken, threats.link.hidden])
+        used = pair_codes(taken, graph.num_nodes)
+        ends = np.full(count, -1)
+        for attempt in range(ATTEMPTS):
+            context.progress.update(attempt, ATTEMPTS, "random walks")
+            open_ = np.flatnonzero(ends < 0)
+            if not len(open_):
+                break
+            last = self._walk(graph, starts[open_, 1], rng)
+            codes = pair_codes(np.stack([starts[open_, 0], last], 1), graph.num_nodes)
+            first = np.zeros(len(codes), bool)
+            first[np.unique(codes, return_index=True)[1]] = True
+            good = first & (starts[open_, 0] != last) & ~np.isin(codes, used)
+            ends[open_[good]] = last[good]
+            used = np.concatenate([used, codes[good]])
+        found = ends >= 0
+        added = np.stack([starts[found, 0], ends[found]], axis=1)
+        return self.build_release(change_links(graph, chosen, added, chosen[found]))
+
+    def _walk(self, graph: Graph, nodes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Where walks of `walk_length` − 1 uniform steps from `nodes` end."""
+        adjacency, degrees = graph.adjacency, graph.degrees
+        for _ in range(self.walk_length - 1):
+            step = (rng.random(len(nodes)) * degrees[nodes]).astype(np.int64)
+            nodes = adjacency.indices[adjacency.indptr[nodes] + step].astype(np.int64)
+        return nodes
