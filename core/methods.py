@@ -183,9 +183,14 @@ class Defense(Method):
     is_reported_twice: ClassVar[bool] = False
     changes_graph: ClassVar[bool] = True
 
+    @property
+    def needs_links(self) -> bool:
+        """Whether it protects given links, so that what is published needs them named."""
+        return False
+
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""
-        return None
+        return "needs sensitive links to protect" if self.needs_links and not threats.link else None
 
     @abstractmethod
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -11,7 +11,6 @@ from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.figures.comparing import compare_releases
-from core.findings.columns import list_telling_columns
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.decisions import format_day
 from core.findings.facts import STATE_TITLES
@@ -77,7 +76,7 @@ def _show_decision(view: AuditView) -> None:
     verdict = judge_view(view)
     summary = summarize_decision(verdict)
     _show_banner(view, verdict, summary.sentence)
-    for text in cache.remember(view, lambda: list_telling_columns(view)):
+    for text in cache.load_warnings(view.summary.id, view):
         st.warning(escape(text, 600))
     subject = find_subject(verdict)
     if subject is not None:
@@ -170,8 +169,7 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
         st.caption("Why not the others:" if verdict.recommended else "Why none is recommended:")
         lines = [f"- **{release_title(r)}**: {escape(reason, 300)}" for r, reason in reasons]
         st.markdown("\n".join(lines))
-    obstacles = show_obstacles(view)
-    ids = [release for release in ids if release not in obstacles]
+    ids = show_obstacles(verdict)
     chosen = chosen_release(view)
     names = {None: "none yet"} | {r: release_title(r) for r in ids}
     options = [None, *ids]
@@ -267,7 +265,7 @@ def _show_limits(release: ReleaseVerdict) -> None:
         shown = table.astype(str).map(lambda text: _keep_interval(escape(text, 200)))
         st.table(shown, hide_index=True, border="horizontal", alt="Limits, and what was measured")
     st.caption("Measured is the strongest of all attacks; an empty cell was not tested.")
-    told = [escape(text, 300) for text in (*release.refuted, *release.untried)]
+    told = [escape(text, 300) for text in (*release.refuted, *release.open_points)]
     st.markdown("\n".join(f"- {text}" for text in told))
 
 

@@ -96,6 +96,7 @@ def run_audit(options: argparse.Namespace) -> int:
 def describe_risk(view: AuditView) -> list[str]:
     """Who is exposed, by how much more than the base rate, and which group most; plain text."""
     from core.findings.answers import list_bounds, list_risks
+    from core.findings.columns import list_telling_columns
     from core.findings.groups import answer_groups, load_groups
     from core.findings.private_columns import answer_private_columns
 
@@ -104,7 +105,7 @@ def describe_risk(view: AuditView) -> list[str]:
     pairs = zip(list_risks(view.nodes), list_bounds(view.nodes), strict=True)
     texts = [text for pair in pairs for text in pair]
     texts.append(answer_groups(view.nodes, load_groups(view)))
-    texts += answer_private_columns(view)
+    texts += [*answer_private_columns(view), *list_telling_columns(view)]
     return [text for text in texts if text]
 
 

@@ -38,8 +38,9 @@ class Dice(Defense):
         description="Share of the links that are removed; as many pairs are added elsewhere.",
     )
 
-    def supports(self, graph: Graph, threats: Threats) -> str | None:
-        return None if threats.link else "needs sensitive links to protect"
+    @property
+    def needs_links(self) -> bool:
+        return True
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         assert threats.link is not None

@@ -133,9 +133,13 @@ class Ppgsl(Defense):
         "links hides.",
     )
 
+    @property
+    def needs_links(self) -> bool:
+        return True
+
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if threats.link is None:
-            return "needs sensitive links to protect"
+            return super().supports(graph, threats)
         if graph.num_edges == 0:
             return "needs a graph with links"
         if self.full and graph.num_nodes > FGP_MAX_NODES:

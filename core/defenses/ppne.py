@@ -58,8 +58,9 @@ class Ppne(Defense):
         description="Changes sampled each time, half removals and half additions.",
     )
 
-    def supports(self, graph: Graph, threats: Threats) -> str | None:
-        return None if threats.link else "needs sensitive links to protect"
+    @property
+    def needs_links(self) -> bool:
+        return True
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         assert threats.link is not None

@@ -69,6 +69,11 @@ class WithoutColumns(Defense):
         settings = ";".join(f"{name}={value}" for name, value in defense.changed.items())
         return WithoutColumns(defense=defense.info.key, settings=settings)
 
+    @property
+    def needs_links(self) -> bool:
+        inner = self._make()
+        return inner is not None and inner.needs_links
+
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if graph.features is None:
             return "there are no columns to withhold"

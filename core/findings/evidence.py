@@ -16,7 +16,7 @@ from core.findings.policy import Limit, Policy
 from core.findings.tables import select_results
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT, MIN_CLASS
-from core.methods import Method
+from core.methods import Defense, Method
 from core.registry import list_methods
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -117,6 +117,20 @@ def find_not_made(view: AuditView) -> dict[str, str]:
         if summary.id != ORIGINAL and len(rows) and ended.all():
             found[summary.id] = str(rows.reason.iloc[0]) or "it could not be made"
     return found
+
+
+def find_obstacle(view: AuditView, release: str) -> str:
+    """Why no release can be published as this one was audited; "" where one can.
+
+    Links that an audit draws stand for secret ones, and nobody withholds them when publishing.
+    """
+    choice = next((c for c in view.spec.defenses if c.id == release), None)
+    if choice is None or view.spec.threats.sensitive_links:
+        return ""
+    defense = choice.make("defense")
+    if isinstance(defense, Defense) and defense.needs_links:
+        return "It protects named links: name the sensitive links on Data before it is published"
+    return ""
 
 
 def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:

@@ -136,7 +136,7 @@ CANDIDATES = (
 
 @dataclass(frozen=True)
 class Answers:
-    """What the analyst said on the first page."""
+    """What the analyst said on the first page; named_links: pairs of ids named on Data."""
 
     recipient: Recipient = "public"
     secrets: tuple[Secret, ...] = ("links",)
@@ -145,6 +145,7 @@ class Answers:
     private: str | None = None
     utility: str | None = None
     legal_basis: str = ""
+    named_links: tuple[tuple[str, str], ...] = ()
 
 
 def choose_defenses(
@@ -179,7 +180,10 @@ def choose_defenses(
         defense = choice.make("defense")
         if not isinstance(defense, Defense) or defense.supports(graph, threats) is not None:
             continue
-        advice = Advice(text, candidate.secrets, candidate.reason, seconds)
+        reason = candidate.reason
+        if defense.needs_links and not answers.named_links:
+            reason += "; to publish it, name the sensitive links on Data"
+        advice = Advice(text, candidate.secrets, reason, seconds)
         found.append((candidate, advice))
 
     found.sort(
@@ -267,7 +271,11 @@ def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:
     secrets = tuple(secret for secret in SECRETS if asked[secret])
     recipient: Recipient = next((key for key in RECIPIENTS if key == policy.key), "public")
     return Answers(
-        recipient, secrets, private=spec.threats.private, utility=spec.disclosure.utility
+        recipient,
+        secrets,
+        private=spec.threats.private,
+        utility=spec.disclosure.utility,
+        named_links=spec.threats.sensitive_links or (),
     )
 
 
@@ -289,8 +297,8 @@ def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> di
     return {
         "private": answers.private if has_column else None,
         "utility": answers.utility,
-        "hide_links": 0.1 if has_links else None,
-        "sensitive_links": None,
+        "hide_links": 0.1 if has_links and not answers.named_links else None,
+        "sensitive_links": (answers.named_links or None) if has_links else None,
         "adaptive": "method" in answers.knowledge or preset.adaptive,
         "released_links": included,
         "identity": {} if identity else None,

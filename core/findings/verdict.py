@@ -21,6 +21,7 @@ from core.findings.evidence import (
     Evidence,
     find_evidence,
     find_not_made,
+    find_obstacle,
     list_asked,
     list_untried,
 )
@@ -84,19 +85,27 @@ class Check(BaseModel):
 
 
 class ReleaseVerdict(BaseModel):
-    """untried: what has to be tried before anything is cleared; refuted: claims that failed."""
+    """untried: what has to be tried before anything is cleared; refuted: claims that failed;
+    obstacle: why it could not be published whatever its limits say."""
 
     model_config = ConfigDict(frozen=True)
     release: str
     checks: tuple[Check, ...]
     untried: tuple[str, ...] = ()
     refuted: tuple[str, ...] = ()
+    obstacle: str = ""
+
+    @property
+    def open_points(self) -> tuple[str, ...]:
+        """What has to be done before it is cleared, a sentence each."""
+        return (*filter(None, [self.obstacle]), *self.untried)
 
     @property
     def decision(self) -> Decision:
-        """The gravest of what limits, missing evidence and refuted claims say."""
+        """The gravest of what limits, open points and refuted claims say."""
         found: list[Decision] = [check.decision for check in self.checks]
-        if self.untried or not any(c.evidence.value is not None for c in self.checks):
+        is_tested = any(c.evidence.value is not None for c in self.checks)
+        if self.open_points or not is_tested:
             found.append("review")
         if self.refuted:
             found.append("do_not_publish")
@@ -181,6 +190,7 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
             for run in view.claims
             if run.release == release and run.check is not None and run.check.is_refuted
         ),
+        obstacle=find_obstacle(view, release),
     )
 
 

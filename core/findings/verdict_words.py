@@ -103,6 +103,8 @@ def _describe_review(verdict: Verdict) -> str:
         why = f"{count_noun(unproven, 'limit')} {'is' if unproven == 1 else 'are'} not proven"
         if not unproven:
             why = "not everything that the policy asks for was tested"
+        if release.obstacle:
+            why = "its sensitive links must be named first"
         return f"Review {name}: no limit is exceeded, but {why}."
     return f"Review: {len(tested)} releases need a review, because not every limit is met for sure."
 
@@ -118,7 +120,7 @@ def explain_release(verdict: ReleaseVerdict) -> list[str]:
     return [
         *verdict.refuted,
         *(explain_check(check) for check in (*broken, *unsure)),
-        *verdict.untried,
+        *verdict.open_points,
     ]
 
 
@@ -177,7 +179,7 @@ def _summarize_reasons(release: ReleaseVerdict) -> str:
         gravest = max(checks, key=lambda check: check.severity).limit.title
         more = f"{len(checks)} limits, by most" if len(checks) > 1 else "the limit"
         return f"{verb} {more} “{gravest}”"
-    return release.untried[0] if release.untried else DECISION_MEANINGS[release.decision]
+    return next(iter(release.open_points), DECISION_MEANINGS[release.decision])
 
 
 def list_refused(verdict: Verdict) -> dict[str, str]:

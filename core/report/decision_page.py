@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from core.findings.columns import list_telling_columns
-from core.findings.evidence import find_not_made
+from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.labels import (
     is_data_independent,
@@ -105,8 +105,8 @@ def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[s
     if chosen is not None:
         useful = _describe_usefulness(data, chosen.release)
         rows = [("Usefulness kept", useful), *rows] if useful else rows
-        if chosen.untried:
-            rows.append(("Before any release", _shorten_untried(chosen.untried)))
+        if chosen.open_points:
+            rows.append(("Before any release", _shorten_untried(chosen.open_points)))
     rows.append(
         (
             "Residual risk",
@@ -159,7 +159,11 @@ def build_signature(data: ReportData) -> Block:
 def _list_choices(data: ReportData) -> list[str]:
     """The recommended release first, the original last."""
     not_made = find_not_made(data.view)
-    ids = [s.id for s in data.releases if not is_data_independent(s.id) and s.id not in not_made]
+    ids = [
+        s.id
+        for s in data.releases
+        if not (is_data_independent(s.id) or s.id in not_made or find_obstacle(data.view, s.id))
+    ]
     ids.sort(key=lambda release: release == ORIGINAL)
     verdict = data.verdict
     if verdict is None:
@@ -203,7 +207,8 @@ def _build_decisions(data: ReportData, verdict: Verdict) -> Block:
                 release_title(release.release)
                 + " (recommended)" * (release.release == verdict.recommended),
                 DECISION_TITLES[release.decision],
-                "; ".join([*release.refuted, *against]) or "all limits met",
+                "; ".join(filter(None, [*release.refuted, *against, release.obstacle]))
+                or "all limits met",
             ]
         )
     return blocks.table(

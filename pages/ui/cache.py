@@ -16,6 +16,7 @@ from core.data import profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile
 from core.findings.attackers import compute_headline
+from core.findings.columns import list_telling_columns
 from core.findings.leaving import compute_leaving, tabulate_columns, tabulate_uniqueness
 from core.findings.people import Secret, select_secret
 from core.graph import Graph
@@ -91,6 +92,12 @@ def tabulate_leaving(_spec: AuditSpec, key: str) -> pd.DataFrame:
 @st.cache_resource(max_entries=8, show_spinner="Counting who is alone")
 def tabulate_alone(_spec: AuditSpec, key: str, names: tuple[str, ...]) -> pd.DataFrame:
     return tabulate_uniqueness(preview_leaving(_spec, key)[1], names)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def load_warnings(audit_id: str, _view: AuditView) -> list[str]:
+    """Columns that leave and tell a private one: of the audit's graph, whatever has finished."""
+    return list_telling_columns(_view)
 
 
 def _describe_state(view: AuditView) -> tuple[object, ...]:

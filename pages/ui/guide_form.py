@@ -73,8 +73,9 @@ def _ask(graph: Graph) -> Answers:
         "Legal basis, for the report", key="guide-basis", persist_state="session"
     )
     return Answers(
-        recipient, tuple(secrets), tuple(knowledge), tuple(uses), private, utility, basis
-    )
+        recipient, tuple(secrets), tuple(knowledge), tuple(uses), private, utility, basis,
+        choice.threats.sensitive_links or (),
+    )  # fmt: skip
 
 
 def _ask_column(
@@ -146,9 +147,10 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
 
 def _start(answers: Answers, preset: Preset, defenses: list[str]) -> None:
     fields = make_fields(answers, preset, defenses)
+    named = session.current_threats().way if fields["sensitive_links"] else ""
     session.set_threats(
         **{name: fields[name] for name in ("private", "utility", "hide_links", "sensitive_links")},
-        way="share" if fields["hide_links"] else "none",
+        way=named or ("share" if fields["hide_links"] else "none"),
     )
     st.session_state["threat_form"] = st.session_state.get("threat_form", 0) + 1
     page.start_audit(fields)

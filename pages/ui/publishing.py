@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.access.authorised import find_person
-from core.audit.jobs.publish import RETENTION_DAYS, find_publish_obstacle
+from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
@@ -14,8 +14,9 @@ from core.errors import AuditError
 from core.findings.labels import release_title
 from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
+from core.findings.verdict import Verdict
 from core.findings.verdict_words import explain_release
-from core.release import Release
+from core.release import ORIGINAL, Release
 from pages.ui import cache, documents, job, login, page, service
 from pages.ui.decision_record import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
@@ -46,29 +47,12 @@ def show_publishing(view: AuditView) -> None:
         _show_run(view, runs[-1])
 
 
-def find_obstacles(view: AuditView) -> dict[str, str]:
-    """Defense → why its release cannot be published; those that can be are left out."""
-
-    def find() -> dict[str, str]:
-        graph = cache.load_graph(view.spec.graph_hash)
-        found = {
-            choice.id: find_publish_obstacle(graph, PublishSpec.of_audit(view.spec, choice))
-            for choice in view.spec.defenses
-        }
-        return {release: reason for release, reason in found.items() if reason}
-
-    return cache.remember(view, find)
-
-
-def show_obstacles(view: AuditView) -> dict[str, str]:
-    """A line for each release that was tried and cannot be published; which these are."""
-    obstacles = find_obstacles(view)
-    for release, reason in obstacles.items():
-        st.caption(
-            f"{release_title(release)} cannot be published: {escape(reason, 200)}. Links that the "
-            "audit draws to test it are not withheld; name links, people or columns on Data."
-        )
-    return obstacles
+def show_obstacles(verdict: Verdict) -> list[str]:
+    """A line for each release that cannot be published; the others."""
+    for release in verdict.releases:
+        if release.obstacle:
+            st.caption(f"**{release_title(release.release)}**: {escape(release.obstacle, 200)}.")
+    return [r.release for r in verdict.releases if not r.obstacle and r.release != ORIGINAL]
 
 
 def _show_form(view: AuditView) -> None:
@@ -81,8 +65,8 @@ def _show_form(view: AuditView) -> None:
         key="publish-budget",
         help="A run that would take the sum of ε over all publishing runs above this is refused.",
     )
-    obstacles = show_obstacles(view)
-    offered = [c for c in view.spec.defenses if c.id not in obstacles]
+    open_ = show_obstacles(judge_view(view))
+    offered = [choice for choice in view.spec.defenses if choice.id in open_]
     ids = [c.id for c in offered]
     chosen = chosen_release(view)
     choice = left.selectbox(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -131,6 +132,19 @@ def test_only_the_kept_defenses_are_tried():
     assert make_fields(Answers(), PRESETS[0], [])["defenses"] == []
     both = make_fields(Answers(), PRESETS[0], ["priv_graph:epsilon=1"])["defenses"]
     assert [choice.config.get(SETTING) for choice in both] in ([False, True], [None])
+
+
+def test_named_links_are_kept_and_what_needs_them_says_so():
+    named = (("a", "b"),)
+    answers = Answers("partner", ("links",), uses=("links",), named_links=named)
+    fields = make_fields(answers, QUICK, [])
+    assert (fields["sensitive_links"], fields["hide_links"]) == (named, None)
+    drawn = make_fields(Answers(secrets=("links",)), QUICK, [])
+    assert (drawn["sensitive_links"], drawn["hide_links"]) == (None, 0.1)
+    for said, is_asked in ((answers, False), (replace(answers, named_links=()), True)):
+        advice = {a.defense: a.reason for a in choose_defenses(said, two_communities())}
+        assert advice["ppgsl"].endswith("name the sensitive links on Data") == is_asked
+        assert not any("on Data" in r for key, r in advice.items() if key not in ("ppgsl", "dice"))
 
 
 def test_what_could_change_the_decision():

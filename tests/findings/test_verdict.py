@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from core.audit.view import NODE_COLUMNS
 from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies
 from core.findings.verdict import SEVERITY, find_least_severe, judge
+from core.findings.verdict_words import describe_decision
 from core.release import ORIGINAL, Guarantee
 from core.report.data import ReportData
 from core.report.decision_page import _list_choices
@@ -49,6 +51,24 @@ def test_the_original_is_never_recommended():
     verdict = judge(make_audit(make_noise((ORIGINAL,), ATTACKS), ATTACKS, ()), PUBLIC)
     assert verdict.find(ORIGINAL).decision == "publish"
     assert verdict.recommended is None
+
+
+def test_a_defense_of_named_links_is_not_cleared_by_drawn_ones():
+    names = (ORIGINAL, "ppgsl", "without_columns:defense=dice")
+    view = make_audit(make_noise(names, ATTACKS), ATTACKS, names[1:])
+    verdict = judge(view, PUBLIC)
+    for name in names[1:]:
+        found = verdict.find(name)
+        assert found.decision == "review"
+        assert "name the sensitive links" in found.obstacle
+    assert verdict.recommended is None
+    assert describe_decision(verdict) == (
+        "Review: the original meets every limit, but no defended release does."
+    )
+    data = ReportData(view, ReportOptions(policy=PUBLIC))
+    assert not [choice for choice in _list_choices(data) if "PPGSL" in choice or "DICE" in choice]
+    named = view.spec.update(hide_links=None, sensitive_links=(("a", "b"),))
+    assert judge(replace(view, spec=named), PUBLIC).find("ppgsl").decision == "publish"
 
 
 def test_a_data_free_twin_is_never_recommended():

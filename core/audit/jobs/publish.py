@@ -154,16 +154,6 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
     return replace(release, facts={**count_changes(before, release.graph), **release.facts})
 
 
-def find_publish_obstacle(graph: Graph, spec: PublishSpec) -> str:
-    """Why the defense cannot make the release of the whole graph; "" where it can.
-
-    Links that an audit drew are not withheld from a release: a defense of sensitive links needs
-    named ones.
-    """
-    threats = _set_up(graph, spec, Seed(0))
-    return spec.make_defense().supports(threats.visible, threats) or ""
-
-
 def enter_publishing(
     store: Store,
     graph: Graph,
