@@ -138,6 +138,13 @@ def format_frequency(share: float, per: int | None = None) -> str:
     return f"{min(round(share * largest), largest - (share < 1)):,} of {largest:,}"
 
 
+def format_both(first: Figure, second: Figure) -> tuple[str, str]:
+    """Two figures of one metric for a headline; shares over one denominator."""
+    if first.is_share:
+        return format_frequencies(first.value, second.value)
+    return first.format(), second.format()
+
+
 def format_frequencies(first: float, second: float) -> tuple[str, str]:
     """Both over one denominator, fine enough that they differ where the shares do."""
     for denominator in DENOMINATORS:

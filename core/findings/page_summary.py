@@ -9,7 +9,7 @@ comparison says so. Exact figures with interval, n, splits and attack are in `de
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -25,6 +25,7 @@ from core.findings.facts import (
     LimitState,
     build_figure,
     compare_results,
+    format_both,
     format_frequencies,
 )
 from core.findings.inverted_scores import invert_scores
@@ -185,14 +186,8 @@ def summarize_attacks(
         if found is None:
             continue
         reached.append(found)
-        cards.append(
-            _build_card(
-                found.headline.title,
-                found.best,
-                _compare_baseline(found),
-                _find_check(checks, threat, found.headline.metric),
-            )
-        )
+        check = _find_check(checks, threat, found.headline.metric)
+        cards.append(_build_attack_card(found, check))
         exact.append(describe_figure(found.best))
         if found.baseline is not None:
             exact.append(describe_figure(found.baseline.first))
@@ -230,13 +225,15 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
         if headline is None or worst is None:
             continue
         shared, alone = compare_with_original(view.results, headline.metric, threat, release)
-        figure, compared = build_figure(worst), "not compared with the original"
+        figure = build_figure(worst)
+        value, compared = figure.format(), "not compared with the original"
         if shared is not None:
-            compared = f"original {shared.first.format()}"
+            value, original = format_both(figure, shared.first)
+            compared = f"original {original}"
             exact.append(describe_figure(shared.first))
             sentence = sentence or _describe_release(headline, release, shared)
         check = _find_check(checks, threat, headline.metric)
-        cards.append(_build_card(headline.title, figure, compared, check))
+        cards.append(_build_card(headline.title, figure, value, compared, check))
         exact.append(describe_figure(figure))
         if alone:
             exact.append(f"On one of the two only: {', '.join(map(method_title, alone))}.")
@@ -417,24 +414,27 @@ def _find_check(checks: Iterable[Check], threat: str, metric: str) -> Check | No
     return next((c for c in checks if (c.limit.threat, c.limit.metric) == (threat, metric)), None)
 
 
-def _build_card(title: str, figure: Figure, compared: str, check: Check | None) -> Card:
+def _build_card(title: str, figure: Figure, value: str, compared: str, check: Check | None) -> Card:
     state = None if check is None else check.state
-    return Card(title, figure.format(), compared, state, describe_figure(figure))
+    return Card(title, value, compared, state, describe_figure(figure))
 
 
 def _build_limit_card(check: Check) -> Card:
-    value, limit = check.evidence.value, _format_value(check, check.limit.limit)
-    shown = "not tested" if value is None else _format_value(check, value)
+    shown, limit = _format_check(check)
     return Card(check.limit.title, shown, f"limit {limit}", check.state, _describe_check(check))
 
 
-def _format_value(check: Check, value: float) -> str:
-    return Figure(check.limit.metric, "", check.evidence.attack, value).format()
+def _format_check(check: Check) -> tuple[str, str]:
+    """What was measured, and the limit."""
+    limit = Figure(check.limit.metric, "", check.evidence.attack, check.limit.limit)
+    if check.evidence.value is None:
+        return "not tested", limit.format()
+    return format_both(replace(limit, value=check.evidence.value), limit)
 
 
 def _describe_check(check: Check) -> str:
     found, limit = check.evidence, check.limit
-    state = f"{STATE_TITLES[check.state]}, limit {_format_value(check, limit.limit)}"
+    state = f"{STATE_TITLES[check.state]}, limit {_format_check(check)[1]}"
     if found.value is None:
         return f"{limit.title}: {state}."
     value = format_row(found)
@@ -443,14 +443,17 @@ def _describe_check(check: Check) -> str:
     return f"{limit.title}: {value}{by}; {state}{sample}."
 
 
-def _compare_baseline(reached: _Reached) -> str:
-    found = reached.baseline
+def _build_attack_card(reached: _Reached, check: Check | None) -> Card:
+    """The strongest attack beside the best baseline attacker."""
+    title, best, found = reached.headline.title, reached.best, reached.baseline
     if found is None:
-        alone = is_baseline(reached.best.attack)
-        return "by a baseline attacker" if alone else "no baseline attacker was run"
-    text = f"baseline attacker {found.first.format()}"
+        alone = is_baseline(best.attack)
+        compared = "by a baseline attacker" if alone else "no baseline attacker was run"
+        return _build_card(title, best, best.format(), compared, check)
+    value, baseline = format_both(best, found.first)
     words = {"lower": "clearly above", "tie": "no difference", "within_noise": "within noise"}
-    return text if found.outcome == "higher" else f"{text}, {words.get(found.outcome, 'not told')}"
+    more = "" if found.outcome == "higher" else f", {words.get(found.outcome, 'not told')}"
+    return _build_card(title, best, value, f"baseline {baseline}{more}", check)
 
 
 def _describe_attack(reached: _Reached) -> str:
@@ -464,9 +467,7 @@ def _describe_attack(reached: _Reached) -> str:
         says = headline.says.format(found=baseline.first.format())
         return f"A baseline attacker {says}; no attack does better."
     if baseline.outcome == "higher":
-        texts = best.format(), baseline.first.format()
-        if best.is_share:
-            texts = format_frequencies(best.value, baseline.first.value)
+        texts = format_both(best, baseline.first)
         says = headline.says.format(found=texts[0])
         return f"An attacker {says}; a baseline attacker reaches {texts[1]}."
     return f"An attacker {says}, not clearly more than a baseline attacker."
@@ -475,9 +476,7 @@ def _describe_attack(reached: _Reached) -> str:
 def _describe_release(headline: _Headline, release: str, found: Comparison) -> str:
     name = method_name(release)
     if found.outcome in ("lower", "higher"):
-        texts = found.second.format(), found.first.format()
-        if found.second.is_share:
-            texts = format_frequencies(found.second.value, found.first.value)
+        texts = format_both(found.second, found.first)
         if texts[0] != texts[1]:
             return (
                 f"With {name}, an attacker reaches {texts[0]} {headline.what}, "
@@ -490,8 +489,9 @@ def _describe_release(headline: _Headline, release: str, found: Comparison) -> s
 
 def _build_usefulness_card(found: Comparison) -> Card:
     words = {"tie": ", no difference", "within_noise": ", within noise"}
-    compared = f"original {found.first.format()}{words.get(found.outcome, '')}"
-    return _build_card(metric_title(found.second.metric), found.second, compared, None)
+    value, original = format_both(found.second, found.first)
+    compared = f"original {original}{words.get(found.outcome, '')}"
+    return _build_card(metric_title(found.second.metric), found.second, value, compared, None)
 
 
 def _format_usefulness(found: Comparison) -> str:

@@ -65,7 +65,7 @@ def _read_attackers(page: Page) -> None:
         expect(main).to_contain_text(drawn)
     for pattern in (
         r"With EdgeRand \(ε = 3\), an attacker who knows the defense reaches .+ "
-        r"\(Adamic–Adar, adaptive\).+ n = [\d,]+ a repeat",
+        r"\([^)]+, adaptive\).+ n = [\d,]+ a repeat",
         r"With EdgeRand \(ε = 3\), .+ of the links is real. .+ at a precision of 90 % "
         r"\(n = [\d,]+ pairs a repeat\)",
     ):
