@@ -129,7 +129,7 @@ def find_obstacle(view: AuditView, release: str) -> str:
         return ""
     defense = choice.make("defense")
     if isinstance(defense, Defense) and defense.needs_links:
-        return "It protects named links: name the sensitive links on Data before it is published"
+        return "cannot be published before its sensitive links are named on Data"
     return ""
 
 

@@ -51,7 +51,7 @@ def show_obstacles(verdict: Verdict) -> list[str]:
     """A line for each release that cannot be published; the others."""
     for release in verdict.releases:
         if release.obstacle:
-            st.caption(f"**{release_title(release.release)}**: {escape(release.obstacle, 200)}.")
+            st.caption(f"{release_title(release.release)} {escape(release.obstacle, 200)}.")
     return [r.release for r in verdict.releases if not r.obstacle and r.release != ORIGINAL]
 
 

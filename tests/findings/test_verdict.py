@@ -60,7 +60,7 @@ def test_a_defense_of_named_links_is_not_cleared_by_drawn_ones():
     for name in names[1:]:
         found = verdict.find(name)
         assert found.decision == "review"
-        assert "name the sensitive links" in found.obstacle
+        assert "sensitive links are named" in found.obstacle
     assert verdict.recommended is None
     assert describe_decision(verdict) == (
         "Review: the original meets every limit, but no defended release does."

@@ -229,7 +229,7 @@ def test_what_cannot_be_published_is_not_offered(open_app: OpenApp, audited, mon
     monkeypatch.setattr("pages.ui.cache.remember", lambda view, make, *more: make())
     for page in ("decision", "report"):
         app = open_app(page, audit=audited[1])
-        assert "name the sensitive links on Data before it is published" in texts(app)
+        assert "cannot be published before its sensitive links are named on Data" in texts(app)
         boxes = [
             b for b in app.selectbox if b.label in ("Choose this release", "Release to publish")
         ]
