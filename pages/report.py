@@ -67,24 +67,6 @@ def _choose_options(view: AuditView) -> ReportOptions:
         title = left.text_input("Title", "Privacy audit", key="report-title", **keep)
         organisation = left.text_input("Organisation", key="report-organisation", **keep)
         reviewer = left.text_input("Reviewer", key="report-reviewer", **keep)
-        ids = [summary.id for summary in view.releases if summary.id != ORIGINAL]
-        releases = right.multiselect(
-            "Releases besides the original",
-            ids,
-            ids,
-            format_func=release_title,
-            key=f"report-releases-{view.summary.id}",
-            disabled=not ids,
-            **keep,
-        )
-        sections = right.multiselect(
-            "Sections",
-            SECTIONS,
-            SECTIONS,
-            format_func=SECTION_TITLES.__getitem__,
-            key="report-sections",
-            **keep,
-        )
         edition = right.segmented_control(
             "Edition",
             list(EDITIONS),
@@ -110,6 +92,25 @@ def _choose_options(view: AuditView) -> ReportOptions:
             format_func=lambda key: SCALE_TITLES[key],
             key="report-scale",
             required=True,
+            **keep,
+        )
+    with st.expander("What the report holds", key="report-contents"):
+        ids = [summary.id for summary in view.releases if summary.id != ORIGINAL]
+        releases = st.multiselect(
+            "Releases besides the original",
+            ids,
+            ids,
+            format_func=release_title,
+            key=f"report-releases-{view.summary.id}",
+            disabled=not ids,
+            **keep,
+        )
+        sections = st.multiselect(
+            "Sections",
+            SECTIONS,
+            SECTIONS,
+            format_func=SECTION_TITLES.__getitem__,
+            key="report-sections",
             **keep,
         )
     chosen = set(sections)

@@ -51,7 +51,8 @@ def style_figure(
     room = 0
     if title:
         text = wrap_text(title, TITLE_LETTERS, 3)
-        room = _TITLE_PIXELS * (text.count("<br>") + 1) + 10
+        lines = text.count("<br>") + 1
+        room = _TITLE_PIXELS * lines + 10
         height += room
         figure.update_layout(
             title={
@@ -63,7 +64,8 @@ def style_figure(
                 "y": 1,
                 "yref": "container",
                 "yanchor": "top",
-                "pad": {"t": 6, "l": 4},
+                # plotly draws a title of several lines half a line above its place
+                "pad": {"t": 6 if lines == 1 else 6 + _TITLE_PIXELS // 2, "l": 4},
             }
         )
     figure.update_layout(

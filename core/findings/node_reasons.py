@@ -147,9 +147,8 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
             lines.append(f"By {title}; its links were withheld in other splits than the first")
         elif row.ends > row.others and is_local:
             lines.append(
-                f"{row.withheld:.0f} of {row.links:.0f} links withheld in the first split; their "
-                f"other ends share {format_number(row.ends)} contacts with it, strangers "
-                f"{format_number(row.others)}"
+                f"{format_number(row.ends)} contacts shared with each withheld end, "
+                f"{format_number(row.others)} with strangers"
             )
         else:
             lines.append(f"By {title}, which goes by more than shared contacts")
@@ -189,15 +188,14 @@ def _format_mechanism(attack: str, row: Any) -> str:
         return f"{title} reads it from the published columns"
     if pd.isna(row.share):
         return f"By {title}"
-    everybody = f"{format_percent(row.share)} of all people do"
+    everybody = f"{format_percent(row.share)} of all people"
     near = row.same / row.known if row.known else np.nan
     is_near = row.known >= MIN_NEIGHBORS and wilson_interval(row.same, row.known)[0] > row.share
     is_role = row.role - row.share > CLEAR_EXCESS
     if is_near and not (is_role and row.role > near):
-        return f"{row.same:.0f} of its {row.known:.0f} neighbours share its value, {everybody}"
+        return f"{row.same:.0f} of {row.known:.0f} neighbours share its value, {everybody}"
     if is_role:
-        peers = f"{format_percent(row.role)} of people with about as many links"
-        return f"{peers} share its value, {everybody}"
+        return f"{format_percent(row.role)} of role peers share its value, {everybody}"
     return f"{title} sees more than its neighbours' values show"
 
 

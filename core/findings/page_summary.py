@@ -8,6 +8,7 @@ comparison says so. Exact figures with interval, n, splits and attack are in `de
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -218,7 +219,7 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
     """What a release lowers against the original, over the attackers that both faced, and what
     it keeps useful."""
     checks = _list_checks(view, release, policy)
-    cards, exact, sentence = [], [], ""
+    cards, exact, changes = [], [], []
     for threat in THREAT_TITLES:
         headline = next(iter(_list_headlines(view.results, threat)), None)
         worst = headline and _find_worst(view.results, headline.metric, threat, release)
@@ -231,7 +232,9 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
             value, original = format_both(figure, shared.first)
             compared = f"original {original}"
             exact.append(describe_figure(shared.first))
-            sentence = sentence or _describe_release(headline, release, shared)
+            if shared.outcome == "lower" and figure.value >= shared.first.value:
+                shared = replace(shared, outcome="within_noise")  # by who faced the release alone
+            changes.append((headline, shared))
         check = _find_check(checks, threat, headline.metric)
         cards.append(_build_card(headline.title, figure, value, compared, check))
         exact.append(describe_figure(figure))
@@ -241,7 +244,8 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
     if useful is not None:
         cards = [*cards[: _MAX_CARDS - 1], _build_usefulness_card(useful)]
         exact += [describe_figure(useful.second), describe_figure(useful.first)]
-    return PageSummary(tuple(cards[:_MAX_CARDS]), sentence or _UNTESTED, tuple(exact))
+    sentence = _describe_release(method_name(release), changes)
+    return PageSummary(tuple(cards[:_MAX_CARDS]), sentence, tuple(exact))
 
 
 def summarize_risk(
@@ -291,12 +295,13 @@ def summarize_homophily(view: AuditView) -> PageSummary:
         figure, excess = build_figure(ratio), build_figure(gap)
         chance = figure.value - excess.value
         texts = format_frequencies(figure.value, chance)
-        title = f"{who.capitalize()} with one's own value"
-        cards.append(Card(title, texts[0], f"chance {texts[1]}", None, describe_figure(figure)))
+        title, compared = f"{who.capitalize()} with one's own value", f"chance {texts[1]}"
         exact += [describe_figure(figure), describe_figure(excess)]
         if excess.low is not None and excess.high is not None:
             side = 1 if excess.low > 0 else -1 if excess.high < 0 else 0
             clear.append((abs(excess.value), side, who, texts))
+            compared += "" if side else ", within noise"
+        cards.append(Card(title, texts[0], compared, None, describe_figure(figure)))
     sentence = "Homophily has not been measured."
     leaks = [found for found in clear if found[1] > 0]
     if leaks:
@@ -473,8 +478,28 @@ def _describe_attack(reached: _Reached) -> str:
     return f"An attacker {says}, not clearly more than a baseline attacker."
 
 
-def _describe_release(headline: _Headline, release: str, found: Comparison) -> str:
-    name = method_name(release)
+def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) -> str:
+    """What an attacker finds more of, fewer of, or neither clearly; figures where one is told."""
+    if not changes:
+        return _UNTESTED
+    found: dict[str, list[str]] = {}
+    for headline, change in changes:
+        found.setdefault(change.outcome, []).append(headline.what)
+    more, fewer = (" and ".join(found.pop(side, [])) for side in ("higher", "lower"))
+    same = " or ".join(itertools.chain(*found.values()))
+    if len(changes) == 1 or _RANKING in dict(changes):
+        return _describe_change(name, *changes[0])
+    if more:
+        return f"With {name}, an attacker finds more {more}{f', fewer {fewer}' * bool(fewer)}."
+    if fewer:
+        but = f", but not clearly fewer {same}" if same else ""
+        return f"With {name}, an attacker finds fewer {fewer}{but}."
+    if set(found) == {"not_tested"}:
+        return f"Too few splits tell whether {name} lowers the {same} that are found."
+    return f"{name} does not clearly change how many {same} an attacker finds."
+
+
+def _describe_change(name: str, headline: _Headline, found: Comparison) -> str:
     if found.outcome in ("lower", "higher"):
         texts = format_both(found.second, found.first)
         if texts[0] != texts[1]:

@@ -24,7 +24,7 @@ Group = Literal["degree", "class", "community"]
 Scale = Literal["risk", "advantage"]
 """The attacker's confidence in the truth, or what it adds to the base rate."""
 
-SCALE_TITLES: dict[Scale, str] = {"risk": "Risk", "advantage": "Advantage over the base rate"}
+SCALE_TITLES: dict[Scale, str] = {"risk": "Risk", "advantage": "Advantage"}
 
 
 def compute_worst_case(nodes: pd.DataFrame) -> pd.DataFrame:

@@ -124,12 +124,12 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
             ),
             **{
                 column: st.column_config.NumberColumn(
-                    format="%.2f", width=140, help=f"Advantage o{column[1:]}."
+                    format="%.2f", width=180, help=f"Advantage o{column[1:]}."
                 )
                 for column in shown
                 if column.startswith("On ")
             },
-            "Why": st.column_config.TextColumn(width=420),
+            "Why": st.column_config.TextColumn(width=380),
             "Low": narrow,
             "High": narrow,
         },

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
 
 from core.figures.ego_page import render_ego_html
 from core.figures.risk import risk_heatmap
+from core.figures.theme import style_figure
 from core.findings.risk import compute_heatmap
 from core.graph import Graph
 
@@ -66,4 +68,20 @@ def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path)
         rank,
         rank,
     ]
+    page.close()
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3])
+def test_a_title_of_several_lines_is_not_cut_and_stays_above_the_plot(browser, tmp_path, lines):
+    figure = style_figure(go.Figure(go.Bar(x=[1], y=["a"])), "light", 300, "word " * 18 * lines)
+    assert figure.layout.title.text.count("<br>") == lines - 1
+    file = tmp_path / "title.html"
+    figure.write_html(file, include_plotlyjs=True)
+    page = browser.new_page(viewport={"width": 1000, "height": 420})
+    page.goto(file.as_uri())
+    title = page.locator(".gtitle").bounding_box()
+    plot = page.locator(".nsewdrag").first.bounding_box()
+    above = page.locator(".main-svg").first.bounding_box()
+    assert title["y"] >= above["y"]
+    assert title["y"] + title["height"] < plot["y"]
     page.close()

@@ -104,6 +104,12 @@ def test_what_differs_is_told_with_both_numbers():
         "a baseline attacker reaches 16 of 100."
     )
     assert summarize_release(view, RELEASE).sentence == (
+        "With Random deletion, an attacker finds fewer withheld links, "
+        "but not clearly fewer private values."
+    )
+    links = ("adamic_adar", "degree_product")
+    scores = {key: value for key, value in make_scores().items() if key[1] in links}
+    assert summarize_release(make_audit(scores, links), RELEASE).sentence == (
         "With Random deletion, an attacker reaches 5 of 100 withheld links, "
         "against 36 of 100 on the original."
     )
@@ -136,12 +142,12 @@ def test_the_decision_names_the_least_severe_release_and_the_original_may_be_it(
 
 
 def test_releases_are_compared_over_the_attackers_that_both_faced():
-    """An attacker that the original never met must not make the release look worse."""
+    """An attacker that the original never met makes the release look neither worse nor better."""
     scores = make_scores(link=0.36, after=0.05)
     scores[RELEASE, "gcn@adaptive", "auc"] = 0.5
     scores[RELEASE, "adamic_adar@adaptive", "tpr_at_fpr_0.01"] = 0.6
     summary = summarize_release(make_audit(scores, ATTACKS), RELEASE)
-    assert "5 of 100" in summary.sentence
+    assert "does not clearly change" in summary.sentence
     assert summary.cards[0].value == "60 of 100"
     assert any("On one of the two only" in line for line in summary.exact)
 

@@ -174,7 +174,7 @@ def test_a_further_column_is_explained_by_its_own_values():
     (line,) = explain_people(view, rank_people(nodes, secret), secret)
     release = view.load_release(ORIGINAL, 0)
     same, total = count_same_neighbors(release, graph.attribute("label").codes)
-    assert f"{same[3]} of its {total[3]} neighbours" in line
+    assert f"{same[3]} of {total[3]} neighbours" in line
     assert explain_node(view, node, secret=secret) == [f"{line}."]
 
 

@@ -182,30 +182,49 @@ def check_attack(
 
 def check_release(sentence: str, world: World, release: str) -> bool:
     name = TITLES[release]
+    changes = {}
     for kinds, what in (
         ({**LINK, **LINK_BASE}, "withheld links"),
         ({**VALUE, **VALUE_BASE}, "private values"),
     ):
         both = [a for a in kinds if all((r, a, TPR) in world.scores for r in ("original", release))]
-        if not both:
-            continue
-        before, after = world.worst("original", both), world.worst(release, both)
+        if both:
+            changes[what] = world.worst("original", both), world.worst(release, both)
+    sides = {
+        what: 0 if math.isnan(world.noise) or abs(y - x) <= world.noise else 1 if y > x else -1
+        for what, (x, y) in changes.items()
+    }
+    for kinds, what in (({**LINK, **LINK_BASE}, "withheld links"),
+                        ({**VALUE, **VALUE_BASE}, "private values")):  # fmt: skip
+        if sides.get(what) == -1 and world.worst(release, kinds) >= changes[what][0]:
+            sides[what] = 0  # an attacker that the original did not face finds no fewer
+    if len(changes) == 1:
+        ((what, (before, after)),) = changes.items()
         pattern = f"With {name}, an attacker reaches <x> {what}, against <y> on the original\\."
         if found := read(pattern, sentence):
             x, y = share_of(found["x"]), share_of(found["y"])
-            clear = abs(before - after) > world.noise
-            return (
-                clear
-                and is_about(found["x"], after)
-                and is_about(found["y"], before)
-                and (x < y) == (after < before)
-            )
-        if sentence == f"{name} does not clearly change how many {what} an attacker finds.":
-            same = abs(before - after) <= world.noise or abs(before - after) <= 1e-5
-            return same
-        if sentence == f"Too few splits tell whether {name} lowers the {what} that are found.":
-            return math.isnan(world.half)
-    return sentence == "No attack has finished yet."
+            right = is_about(found["x"], after) and is_about(found["y"], before)
+            return bool(sides[what]) and right and (x < y) == (after < before)
+    kind = "(withheld links|private values)"
+    if found := re.fullmatch(f"With {name}, an attacker finds (more|fewer) {kind} and {kind}\\.",
+                             sentence):  # fmt: skip
+        return set(sides.values()) == {1 if found[1] == "more" else -1}
+    if found := re.fullmatch(
+        f"With {name}, an attacker finds (more {kind}, fewer {kind}|more {kind}|fewer {kind}, "
+        f"but not clearly fewer {kind})\\.", sentence
+    ):  # fmt: skip
+        more, fewer = found[2] or found[4], found[3] or found[5]
+        told = dict.fromkeys(sides, 0) | {more: 1, fewer: -1}
+        told.pop(None, None)
+        return told == sides and found[6] in (None, *(w for w, side in sides.items() if not side))
+    nan = math.isnan(world.half)
+    whats = " or ".join(changes)
+    if sentence == f"{name} does not clearly change how many {whats} an attacker finds.":
+        near = all(abs(x - y) <= 1e-5 for x, y in changes.values())
+        return (near or not any(sides.values())) and not (nan and len(changes) > 1)
+    if sentence == f"Too few splits tell whether {name} lowers the {whats} that are found.":
+        return nan
+    return sentence == "No attack has finished yet." and not changes
 
 
 def check_risk(sentence: str, world: World, release: str) -> bool:
@@ -388,6 +407,11 @@ def plant(sentence: str) -> list[str]:
         found.append(
             f"With {name}, an attacker reaches 1 of 100 {what}, against 9 of 100 on the original."
         )
+    for true, false in (("finds more", "finds fewer"), ("finds fewer", "finds more")):
+        if true in sentence:
+            found.append(sentence.replace(true, false))
+    if "but not clearly fewer" in sentence:
+        found.append(sentence.replace(", but not clearly fewer", " and"))
     if "Random deletion comes nearest" in sentence:
         found.append(sentence.replace("Random deletion comes", "k-degree anonymity comes"))
     if sentence.startswith("Publish"):
