@@ -137,9 +137,12 @@ def list_options() -> set[str]:
     commands = next(
         action for action in parser._actions if action.dest == "==SUPPRESS==" or action.choices
     )
+    parsers = commands.choices.values()  # type: ignore[union-attr]
+    for command in parsers:
+        command.complete()
     return {
         option
-        for command in commands.choices.values()  # type: ignore[union-attr]
+        for command in parsers
         for action in command._actions
         for option in action.option_strings
     }

@@ -116,7 +116,9 @@ def test_no_option_holds_a_retired_word() -> None:
 
     help_text = [build_parser().format_help()]
     for action in build_parser()._actions:
-        help_text += [parser.format_help() for parser in (action.choices or {}).values()]
+        for parser in (action.choices or {}).values():
+            parser.complete()
+            help_text.append(parser.format_help())
     text = "\n".join(help_text)
     assert find_retired_phrases(text) == []
     options = re.findall(r"--[a-z-]+", text)

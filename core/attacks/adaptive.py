@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import softmax
 
 from core.attacks.base_predictions import keep_arrays, recall_base_prediction
@@ -151,6 +150,8 @@ def fit_correction(
     probabilities (k, C), codes (k,); vector scaling (Guo et al., On calibration of modern neural
     networks, ICML 2017) with a full matrix, so that classes that a defense swapped swap back.
     """
+    from scipy.optimize import minimize
+
     logs = _take_logs(probabilities)
     count = logs.shape[1]
     start = np.concatenate([np.eye(count), np.zeros((1, count))])

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from core.audit.cell import Cell, CellKind, list_members
 from core.audit.knowledge import ADAPTIVE, STANDARD, Joint, Shadow
-from core.audit.parts import list_parts
+from core.audit.parts import PARTS, list_parts
 from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.presets import SETTING as DATA_FREE
 from core.audit.scenarios import ListedScenario, Scenario, list_scenarios
@@ -28,6 +28,9 @@ from core.release import ORIGINAL
 
 RESULTS_VERSION = 7
 """Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
+
+SMALL = 100_000
+"""Nodes and links of a graph on which an instant cell takes a fraction of a second."""
 
 _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 
@@ -57,6 +60,22 @@ def list_cells(audit: PreparedAudit) -> list[Cell]:
             ranked += [made, *_plan_attacks(spec, scenarios, inputs, release)]
             ranked += _plan_measures(spec, inputs, release)
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def list_first(audit: PreparedAudit, cells: Iterable[Cell]) -> list[Cell]:
+    """Cells that can be computed at once, in any process: instant ones of the original, which
+    train nothing, where the graph is small."""
+    if audit.graph.num_nodes + audit.graph.num_edges > SMALL:
+        return []
+    return [cell for cell in cells if _is_first(cell)]
+
+
+def _is_first(cell: Cell) -> bool:
+    if cell.release != ORIGINAL or cell.members or cell.same_as:
+        return False
+    if cell.kind == "measure":
+        return PARTS[cell.method].cost == "instant"
+    return cell.scenario.knowledge == STANDARD and cell.make_method().info.cost == "instant"
 
 
 _Ranked = tuple[tuple[int, ...], Cell]

@@ -7,7 +7,7 @@ through core.audit.access.authorised, which asks first whether they may. Never i
 
 from __future__ import annotations
 
-import logging
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -44,7 +44,7 @@ from core.audit.ledger import (
     find_relative,
     list_entries,
 )
-from core.audit.plan import list_cells, plan_audit
+from core.audit.plan import list_cells, list_first, plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.provenance import describe_run
 from core.audit.run import new_audit_id
@@ -54,12 +54,10 @@ from core.audit.store.database import Store
 from core.audit.store.files import DamagedError, clear_flag, raise_flag
 from core.audit.store.liveness import find_state
 from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
-from core.errors import AuditError, InputError
+from core.errors import InputError
 from core.graph import Graph
 from core.privacy.ledger import Entry
 from core.release import Release
-
-log = logging.getLogger(__name__)
 
 _MAX_GRAPHS = 4
 _MAX_VIEWS = 6
@@ -120,13 +118,7 @@ class AuditService:
         with self._lock:
             if not self._is_warm:
                 self._is_warm = True
-                threading.Thread(target=self._connect_early, daemon=True).start()
-
-    def _connect_early(self) -> None:
-        try:
-            self._engine.connect()
-        except (AuditError, OSError, RuntimeError) as error:  # the first audit tells people
-            log.warning("the cluster did not start: %s", error)
+                self._engine.connect_early()
 
     def rest(self) -> None:
         """End the embedded cluster and free its memory; it starts again with the next cell."""
@@ -414,11 +406,19 @@ class AuditService:
                 return
             row = self._store.find_audit(audit_id)
             spec = AuditSpec.model_validate(row.spec)
-            cells = plan_audit(PreparedAudit.load(spec, self.load_graph))
+            audit = PreparedAudit.load(spec, self.load_graph)
+            cells = plan_audit(audit)
             self._store.replace_plan(lease, cells)
             clear_flag(self.home, audit_id)
             run = AuditRun(
-                self._store, self._engine, self._in_flight, lease, spec, cells, row.seconds
+                self._store,
+                self._engine,
+                self._in_flight,
+                lease,
+                spec,
+                cells,
+                row.seconds,
+                () if os.environ.get("AUDIT_SCHEDULER") else list_first(audit, cells),
             )
             self._runs[audit_id] = run
             run.start()

@@ -8,13 +8,13 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-
 from core.cli.terminal import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
+
     from core.data.loaded import LoadedGraph
 
 
@@ -167,6 +167,8 @@ def add_options(
     parser: argparse.ArgumentParser, *models: type[BaseModel], only: tuple[str, ...] = ()
 ) -> None:
     """An option for each field of the models, or of those named; its default is the spec's."""
+    from pydantic import BaseModel
+
     for model in models:
         for name, field in model.model_fields.items():
             extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}

@@ -23,8 +23,12 @@ CANCEL_WAIT_S = 60.0
 
 
 def add_audit(commands: Any) -> None:
-    """The command's options."""
-    audit = commands.add_parser("audit", help="attack a graph and defended releases of it")
+    """The command."""
+    about = "attack a graph and defended releases of it"
+    commands.add_parser("audit", help=about, add_options=_add_options)
+
+
+def _add_options(audit: argparse.ArgumentParser) -> None:
     add_graph(audit)
     add_spec(audit)
     audit.add_argument(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from core.cli.arguments import DEFAULT_SHARE, add_options, load_input, read_options, split_values
 from core.cli.terminal import say
 from core.errors import InputError
-from core.methods import ATTACK_KINDS, LinkAttack, Method
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
     from core.audit.spec import AuditSpec, MethodChoice
+    from core.methods import Method
 
 EVERY = "all"
 """Stands for all methods of a kind."""
@@ -311,6 +311,7 @@ def _parse_attacks(
     texts: list[str], fields: Mapping[str, Any], is_released: bool
 ) -> list[MethodChoice]:
     """'all' lists attacks without a threat as skipped; one that was named is an error."""
+    from core.methods import ATTACK_KINDS, LinkAttack
     from core.registry import find_method
 
     choices = _parse_choices(texts, *ATTACK_KINDS)
@@ -338,6 +339,7 @@ def _add_identity_attacks(attacks: list[MethodChoice]) -> list[MethodChoice]:
     The attackers who count are there twice: knowing exactly, and being a little wrong.
     """
     from core.audit.spec import MethodChoice
+    from core.methods import ATTACK_KINDS
     from core.registry import find_method, list_methods
 
     methods = list_methods("identity_attack")

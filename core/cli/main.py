@@ -12,8 +12,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from core.cli.advise import add_advise, add_check_claim
 from core.cli.arguments import split_private
@@ -28,7 +28,28 @@ from core.errors import AuditError, InputError, RunCancelled
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong."""
+    """Says in one line what is wrong.
+
+    add_options  adds the options when the command is used: those that follow from fields of a
+                 spec import the methods, which a list of the commands need not wait for
+    """
+
+    def __init__(
+        self, *names: Any, add_options: Callable[[Parser], None] | None = None, **keywords: Any
+    ) -> None:
+        super().__init__(*names, **keywords)
+        self._add_options = add_options
+
+    def complete(self) -> None:
+        """Add the options that wait for it."""
+        if self._add_options is not None:
+            self._add_options(self)
+            self._add_options = None
+
+    def parse_known_args(self, *words: Any, **keywords: Any) -> Any:
+        """As argparse does, by all options."""
+        self.complete()
+        return super().parse_known_args(*words, **keywords)
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as an InputError, so that all errors read alike."""

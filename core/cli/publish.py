@@ -19,10 +19,14 @@ FIELDS = ("known", "publish_columns", "generalize")
 
 
 def add_publish(commands: Any) -> None:
-    """The command's options."""
+    """The command."""
+    about = "make one release to be handed over"
+    commands.add_parser("publish", help=about, add_options=_add_options)
+
+
+def _add_options(publish: argparse.ArgumentParser) -> None:
     from core.audit.spec import DisclosureSpec, PublishSpec, ThreatSpec
 
-    publish = commands.add_parser("publish", help="make one release to be handed over")
     add_graph(publish, required=True)
     publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     add_options(publish, DisclosureSpec, ThreatSpec, only=FIELDS)

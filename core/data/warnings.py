@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from core.data.loaded import LoadReport
 from core.graph import Attribute, Graph
@@ -98,7 +98,7 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
             code = int(best[sizes[best].argmin()])  # of two classes that tell the same the rarer
             share = sizes[code] / len(known)
             entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
-            level = chi2.isf(SIGNIFICANCE / num_tests, len(table) - 1)
+            level = chdtri(len(table) - 1, SIGNIFICANCE / num_tests)
             chance = float(level / (2 * len(known) * entropy))
             draws = rng.multinomial(len(known), (table / len(known)).ravel(), _RESAMPLES)
             spread = _compute_strengths(draws.reshape(_RESAMPLES, *table.shape).astype(float))

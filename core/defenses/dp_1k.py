@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
-from scipy.optimize import isotonic_regression
 
 from core.algorithms.pairs import draw_by_degrees
 from core.context import Context
@@ -60,6 +59,8 @@ class Dp1k(EdgePrivateDefense):
 
 def compute_degrees(noisy: np.ndarray, num_nodes: int) -> np.ndarray:
     """(n,) degrees, the highest first, from noisy numbers of nodes of degree ≥ 1, 2, …, n − 1."""
+    from scipy.optimize import isotonic_regression
+
     if not len(noisy):
         return np.zeros(num_nodes, np.int64)
     falling = isotonic_regression(noisy.astype(np.float64), increasing=False).x

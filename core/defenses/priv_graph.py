@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 from typing import ClassVar
 
-import networkx as nx
 import numpy as np
 from pydantic import Field
 
@@ -93,6 +92,8 @@ class PrivGraph(EdgePrivateDefense):
 
     def _guess_communities(self, graph: Graph, scale: float, context: Context) -> np.ndarray:
         """(n,) community of each node, from noisy counts between random groups."""
+        import networkx as nx
+
         n = graph.num_nodes
         size = max(self.group_size, math.ceil(n / MAX_GROUPS))
         group = context.rng("groups").permutation(n) // size

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
-from scipy.optimize import brentq
 
 from core.context import Context
 from core.defenses.lap_graph import REMEDY, NoisyPairs
@@ -58,6 +57,8 @@ class Tmf(NoisyPairs):
 def find_threshold(wanted: int, num_pairs: int, scale: float) -> float:
     """θ that `wanted` of `num_pairs` pairs are expected to exceed, `wanted` of them being links:
     (N − m̃) P(noise > θ) + m̃ P(1 + noise > θ) = m̃, with Laplace noise of this scale."""
+    from scipy.optimize import brentq
+
     if wanted <= 0:
         return np.inf
     if wanted >= num_pairs:

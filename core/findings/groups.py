@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from core.audit.view import AuditView
 from core.findings.attackers import compute_headline
@@ -71,8 +72,6 @@ def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
 
     The interval covers these two groups for all pairs of a release's groups (Bonferroni).
     """
-    from scipy.stats import norm
-
     rows = []
     for release, part in table.groupby("release", sort=False):
         columns = [groups for _, groups in part.groupby("column", sort=False) if len(groups) > 1]
@@ -82,7 +81,7 @@ def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
         high, low = groups.loc[groups.value.idxmax()], groups.loc[groups.value.idxmin()]
         pairs = sum(len(g) * (len(g) - 1) // 2 for g in columns)
         error = np.hypot(high.high - high.value, low.high - low.value) / 1.96
-        half, gap = float(norm.isf(0.025 / pairs)) * error, high.value - low.value
+        half, gap = float(-ndtri(0.025 / pairs)) * error, high.value - low.value
         rows.append((release, high.column, high.group, low.group, gap, gap - half, gap + half))
     names = ["release", "column", "most", "least", "gap", "low", "high"]
     return pd.DataFrame(rows, columns=names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from core.measures.metrics import ANY, METRICS
 from core.results import Estimate, Measurement
@@ -56,7 +56,7 @@ def combine_measurements(items: Sequence[Measurement], overlap: float = 1.0) -> 
             how += " and sampling"
     if repeats < len(items):
         how += f"; {len(items) - repeats} repeats without a value"
-    half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * variance**0.5
+    half = float(stdtrit(freedom, (1 + LEVEL) / 2)) * variance**0.5
     info = METRICS.get(items[0].metric)
     low, high = info.range if info else ANY
     if values.min() < low or values.max() > high:  # a count under the name of a share
@@ -68,7 +68,7 @@ def wilson_interval(successes: float, trials: int, level: float = LEVEL) -> tupl
     """Score interval of a share (Wilson 1927); (0, 1) without trials."""
     if trials == 0:
         return 0.0, 1.0
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     share, scale = successes / trials, 1 + z * z / trials
     centre = (share + z * z / (2 * trials)) / scale
     half = z * np.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)) / scale
@@ -117,6 +117,6 @@ def compare_repeats(
     if count == 1:
         return Estimate(value, None, None, n, 1, "one repeat: no interval")
     error = float(differences.std(ddof=1)) / count**0.5
-    half = float(stats.t.ppf((1 + LEVEL) / 2, count - 1)) * error
+    half = float(stdtrit(count - 1, (1 + LEVEL) / 2)) * error
     how = f"paired t interval over {count} repeats"
     return Estimate(value, value - half, value + half, n, count, how)

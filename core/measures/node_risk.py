@@ -16,12 +16,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import isotonic_regression
-from scipy.stats import rankdata
 
 from core.graph import Attribute, pair_codes
 from core.measures.intervals import measure_mean, measure_share
-from core.measures.ranking import compute_margins
+from core.measures.ranking import compute_margins, rank_with_ties
 from core.results import ClassProbabilities, Measurement, PairScores
 from core.seeding import mix_bits
 from core.threats import AttributeThreat, LinkThreat
@@ -124,7 +122,7 @@ def calibrate_on_known(
     asked = probabilities.probabilities[threat.hidden]
     calibrated = np.zeros(asked.shape)
     for c in np.unique(codes):
-        ranks = rankdata(np.concatenate([values[:, c], asked[:, c]]))
+        ranks = rank_with_ties(np.concatenate([values[:, c], asked[:, c]]))
         calibrated[:, c] = _calibrate(
             ranks[: len(nodes)], codes == c, np.ones(len(nodes)), ranks[len(nodes) :], len(ranks)
         )
@@ -254,7 +252,7 @@ def calibrate_across_folds(
     Scores that clearly rank the other folds the wrong way round are inverted.
     """
     folds = assign_folds(truth, cases)
-    ranks = rankdata(scores)  # only the order counts: no scale of scores can overflow
+    ranks = rank_with_ties(scores)  # only the order counts: no scale of scores can overflow
     weights = np.ones(len(scores)) if weights is None else weights.copy()
     if balanced and truth.any() and not truth.all():
         weights[~truth] = truth.sum() / (~truth).sum()
@@ -322,6 +320,8 @@ def fit_isotonic(
     As scikit-learn's IsotonicRegression does; an audit fits it thousands of times on few points,
     where most of that estimator's time goes into checks of its input.
     """
+    from scipy.optimize import isotonic_regression
+
     levels, of_level = np.unique(places, return_inverse=True)
     total = np.bincount(of_level, weights)
     means = np.bincount(of_level, weights * values) / total

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
 from core.measures.intervals import measure_mean, measure_share, share_variance
 from core.results import ClassProbabilities, Measurement, PairScores
@@ -38,6 +37,13 @@ class Roc:
         return np.asarray(self.tpr[last] + share * (self.tpr[following] - self.tpr[last]))
 
 
+def rank_with_ties(scores: np.ndarray) -> np.ndarray:
+    """(k,) ranks from 1, their mean where scores tie: as SciPy's `rankdata` gives them, without
+    the third of a second that its statistics take to import."""
+    _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
+
+
 def compute_auc(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarray]:
     """AUC (ties count half) and each case's influence on it, (k,); O(k log k).
 
@@ -50,9 +56,9 @@ def compute_auc(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarra
     m, n = len(positives), len(negatives)
     if not m or not n:
         return float("nan"), influence
-    ranks = rankdata(scores)
-    beaten = (ranks[truth] - rankdata(positives)) / n
-    lost = 1 - (ranks[~truth] - rankdata(negatives)) / m
+    ranks = rank_with_ties(scores)
+    beaten = (ranks[truth] - rank_with_ties(positives)) / n
+    lost = 1 - (ranks[~truth] - rank_with_ties(negatives)) / m
     auc = float(beaten.mean())
     influence[truth] = (beaten - auc) / np.sqrt(m * max(m - 1, 1))
     influence[~truth] = (lost - auc) / np.sqrt(n * max(n - 1, 1))

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 from scipy.sparse import csgraph
 
 from core.algorithms.communities import find_communities
@@ -59,6 +58,8 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
     clustering has σ = 0.1. GPS's Table 3 does not state its kernel and exceeds 2, so that its
     figures compare within that table only.
     """
+    from scipy import stats
+
     before = _prepare_links(original, released.weights is not None)
     after = _prepare_links(released, original.weights is not None)
     old = _share_shape(before, context)
@@ -91,6 +92,8 @@ def compute_link_error(original: Graph, released: Graph) -> float:
 
 def compute_mmd(left: np.ndarray, right: np.ndarray, sigma: float) -> float:
     """MMD² of two distributions under a Gaussian kernel of their earth mover's distance."""
+    from scipy import stats
+
     distance = stats.wasserstein_distance(left, right)
     return float(2 - 2 * np.exp(-(distance**2) / (2 * sigma**2)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import softmax
 
 FLOOR = 1e-3
@@ -55,6 +54,8 @@ def fit_weights(held_out: np.ndarray, truth: np.ndarray, evenness: float) -> np.
 
     A convex problem; even weights where nothing was held out.
     """
+    from scipy.optimize import minimize
+
     even = np.full(len(held_out), 1.0 / len(held_out))
     if len(truth) == 0:
         return even

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import beta
 
 from core.context import Context
 from core.errors import InputError, UnsupportedError
@@ -237,6 +236,8 @@ def compute_lower_bound(
 
     Each rate has its one-sided Clopper–Pearson bound at alpha/2: both hold together.
     """
+    from scipy.stats import beta
+
     yes, no = np.asarray(hits), np.asarray(false_hits)
     low = np.where(yes > 0, beta.ppf(alpha / 2, np.maximum(yes, 1), trials - yes + 1), 0.0)
     high = beta.isf(alpha / 2, no + 1, np.maximum(false_trials - no, 1))

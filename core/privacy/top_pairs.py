@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from core.algorithms.pairs import sample_non_links
 from core.graph import Graph
@@ -83,6 +82,8 @@ def compute_laplace_sum_tail(threshold: float, scale: float) -> float:
 
 def find_laplace_sum_cut(share: float, scale: float) -> float:
     """The threshold ≥ 0 that such a sum exceeds with probability `share`; −∞ beyond one half."""
+    from scipy.optimize import brentq
+
     if share >= 0.5:
         return -math.inf
     quantile: float = scale * brentq(

@@ -201,6 +201,25 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
     assert (code, third["results"]) == (0, first["results"])
 
 
+def test_an_audit_that_is_stored_imports_only_what_reads_it(audit_home, tmp_path):
+    graph, attacks = load_dataset("karate").graph, [{"key": "common_neighbors"}]
+    fields = {"hide_links": 0.1, "attacks": attacks, "num_repeats": 2}
+    spec = AuditSpec.check_spec({"graph_hash": graph.content_hash, **fields})
+    run_inline(spec, graph, audit_home)
+    (tmp_path / "spec.json").write_text(spec.model_dump_json())
+    given = ["audit", "--spec", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out")]
+    code = f"""
+import sys
+from core.cli.main import main
+code = main({given})
+heavy = {{"distributed", "matplotlib", "networkx", "scipy.stats", "sklearn", "torch"}}
+print(code, *heavy & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0"]
+    assert len(json.loads((tmp_path / "out" / "audit.json").read_text())["results"])
+
+
 @pytest.mark.xdist_group("audit cluster")
 def test_interrupting_cancels_and_says_how_to_go_on(audit_home, tmp_path):
     # Many repeats: the audit must not be over before the signal arrives.

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score, roc_curve
 
 from core.graph import Attribute
@@ -14,6 +15,7 @@ from core.measures.ranking import (
     compute_roc,
     measure_class_probabilities,
     measure_link_scores,
+    rank_with_ties,
 )
 from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat
@@ -49,6 +51,7 @@ def test_auc_equals_the_pair_loop_and_sklearn(positives, negatives):
     truth = np.arange(len(scores)) < len(positives)
     naive = np.mean([(p > q) + 0.5 * (p == q) for p in positives for q in negatives])
     auc, _ = compute_auc(scores, truth)
+    assert rank_with_ties(scores).tolist() == rankdata(scores).tolist()
     assert auc == pytest.approx(naive)
     assert auc == pytest.approx(roc_auc_score(truth, scores))
     roc = compute_roc(scores, truth)

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
-from scipy.spatial import cKDTree
 
 from core.algorithms.fingerprints import Depth, compute_joint_fingerprints, count_matches
 from core.algorithms.neighbourhood_features import compute_neighbourhood_features
@@ -23,6 +22,7 @@ class FingerprintAttack(IdentityAttack):
     depth: ClassVar[Depth]
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
+
         context.progress.update(0, 1, "fingerprints")
         known, published = compute_joint_fingerprints([threat.original, release.graph], self.depth)
         sizes = count_matches(known, published)
@@ -42,6 +42,8 @@ class CountedAttack(FingerprintAttack):
     )
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
+        from scipy.spatial import cKDTree
+
         if self.error == 0:
             return super().find(release, threat, context)
         tolerance = np.log1p(self.error)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from core.algorithms.fingerprints import count_links_and_triangles, list_neighbors
 from core.algorithms.matching import NOBODY
@@ -160,6 +159,8 @@ def learn_projection(
 ) -> np.ndarray:
     """(c, d) the directions of shape in which people differ most beside what one person differs
     by in the two graphs (Fisher's linear discriminant)."""
+    from scipy.linalg import eigh
+
     size = boards[0].shape_here.shape[1]
     within, between = np.zeros((size, size)), np.zeros((size, size))
     for board, truth in zip(boards, truths, strict=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import NOBODY, weigh_witnesses
@@ -67,6 +66,8 @@ class Board:
 
     def find_near(self, projection: np.ndarray) -> None:
         """Candidates by shape: the nearest under a linear map of the surroundings."""
+        from scipy.spatial import cKDTree
+
         self.place_here = (self.shape_here @ projection).astype(np.float32)
         self.place_there = (self.shape_there @ projection).astype(np.float32)
         width = min(NUM_NEAR, len(self.place_there))

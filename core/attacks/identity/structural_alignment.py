@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from core.algorithms.matching import NOBODY, NUM_CANDIDATES
 from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
@@ -55,6 +54,8 @@ class StructuralAlignment(IdentityAttack):
 
 def find_nearest(wanted: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(k, c) distances and rows of the c nearest of `present`, at least two columns."""
+    from scipy.spatial import cKDTree
+
     width = min(NUM_CANDIDATES, len(present))
     distances, rows = cKDTree(present).query(wanted, width)
     distances, rows = distances.reshape(len(wanted), -1), rows.reshape(len(wanted), -1)

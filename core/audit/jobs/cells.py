@@ -17,6 +17,7 @@ from core.audit.attacking import attack_release, check_support
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.describe import CellResult, count_changes, pack_release, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
+from core.audit.parts import PARTS
 from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -168,7 +169,8 @@ def _compute_with_retries(
     if device.is_gpu:
         cpu = cpu_device()
         attempts.append((cpu, compute_memory_budget(cpu) // 4, "out of memory: on the CPU"))
-    if cell.uses_gpu or cell.kind == "measure" or "torch" in sys.modules:
+    is_training = cell.uses_gpu or (cell.kind == "measure" and PARTS[cell.method].cost == "minutes")
+    if is_training or "torch" in sys.modules:
         limit_threads()
     for number, (chosen, size, note) in enumerate(attempts, 1):
         context = Context(

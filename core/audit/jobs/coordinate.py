@@ -6,9 +6,11 @@ import logging
 import queue
 import threading
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from threadpoolctl import threadpool_limits
 
 from core.audit.cell import Cell
 from core.audit.jobs.cells import Job, execute_cell
@@ -54,11 +56,13 @@ class AuditRun(threading.Thread):
         spec: AuditSpec,
         cells: list[Cell],
         seconds: float,
+        first: Sequence[Cell] = (),
     ) -> None:
+        """first: cells that need no worker; they are computed here while the cluster starts."""
         super().__init__(name=f"audit {lease.audit_id}", daemon=True)
         self._store, self._engine, self._in_flight = store, engine, in_flight
         self._lease, self._audit_id = lease, lease.audit_id
-        self._spec, self._cells = spec.model_dump_json(), cells
+        self._spec, self._cells, self._first = spec.model_dump_json(), cells, first
         self._spent, self._since, self._beaten = seconds, time.monotonic(), 0.0
         self._flag = files.flag_path(store.home, lease.audit_id)
         self._stop_asked = threading.Event()
@@ -127,11 +131,13 @@ class AuditRun(threading.Thread):
     def _compute_all(self) -> tuple[State, str]:
         healed = self._store.heal_cells(self._audit_id)
         note = f"{healed} damaged parts were set aside and computed again" if healed else ""
-        tried: set[str] = set()
+        tried = self._compute_first()
         for _ in range(MAX_ROUNDS):
             missing = self._find_missing(tried)
             if not missing:
                 return State.DONE, note
+            if interruption := self._find_interruption():
+                return interruption
             futures = self._submit(missing)
             try:
                 interruption = self._wait(futures)
@@ -146,6 +152,37 @@ class AuditRun(threading.Thread):
         reason = "the worker was lost each time it computed this cell"
         self._store.fail_cells(self._lease, lost, reason)
         return State.DONE, note
+
+    def _compute_first(self) -> set[str]:
+        """Until the cluster is there, compute what needs none; the keys of cells that failed."""
+        failed: set[str] = set()
+        missing = {cell.key for cell in self._find_missing(failed)}
+        first = [cell for cell in self._first if cell.key in missing]
+        if not first:
+            return failed
+        start = self._engine.connect_early()
+        start.join(0.1)  # one that runs already is there at once
+        for cell in first:
+            if not start.is_alive() or self._find_interruption():
+                break
+            # One thread, as a worker has it, and under the lock, so that no other audit of this
+            # process computes the same cell.
+            with self._in_flight.lock, threadpool_limits(1):
+                if execute_cell(self._make_job(cell)) is State.FAILED:
+                    failed.add(cell.key)
+            self._beat()
+        return failed
+
+    def _find_interruption(self) -> tuple[State, str] | None:
+        """The audit's state, and why, where it is to stop early."""
+        if self._flag.exists():
+            return State.CANCELLED, "cancelled by the user"
+        if self._stop_asked.is_set():
+            return State.INTERRUPTED, "the application was closed"
+        return None
+
+    def _make_job(self, cell: Cell) -> Job:
+        return Job(str(self._store.home), self._store.url, self._audit_id, self._spec, cell)
 
     def _find_missing(self, tried: set[str]) -> list[Cell]:
         kept = {row.key for row in self._list_states() if row.state.is_kept} | tried
@@ -170,15 +207,13 @@ class AuditRun(threading.Thread):
     def _submit(self, cells: list[Cell]) -> dict[str, Future[Any]]:
         self._connect()
         futures: dict[str, Future[Any]] = {}
-        home, url = str(self._store.home), self._store.url
         for position, cell in enumerate(cells):
             with self._in_flight.lock:
                 known = self._in_flight.futures.get(cell.key)
                 if known is None or known.done():
-                    job = Job(home, url, self._audit_id, self._spec, cell)
                     known = self._engine.submit(
                         execute_cell,
-                        job,
+                        self._make_job(cell),
                         futures.get(cell.upstream, ""),
                         [futures[key] for key in (*cell.members, cell.after) if key in futures],
                         key=f"{cell.key}-{time.monotonic_ns()}",
@@ -201,11 +236,10 @@ class AuditRun(threading.Thread):
                 self._take(key, pending.pop(key))
             except queue.Empty:
                 pass
-            if self._flag.exists():
-                self._cancel(pending)
-                return State.CANCELLED, "cancelled by the user"
-            if self._stop_asked.is_set():
-                return State.INTERRUPTED, "the application was closed"
+            if interruption := self._find_interruption():
+                if interruption[0] is State.CANCELLED:
+                    self._cancel(pending)
+                return interruption
             if not self._engine.is_alive:
                 return None  # the next round starts a new cluster and asks the store
             self._beat()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.audit.jobs.cluster import GPU, EmbeddedCluster, count_gpus
 from core.device import cpu_device, find_device
-from core.errors import InputError
+from core.errors import AuditError, InputError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -65,6 +65,18 @@ class Engine:
                 self._gpus = sum(GPU in worker.get("resources", {}) for worker in workers)
             assert self._client is not None
             return self._client
+
+    def connect_early(self) -> threading.Thread:
+        """Connect in the background; the thread ends when there is a client, or none to be had."""
+        thread = threading.Thread(target=self._try_to_connect, daemon=True)
+        thread.start()
+        return thread
+
+    def _try_to_connect(self) -> None:
+        try:
+            self.connect()
+        except (AuditError, OSError, RuntimeError) as error:  # who needs the cluster tells people
+            log.warning("the cluster did not start: %s", error)
 
     def _start_cluster(self) -> Client:
         """An embedded cluster and its client; one that dies at its start is started again."""
