@@ -60,7 +60,8 @@ NOT_PROVEN = (
 def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
     """Name and value of everything that a guarantee states."""
     if not promise.is_private:
-        return [("Promise", "empirical only"), ("Protects", UNIT_TITLES["none"])]
+        protects = UNIT_TITLES["none"] if promise.is_known else "not known"
+        return [("Promise", promise.label), ("Protects", protects)]
     rows = [
         ("Protects", UNIT_TITLES[promise.unit]),
         ("Neighbouring", promise.relation or "not stated"),
@@ -92,6 +93,8 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
 
     density  share of the pairs that are linked: what somebody who knows nothing would guess
     """
+    if not promise.is_known:
+        return promise.note
     if not promise.is_private:
         return EMPIRICAL
     epsilon = promise.epsilon_received
