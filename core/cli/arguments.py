@@ -33,13 +33,26 @@ Tell = Callable[[str], object]
 
 
 def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
-    """Options that name a graph and say how it is read."""
+    """Options that name a graph, say how it is read and what of it is secret."""
     parser.add_argument(
         "--graph",
         required=required,
         metavar="NAME|FILE",
         help="a graph of the catalogue, such as karate or cora, or a file",
     )
+    add_layout(parser)
+    parser.add_argument(
+        "--hide-links",
+        type=float,
+        nargs="?",
+        const=DEFAULT_SHARE,
+        metavar="SHARE",
+        help="withhold this share of the links (0.1) as sensitive",
+    )
+
+
+def add_layout(parser: argparse.ArgumentParser) -> None:
+    """Options that say how a graph is read and what its columns are."""
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
     parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
     parser.add_argument(
@@ -71,14 +84,6 @@ def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
         "--add-undeclared-nodes",
         action="store_true",
         help="links to ids that the file or node table lacks add these nodes",
-    )
-    parser.add_argument(
-        "--hide-links",
-        type=float,
-        nargs="?",
-        const=DEFAULT_SHARE,
-        metavar="SHARE",
-        help="withhold this share of the links (0.1) as sensitive",
     )
 
 

@@ -90,12 +90,15 @@ def add_leave_out(parser: argparse.ArgumentParser) -> None:
 
 def read_leave_out(options: argparse.Namespace) -> dict[str, Any]:
     """The field that --leave-out gives."""
+    return {} if options.leave_out is None else {"leave_out": read_ids(options.leave_out)}
+
+
+def read_ids(path: Path) -> list[str]:
+    """The ids of a file, one a line, each once."""
     from core.data.text_input import load_text
 
-    if options.leave_out is None:
-        return {}
-    lines = (line.strip() for line in load_text(options.leave_out).splitlines())
-    return {"leave_out": list(dict.fromkeys(line for line in lines if line))}
+    lines = (line.strip() for line in load_text(path).splitlines())
+    return list(dict.fromkeys(line for line in lines if line))
 
 
 def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
@@ -115,7 +118,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
         fields |= {"shadow_graph": service.save_graph(graph), "shadow_columns": None}
     if _needs_links(options.attack or [], fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
-    fields["attacks"] = _choose_attacks(options.attack or [], fields)
+    fields["attacks"] = choose_attacks(options.attack or [], fields)
     fields["defenses"] = _choose_defenses(options, fields.get("defenses", []))
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
@@ -130,7 +133,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
         fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
-    fields["policy"] = _choose_policy(options.policy, fields.get("policy"))
+    fields["policy"] = choose_policy(options.policy, fields.get("policy"))
     spec = AuditSpec.check_spec(fields)
     if not spec.attacks:
         raise InputError(
@@ -214,7 +217,7 @@ def _load_shadow_graph(
     ).graph
 
 
-def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
+def choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
     """The policy of the option, else that of the spec, written out."""
     from core.findings.policy import check_policy, load_policy
 
@@ -250,7 +253,7 @@ def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
     return False
 
 
-def _choose_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+def choose_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The attacks of the options, else of the spec's file, and those that join them: baselines,
     attacks on people, on released links and from another graph, where these are audited."""
     from core.audit.presets import list_attacks, list_released_attacks
