@@ -176,6 +176,11 @@ def _load_release(options: argparse.Namespace, original: Graph) -> Graph:
         f"release: {release.num_edges} links, {len(release.feature_names)} columns; "
         f"{original.num_nodes - loaded.graph.num_nodes} nodes of the original are not in it"
     )
+    if original.feature_names and not release.feature_names:
+        say(
+            "note: attackers read no column of the release; where columns leave with it, name them "
+            "by --release-nodes or --columns original"
+        )
     return release
 
 

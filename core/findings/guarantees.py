@@ -49,6 +49,9 @@ EMPIRICAL = (
     "What protects here is what this audit measured: the attacks that ran did so well and no "
     "better. A stronger attacker, or one who knows more, may do better."
 )
+UNKNOWN = (
+    "Whoever made the release may have promised something: it is not known, nor was it checked."
+)
 
 
 NOT_PROVEN = (
@@ -94,7 +97,7 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
     density  share of the pairs that are linked: what somebody who knows nothing would guess
     """
     if not promise.is_known:
-        return promise.note
+        return UNKNOWN
     if not promise.is_private:
         return EMPIRICAL
     epsilon = promise.epsilon_received

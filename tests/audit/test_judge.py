@@ -24,10 +24,12 @@ from core.data.node_pairs import list_id_pairs
 from core.data.synthetic import generate_social
 from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE
 from core.errors import InputError
-from core.findings.guarantees import explain_promise, list_promise_rows
+from core.findings.guarantees import UNKNOWN, explain_promise, list_promise_rows
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import describe_decision, explain_release, find_subject
+from core.report import ReportOptions
+from core.report.document import build_content
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 KARATE = load_dataset("karate").graph
@@ -321,7 +323,13 @@ def test_nothing_is_claimed_of_its_guarantee(tmp_path):
     spec = build(tmp_path, "karate", write_pairs(tmp_path / "r.csv", KARATE, KARATE.edges[2:]),
                  "--attack", "common_neighbors")  # fmt: skip
     view = run_inline(spec, KARATE, tmp_path)
+    report = json.dumps(build_content(view, ReportOptions())[0], ensure_ascii=False)
+    assert UNKNOWN in report
+    assert all(text in report for text in (*NOT_TESTED, ONE_RELEASE))
+    assert "links of the original are sensitive" in report
+    assert "does the same for a release that was made elsewhere" in report
     promise = view.releases[1].guarantee
     assert (promise.is_private, promise.label) == (False, "not known")
     assert list_promise_rows(promise) == [("Promise", "not known"), ("Protects", "not known")]
-    assert all(text in explain_promise(promise) for text in NOT_TESTED)
+    assert explain_promise(promise) == UNKNOWN
+    assert all(text in promise.note for text in NOT_TESTED)
