@@ -26,7 +26,7 @@ ROUGH = 0.1
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
     """The options of the spec's fields, and those that name files and methods."""
-    from core.audit.spec import PARTS, AuditSpec, IdentityChoice
+    from core.audit.spec import PARTS, AuditSpec
 
     parser.add_argument(
         "--spec",
@@ -58,6 +58,22 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
         help="every release a second time, without any column",
     )
     add_leave_out(parser)
+    add_identity(parser)
+    parser.add_argument(
+        "--shadow-graph",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="another graph of such people, on which an attacker learns the private columns that "
+        "it has: its links and, if they are not in that file, its node table; a name of the "
+        "catalogue will do",
+    )
+
+
+def add_identity(parser: argparse.ArgumentParser) -> None:
+    """The options of re-identification."""
+    from core.audit.spec import IdentityChoice
+
     parser.add_argument(
         "--identity",
         action="store_true",
@@ -70,15 +86,6 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
         help="a second graph of the same people; else one is simulated by sampling",
     )
     add_options(parser, IdentityChoice)
-    parser.add_argument(
-        "--shadow-graph",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="another graph of such people, on which an attacker learns the private columns that "
-        "it has: its links and, if they are not in that file, its node table; a name of the "
-        "catalogue will do",
-    )
 
 
 def add_leave_out(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +118,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     fields |= {n: getattr(options, n) for n in names if getattr(options, n, None) not in (None, [])}
     fields |= read_options(options, *PARTS.values(), AuditSpec)
     fields |= read_leave_out(options)
-    _read_identity(options, fields, service)
+    read_identity(options, fields, service)
     if options.shadow_graph:
         graph = _load_shadow_graph(options.shadow_graph, options, fields)
         say(f"shadow graph: {graph.num_nodes} nodes, {graph.num_edges} links")
@@ -170,7 +177,7 @@ def _load_spec(path: Path) -> dict[str, Any]:
     return flat
 
 
-def _read_identity(
+def read_identity(
     options: argparse.Namespace, fields: dict[str, Any], service: AuditService
 ) -> None:
     """Fill in the field `identity`; a given second graph is stored under its hash."""

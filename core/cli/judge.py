@@ -15,7 +15,13 @@ from core.cli.arguments import (
     split_values,
 )
 from core.cli.audit import add_results, complete_audit
-from core.cli.audit_spec import choose_attacks, choose_policy, read_ids
+from core.cli.audit_spec import (
+    add_identity,
+    choose_attacks,
+    choose_policy,
+    read_identity,
+    read_ids,
+)
 from core.cli.team import open_service
 from core.cli.terminal import say
 from core.errors import InputError
@@ -101,6 +107,7 @@ def add_judge(commands: Any) -> None:
         "may be repeated",
     )
     add_options(judge, *PARTS.values(), AuditSpec, only=FIELDS)
+    add_identity(judge)
     add_results(judge)
     judge.set_defaults(run=run_judge, check_claims=None)
 
@@ -138,7 +145,10 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
         fields["held_back_links"] = load_node_pairs(options.held_back_file, original)
     if options.known_file is not None:
         fields["known_people"] = read_ids(options.known_file)
-    if fields["sensitive_links"] is None and options.private is None:
+    # pseudonyms are there to keep people from being found
+    options.identity = options.identity or options.ids != "same"
+    read_identity(options, fields, service)
+    if fields["sensitive_links"] is None and not (options.private or options.identity):
         fields["released_links"] = True
     fields["attacks"] = choose_attacks(options.attack or ["quick"], fields)
     fields["policy"] = choose_policy(options.policy, None)
@@ -160,6 +170,7 @@ def _load_release(options: argparse.Namespace, original: Graph) -> Graph:
         id_column=options.id if options.release_nodes else None,
         ignore=split_values(options.ignore),
         unknown=split_values(options.unknown),
+        missing_nodes="add" if options.add_undeclared_nodes else "error",
         ignore_weights=options.ignore_weights,
         layout=read_layout(options),
         nodes_layout=read_layout(options, "nodes_"),
@@ -176,6 +187,8 @@ def _load_release(options: argparse.Namespace, original: Graph) -> Graph:
         f"release: {release.num_edges} links, {len(release.feature_names)} columns; "
         f"{original.num_nodes - loaded.graph.num_nodes} nodes of the original are not in it"
     )
+    for note in loaded.report.notes:
+        say(f"note: {note}")
     if original.feature_names and not release.feature_names:
         say(
             "note: attackers read no column of the release; where columns leave with it, name them "

@@ -39,7 +39,9 @@ def align_release(
             "release",
             "must have nodes of the original only",
             f"{len(unknown)} others, such as '{release.node_ids[unknown[0]]}'",
-            "name the file of its pseudonyms by --ids map:FILE",
+            "name the file of its pseudonyms by --ids map:FILE"
+            if pseudonyms is None
+            else "add them to the file of pseudonyms",
         )
     published = {*release.attributes, *release.feature_names} & set(secret)
     if published:

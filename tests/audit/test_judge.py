@@ -222,7 +222,10 @@ def test_pseudonyms_are_read_by_their_map(tmp_path):
     (tmp_path / "r.csv").write_text("".join(f"{i},{j}\n" for i, j in links))
     found = build(tmp_path, "karate", tmp_path / "r.csv", "--ids", f"map:{tmp_path / 'map.csv'}")
     same = write_pairs(tmp_path / "same.csv", KARATE, KARATE.edges[3:])
-    assert found.external_release == build(tmp_path, "karate", same).external_release
+    plain = build(tmp_path, "karate", same)
+    assert found.external_release == plain.external_release
+    assert found.threats.identity is not None
+    assert plain.threats.identity is None
     with pytest.raises(InputError, match="nodes of the original only; got 34 others"):
         build(tmp_path, "karate", tmp_path / "r.csv")
     with pytest.raises(InputError, match="--ids must be same or map:FILE; got unknown"):
