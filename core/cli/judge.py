@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from core.cli.arguments import (
     add_layout,
     add_options,
+    load_files,
     load_input,
-    read_layout,
     read_options,
-    split_values,
 )
 from core.cli.audit import add_results, complete_audit
 from core.cli.audit_spec import (
@@ -159,21 +158,12 @@ def _load_release(options: argparse.Namespace, original: Graph) -> Graph:
     """The release on the original's nodes; what reading found is told."""
     from core.data.external_release import align_release
     from core.data.node_pairs import load_pseudonyms
-    from core.data.sandbox import load_in_sandbox
 
     kind, _, file = options.ids.partition(":")
     if options.ids != "same" and (kind != "map" or not file):
         raise InputError("--ids", "must be same or map:FILE", options.ids)
-    loaded = load_in_sandbox(
-        options.release,
-        nodes_path=options.release_nodes,
-        id_column=options.id if options.release_nodes else None,
-        ignore=split_values(options.ignore),
-        unknown=split_values(options.unknown),
-        missing_nodes="add" if options.add_undeclared_nodes else "error",
-        ignore_weights=options.ignore_weights,
-        layout=read_layout(options),
-        nodes_layout=read_layout(options, "nodes_"),
+    loaded = load_files(
+        options.release, options.release_nodes, options, lambda text: say(f"release: {text}")
     )
     secret = [options.private, *options.more_private, options.utility]
     release = align_release(
@@ -183,12 +173,6 @@ def _load_release(options: argparse.Namespace, original: Graph) -> Graph:
         load_pseudonyms(file, original) if file else None,
         options.columns == "original",
     )
-    say(
-        f"release: {release.num_edges} links, {len(release.feature_names)} columns; "
-        f"{original.num_nodes - loaded.graph.num_nodes} nodes of the original are not in it"
-    )
-    for note in loaded.report.notes:
-        say(f"note: {note}")
     if original.feature_names and not release.feature_names:
         say(
             "note: attackers read no column of the release; where columns leave with it, name them "
@@ -202,8 +186,10 @@ def _find_withheld(
 ) -> list[tuple[str, str]] | None:
     """The sensitive links: those named, else those in the original alone; None without any."""
     from core.data.node_pairs import list_id_pairs, load_node_pairs
+    from core.graph import is_among, pair_codes
 
     if options.withheld_file is not None:
         return load_node_pairs(options.withheld_file, original)
-    missing = original.edges[~release.contains_pairs(original.edges)]
+    released = pair_codes(release.present_edges, release.num_nodes)
+    missing = original.edges[~is_among(original.edge_codes, released)]
     return list_id_pairs(original, missing) if len(missing) else None

@@ -177,6 +177,15 @@ def test_links_in_the_original_alone_are_withheld(tmp_path):
     assert threats.external.edges.tolist() == KARATE.with_edges(released).edges.tolist()
 
 
+def test_a_link_of_weight_0_is_withheld(tmp_path):
+    rows = [
+        f"{i},{j},{float(k > 0)}" for k, (i, j) in enumerate(list_id_pairs(KARATE, KARATE.edges))
+    ]
+    (tmp_path / "r.csv").write_text("\n".join(["source,target,weight", *rows]))
+    spec = build(tmp_path, "karate", tmp_path / "r.csv")
+    assert spec.threats.sensitive_links == tuple(list_id_pairs(KARATE, KARATE.edges[:1]))
+
+
 def test_without_a_withheld_link_released_links_are_attacked(tmp_path):
     file = write_pairs(tmp_path / "r.csv", KARATE, np.concatenate([KARATE.edges, [[14, 16]]]))
     spec = build(tmp_path, "karate", file)
