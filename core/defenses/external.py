@@ -15,7 +15,8 @@ EXTERNAL = "external"
 """Key of the defense, and id of its release."""
 
 NOT_TESTED = (
-    "The guarantee of a release made elsewhere is not known, so no claim of it was tested",
+    "The guarantee of a release made elsewhere is not known: no claim of it was tested, and "
+    "attackers who reckon with its ε did without",
     "Adaptive attackers were not tested: a defense that is not known cannot be rehearsed",
 )
 """What stays open about a release made elsewhere, whatever the attacks find."""

@@ -144,6 +144,7 @@ def test_with_numbers_of_its_own_only_what_draws_any_differs(made):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_on_cora_by_the_command(data_root, tmp_path, audit_home, monkeypatch, capsys):
     monkeypatch.setenv("AUDIT_DATA", str(data_root))
     monkeypatch.setenv("AUDIT_WORKERS", "1")
