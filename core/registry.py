@@ -14,8 +14,12 @@ from core.attacks.attribute import ATTRIBUTE_ATTACKS
 from core.attacks.identity import IDENTITY_ATTACKS
 from core.attacks.link import LINK_ATTACKS
 from core.defenses import DEFENSES
+from core.defenses.external import External
 from core.errors import InputError
 from core.methods import Kind, Method
+
+UNLISTED: tuple[type[Method], ...] = (External,)
+"""Methods that an audit may have and nobody is offered."""
 
 
 def list_methods(kind: Kind | None = None) -> list[type[Method]]:
@@ -27,7 +31,7 @@ def list_methods(kind: Kind | None = None) -> list[type[Method]]:
 def find_method(key: str, *kinds: Kind) -> type[Method]:
     """The method of this key, of one of these kinds; raises InputError."""
     methods = [m for m in list_methods() if not kinds or m.kind in kinds]
-    for method in methods:
+    for method in (*methods, *(m for m in UNLISTED if not kinds or m.kind in kinds)):
         if method.info.key == key:
             return method
     noun = " or ".join(kind.replace("_", " ") for kind in kinds) or "method"

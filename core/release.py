@@ -27,6 +27,7 @@ class Guarantee:
                 gets for that link (2ε), else None
     trust       central (a curator sees the graph) or local (nobody does)
     not_covered what the promise leaves open: features, node set, labels …
+    is_known    False where somebody else made the release and may have promised anything
     """
 
     unit: Unit = "none"
@@ -39,6 +40,7 @@ class Guarantee:
     epsilon_naive: float | None = None
     not_covered: tuple[str, ...] = ()
     note: str = ""
+    is_known: bool = True
 
     @property
     def is_private(self) -> bool:
@@ -51,9 +53,10 @@ class Guarantee:
 
     @property
     def label(self) -> str:
-        """Short text for tables: "edge DP, ε = 6" or "empirical only"; ε is the recipient's."""
+        """Short text for tables: "edge DP, ε = 6", "empirical only" or "not known"; ε is the
+        recipient's."""
         if not self.is_private:
-            return "empirical only"
+            return "empirical only" if self.is_known else "not known"
         names = {"edge": "edge DP", "link": "link-local DP", "node": "node DP"}
         delta = f", δ = {self.delta:g}" if self.delta else ""
         return f"{names[self.unit]}, ε = {self.epsilon_received:g}{delta}"

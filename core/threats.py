@@ -136,6 +136,7 @@ class Threats:
     test_links, test_non_links  (t, 2) each; for link-prediction utility, never shown to anyone
     elsewhere another graph with the private columns that it teaches, everybody's value known, or
               None
+    external  a release that was made elsewhere, its nodes in the order of `visible`, or None
     others    further private columns, as an attacker meets them who infers all of them together
     utility   the utility label Y, and its train/test masks (n,), or None
     """
@@ -149,3 +150,4 @@ class Threats:
     identity: IdentityThreat | None = None
     others: tuple[AttributeThreat, ...] = ()
     shadow_graph: Graph | None = None
+    external: Graph | None = None

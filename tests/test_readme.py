@@ -68,7 +68,7 @@ def shrink(command: str) -> list[str]:
 
 
 def write_tables(folder: Path) -> None:
-    """Two circles of twelve with a private column, as the file names of the README."""
+    """Two circles of twelve with a private column and a release of them, as the docs name them."""
     people = ["user_id,country,SALARY"]
     people += [f"u{i},{'US' if i < 12 else '-1' if i == 12 else 'FR'},{i % 2}" for i in range(24)]
     (folder / "people.csv").write_text("\n".join(people))
@@ -76,6 +76,7 @@ def write_tables(folder: Path) -> None:
         f"u{12 * c + i} u{12 * c + (i + s) % 12}" for c in (0, 1) for i in range(12) for s in (1, 2)
     ]
     (folder / "relationships.txt").write_text("\n".join([*links, "u0 u12"]))
+    (folder / "anonymised.csv").write_text("\n".join([*links[3:], "u3 u20"]))
 
 
 @pytest.mark.parametrize("command", CORE_COMMANDS)
@@ -98,7 +99,7 @@ def test_commands_run(command: str, tmp_path, audit_home, monkeypatch) -> None:
     if "--out" in arguments:
         out = tmp_path / arguments[arguments.index("--out") + 1]
         assert out.exists()
-        if arguments[0] == "audit":
+        if arguments[0] in ("audit", "judge"):
             written = json.loads((out / "audit.json").read_text())
             assert written["results"]
             assert not any(row["status"] == "failed" for row in written["results"])

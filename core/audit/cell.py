@@ -8,6 +8,7 @@ from typing import Literal
 from core.audit.knowledge import ADAPTIVE, STANDARD
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, MethodChoice
+from core.defenses.external import EXTERNAL
 from core.methods import ATTACK_KINDS, AttributeAttack, Method
 from core.results import RELEASE
 from core.seeding import Seed
@@ -93,9 +94,16 @@ def make_member_seeds(spec: AuditSpec, cell: Cell) -> dict[str, Seed]:
 
 
 def _make_seed(spec: AuditSpec, cell: Cell, method: str) -> Seed:
-    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, cell.release, method)
+    release = _find_stream(spec, cell)
+    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, release, method)
 
 
 def make_shared_seed(spec: AuditSpec, cell: Cell) -> Seed:
     """The stream of work that all attacks on one release share."""
-    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.release, "shared")
+    return Seed(spec.root_seed).child("repeat", cell.repeat, _find_stream(spec, cell), "shared")
+
+
+def _find_stream(spec: AuditSpec, cell: Cell) -> str:
+    """The release by whose id numbers are drawn: what an audit made and wrote is judged by the
+    numbers of that audit, where the spec names it."""
+    return spec.external_stream if cell.release == EXTERNAL else cell.release

@@ -18,14 +18,15 @@ from core.audit.prepared import list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec
 from core.audit.states import State
-from core.audit.view import RESULT_COLUMNS, AuditView, spell
+from core.audit.view import RESULT_COLUMNS, AuditView, ReleaseSummary, spell
+from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
 
 
 def describe_audit(view: AuditView) -> dict[str, Any]:
-    """`spec`, `provenance`, what the releases promise, the checks of that, and the flat list
-    `results`; equal audits give equal results."""
+    """`spec`, `provenance`, where the releases come from, what they promise, the checks of that,
+    and the flat list `results`; equal audits give equal results."""
     rows = view.results[list(RESULT_COLUMNS)].astype(object).to_dict("records")
     results = [
         describe_row({name: _clean(value) for name, value in row.items()}, view.spec)
@@ -38,6 +39,7 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
             "audit": view.summary.id,
             "created": view.summary.created,
         },
+        "releases": [_describe_origin(summary) for summary in view.releases],
         "guarantees": {
             summary.id: asdict(summary.guarantee)
             for summary in view.releases
@@ -50,6 +52,14 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
         ],
         "results": results,
     }
+
+
+def _describe_origin(summary: ReleaseSummary) -> dict[str, Any]:
+    """origin: "original", "defense" for one that the audit made, "external" for one that was made
+    elsewhere; of that, what was not tested."""
+    if summary.id == EXTERNAL:
+        return {"id": summary.id, "origin": "external", "not_tested": [*NOT_TESTED, ONE_RELEASE]}
+    return {"id": summary.id, "origin": "original" if summary.id == ORIGINAL else "defense"}
 
 
 SCENARIO_COLUMNS = ("threat", "target", "knowledge")

@@ -101,15 +101,21 @@ class _KeyInputs:
         }
         if threats.has_links:
             links["links"] = [threats.hide_links, threats.sensitive_links, spec.test_links]
+        if spec.held_back_links is not None:
+            links["held_back"] = spec.held_back_links
         if threats.evaluation != "uniform":
             links["evaluation"] = threats.evaluation
         seen = list_seen(disclosure, audit.graph)
         if seen:
             links["seen"] = list(seen)
-        attribute = [threats.private, threats.known] if threats.private else None
+        attribute = _list_attribute(spec)
         utility = [disclosure.utility, disclosure.utility_train] if disclosure.utility else None
         everything = {**links, "attribute": attribute, "utility": utility}
-        told = {} if spec.publisher_knows == "public" else {"publisher_knows": spec.publisher_knows}
+        told: dict[str, Any] = {}
+        if spec.publisher_knows != "public":
+            told["publisher_knows"] = spec.publisher_knows
+        if spec.external_release is not None:
+            told["external"] = [spec.external_release, spec.external_stream]
         return _KeyInputs(links, everything, {**everything, **told})
 
 
@@ -216,13 +222,22 @@ def _plan_measures(spec: AuditSpec, inputs: _KeyInputs, target: _Target) -> Iter
         yield target.rank(part.cost, -1), cell
 
 
+def _list_attribute(spec: AuditSpec) -> list[Any] | None:
+    """The main private column and whose values are known."""
+    threats = spec.threats
+    if threats.private is None:
+        return None
+    people = [] if threats.known_people is None else [threats.known_people]
+    return [threats.private, threats.known, *people]
+
+
 def _list_key_inputs(
     spec: AuditSpec, attack: Method, scenario: Scenario, base: dict[str, Any]
 ) -> dict[str, Any]:
     """What else determines the result of a scenario: the links for all, the column for its own."""
     threats, known = spec.threats, scenario.knowledge
     if scenario.threat == "attribute":
-        attribute = [threats.private, threats.known] if threats.private else None
+        attribute = _list_attribute(spec)
         others: dict[str, Any] = {}
         if isinstance(known, Joint):
             others = {"joint": sorted(threats.columns)}

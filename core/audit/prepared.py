@@ -23,12 +23,14 @@ class PreparedAudit:
     source     the graph as it was loaded
     auxiliary  second graph of the same people, if one is named
     shadow     other graph that an attacker learned on, if one is named
+    external   release that was made elsewhere, if one is judged
     """
 
     spec: AuditSpec
     source: Graph
     auxiliary: Graph | None = None
     shadow: Graph | None = None
+    external: Graph | None = None
 
     @staticmethod
     def load(spec: AuditSpec, load: Callable[[str], Graph]) -> PreparedAudit:
@@ -38,7 +40,8 @@ class PreparedAudit:
         second = None if identity is None else identity.auxiliary_graph
         shadow = None if shadow_hash is None else load(shadow_hash)
         auxiliary = None if second is None else load(second)
-        return PreparedAudit.build(spec, load(spec.graph_hash), auxiliary, shadow)
+        external = None if spec.external_release is None else load(spec.external_release)
+        return PreparedAudit.build(spec, load(spec.graph_hash), auxiliary, shadow, external)
 
     @staticmethod
     def build(
@@ -46,10 +49,11 @@ class PreparedAudit:
         source: Graph,
         auxiliary: Graph | None = None,
         shadow: Graph | None = None,
+        external: Graph | None = None,
     ) -> PreparedAudit:
         """The audit of these graphs."""
         spec = _fill_taught(spec.normalized(), source, shadow)
-        return PreparedAudit(spec, source, auxiliary, shadow)
+        return PreparedAudit(spec, source, auxiliary, shadow, external)
 
     @cached_property
     def graph(self) -> Graph:
@@ -69,8 +73,9 @@ class PreparedAudit:
 
     @property
     def held_graphs(self) -> list[Graph]:
-        """The graphs that attackers hold."""
-        return [graph for graph in (self.auxiliary, self.shadow) if graph is not None]
+        """The graphs that attackers hold, a release made elsewhere among them."""
+        held = (self.auxiliary, self.shadow, self.external)
+        return [graph for graph in held if graph is not None]
 
 
 def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:

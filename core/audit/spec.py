@@ -16,6 +16,7 @@ from pydantic.config import JsonDict
 from core.audit.knowledge import KnowledgeSpec, PublisherKnows
 from core.data.release_columns import Rule
 from core.data.splits import Evaluation
+from core.defenses.external import EXTERNAL
 from core.errors import InputError
 from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.registry import make_method, parse_method
@@ -85,6 +86,12 @@ class ThreatSpec(BaseModel):
     )
     known: float = Field(
         0.1, gt=0, lt=1, description="Share of the nodes whose private value the adversary knows."
+    )
+    known_people: tuple[str, ...] | None = Field(
+        None,
+        description="Ids of the people whose private values the adversary knows, "
+        "instead of a share.",
+        json_schema_extra=NO_OPTION,
     )
     hide_links: float | None = Field(
         None,
@@ -239,6 +246,22 @@ class AuditSpec(_PartedSpec):
     test_links: float = Field(
         0.1, ge=0, lt=0.5, description="Share of the links held back to measure usefulness."
     )
+    held_back_links: tuple[tuple[str, str], ...] | None = Field(
+        None,
+        description="Links held back to measure usefulness, as pairs of node ids; instead of a "
+        "share.",
+        json_schema_extra=NO_OPTION,
+    )
+    external_release: str | None = Field(
+        None,
+        description="SHA-256 of a release that was made elsewhere, the one that is judged.",
+        json_schema_extra=NO_OPTION,
+    )
+    external_stream: str = Field(
+        EXTERNAL,
+        description="Id of the release whose random numbers are drawn for it.",
+        json_schema_extra=NO_OPTION,
+    )
     attacks: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)
     defenses: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)
     num_repeats: int = Field(
@@ -286,6 +309,7 @@ class AuditSpec(_PartedSpec):
             raise InputError(
                 "audit", "must have a threat", remedy="name a private column or hide some links"
             )
+        _check_external(spec)
         if knowledge.joint and len(threats.columns) < 2:
             raise InputError(
                 "joint inference",
@@ -328,6 +352,25 @@ class AuditSpec(_PartedSpec):
         known = self.knowledge
         several = known.composition is not None or known.hold_every_defense
         return self.threats.released_links or several
+
+
+def _check_external(spec: AuditSpec) -> None:
+    """InputError where a release made elsewhere is missing, or asked what only a defense does."""
+    is_named = any(choice.key == EXTERNAL for choice in spec.defenses)
+    if is_named != (spec.external_release is not None):
+        raise InputError(
+            "release made elsewhere",
+            "must be given together with its file",
+            remedy="use the command judge",
+        )
+    if is_named and spec.num_repeats != 1:
+        raise InputError("repeats", "must be 1 for a release made elsewhere", spec.num_repeats)
+    if is_named and (spec.knowledge.adaptive or spec.knowledge.composition):
+        raise InputError(
+            "adaptive attackers and composition",
+            "need a defense that can be run again",
+            remedy="leave them out for a release made elsewhere",
+        )
 
 
 def _normalize(choices: tuple[MethodChoice, ...], *kinds: Kind) -> tuple[MethodChoice, ...]:

@@ -28,12 +28,16 @@ from core.graph import Graph
 from core.seeding import Seed
 from core.threats import AttributeThreat, Threats
 
+IdPairs = tuple[tuple[str, str], ...]
+"""Links as pairs of node ids."""
+
 
 def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
     """The threats of one repeat: a fresh split from the audit's root seed."""
     spec, graph = audit.spec, audit.graph
     seed = Seed(spec.root_seed).child("repeat", repeat)
-    threats = draw_secrets(spec, graph, seed, spec.test_links)
+    threats = draw_secrets(spec, graph, seed, spec.test_links, spec.held_back_links)
+    threats = replace(threats, external=audit.external)
     if audit.shadow is not None and threats.attribute is not None:
         threats = replace(threats, shadow_graph=audit.taught_graph)
     choice = spec.threats.identity
@@ -53,7 +57,11 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
 
 
 def draw_secrets(
-    spec: AuditSpec | PublishSpec, graph: Graph, seed: Seed, test_links: float
+    spec: AuditSpec | PublishSpec,
+    graph: Graph,
+    seed: Seed,
+    test_links: float,
+    held_back: IdPairs | None = None,
 ) -> Threats:
     """The links and values that a spec makes secret on a prepared graph."""
     threats, given = spec.threats, spec.threats.sensitive_links
@@ -68,13 +76,21 @@ def draw_secrets(
         test_links=test_links,
         utility_train=spec.disclosure.utility_train,
         evaluation=threats.evaluation,
+        held_back=None if held_back is None else find_pairs(graph, held_back, "held-back link"),
+        known_nodes=find_known(spec, graph),
     )
 
 
-def find_pairs(graph: Graph, pairs: tuple[tuple[str, str], ...]) -> np.ndarray:
+def find_pairs(graph: Graph, pairs: IdPairs, what: str = "sensitive link") -> np.ndarray:
     """(k, 2) node numbers of pairs of node ids; InputError for an id that is not in the graph."""
-    ends = graph.find_nodes([node for pair in pairs for node in pair], "sensitive link")
+    ends = graph.find_nodes([node for pair in pairs for node in pair], what)
     return ends.reshape(-1, 2)
+
+
+def find_known(spec: AuditSpec | PublishSpec, graph: Graph) -> np.ndarray | None:
+    """(k,) the nodes whose private values are known, where the spec names them; else None."""
+    people = spec.threats.known_people
+    return None if people is None else graph.find_nodes(people, "person whose value is known")
 
 
 def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threats:
@@ -144,4 +160,5 @@ def _draw_attacker(
     stream = "column" if known is None else known.source
     seed = Seed(spec.root_seed).child("repeat", repeat, stream, column, share)
     spread: Spread = "stratified" if known is None else known.spread
-    return draw_attribute_threat(graph, column, share, seed, spread)
+    given = find_known(spec, graph) if known is None else None
+    return draw_attribute_threat(graph, column, share, seed, spread, given)

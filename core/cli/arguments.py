@@ -33,13 +33,26 @@ Tell = Callable[[str], object]
 
 
 def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
-    """Options that name a graph and say how it is read."""
+    """Options that name a graph, say how it is read and what of it is secret."""
     parser.add_argument(
         "--graph",
         required=required,
         metavar="NAME|FILE",
         help="a graph of the catalogue, such as karate or cora, or a file",
     )
+    add_layout(parser)
+    parser.add_argument(
+        "--hide-links",
+        type=float,
+        nargs="?",
+        const=DEFAULT_SHARE,
+        metavar="SHARE",
+        help="withhold this share of the links (0.1) as sensitive",
+    )
+
+
+def add_layout(parser: argparse.ArgumentParser) -> None:
+    """Options that say how a graph is read and what its columns are."""
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
     parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
     parser.add_argument(
@@ -72,14 +85,6 @@ def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
         action="store_true",
         help="links to ids that the file or node table lacks add these nodes",
     )
-    parser.add_argument(
-        "--hide-links",
-        type=float,
-        nargs="?",
-        const=DEFAULT_SHARE,
-        metavar="SHARE",
-        help="withhold this share of the links (0.1) as sensitive",
-    )
 
 
 def split_private(options: argparse.Namespace) -> None:
@@ -91,11 +96,9 @@ def split_private(options: argparse.Namespace) -> None:
 def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
     """The graph of the catalogue or of a file; what loading dropped is told."""
     from core.data.catalogue import list_datasets, load_dataset
-    from core.data.sandbox import load_in_sandbox
     from core.data.warnings import find_telling_columns
 
     names = {info.name for info in list_datasets()}
-    unknown = split_values(options.unknown)
     if options.graph in names and not options.nodes:
         return load_dataset(options.graph)
     path = Path(options.graph)
@@ -106,18 +109,37 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
             options.graph,
             "names: " + ", ".join(sorted(names)),
         )
+    roles = {"private": options.private, "utility": options.utility}
+    loaded = load_files(path, options.nodes, options, tell, **roles)
+    if options.nodes and not split_values(options.unknown):
+        _warn_of_markers(options, tell)
+    for name in filter(None, (options.private, *(getattr(options, "more_private", None) or ()))):
+        graph = loaded.graph.with_private(name)
+        for column in find_telling_columns(graph, graph.attribute(name)):
+            tell(f"warning: {column}")
+    return loaded
+
+
+def load_files(
+    path: Path, nodes: Path | None, options: argparse.Namespace, tell: Tell = say, **roles: Any
+) -> LoadedGraph:
+    """The graph of a file and its node table, read as the options say; what was dropped is told.
+
+    roles  private and utility column
+    """
+    from core.data.sandbox import load_in_sandbox
+
     loaded = load_in_sandbox(
         path,
-        nodes_path=options.nodes,
+        nodes_path=nodes,
         id_column=options.id,
-        private=options.private,
-        utility=options.utility,
         ignore=split_values(options.ignore),
-        unknown=unknown,
+        unknown=split_values(options.unknown),
         missing_nodes="add" if options.add_undeclared_nodes else "error",
         ignore_weights=options.ignore_weights,
         layout=read_layout(options),
         nodes_layout=read_layout(options, "nodes_"),
+        **roles,
     )
     report = loaded.report
     tell(
@@ -127,12 +149,6 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
     )
     for note in report.notes:
         tell(f"note: {note}")
-    if options.nodes and not unknown:
-        _warn_of_markers(options, tell)
-    for name in filter(None, (options.private, *(getattr(options, "more_private", None) or ()))):
-        graph = loaded.graph.with_private(name)
-        for column in find_telling_columns(graph, graph.attribute(name)):
-            tell(f"warning: {column}")
     return loaded
 
 

@@ -15,6 +15,7 @@ from core.errors import RunCancelled
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
+    from core.audit.spec import AuditSpec
     from core.audit.view import AuditView
 
 
@@ -39,62 +40,71 @@ def _add_options(audit: argparse.ArgumentParser) -> None:
         metavar="N",
         help="try to refute what private releases promise, by N trials each (by default from ε)",
     )
-    audit.add_argument("--name", help="how the history calls the audit")
-    add_policy(audit)
-    audit.add_argument(
+    add_results(audit)
+    audit.set_defaults(run=run_audit)
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is made of the results, and where they go."""
+    parser.add_argument("--name", help="how the history calls the audit")
+    add_policy(parser)
+    parser.add_argument(
         "--report",
         action="store_true",
         help="write report.pdf, report-external.pdf and summary.pdf",
     )
-    audit.add_argument(
+    parser.add_argument(
         "--risk-scale",
         choices=("advantage", "risk"),
         default="advantage",
         help="what the report shows of people: what the attacker adds to the base rate (the "
         "default), or the risk itself",
     )
-    audit.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
-    audit.set_defaults(run=run_audit)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
 
 
 def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
+    with open_service() as service:
+        return complete_audit(service, build_spec(options, service), options)
+
+
+def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Namespace) -> int:
+    """Run or resume the audit of a spec, write what came out; the exit code."""
     from core.audit.export import write_audit
     from core.audit.states import State
 
-    with open_service() as service:
-        spec = build_spec(options, service)
-        make_folder(options.out)
-        audit_id = service.find_same_audit(spec)
-        if audit_id is None:
-            audit_id = service.start_audit(spec, options.name)
-        else:
-            service.resume_audit(audit_id)
-        _watch(service, audit_id)
-        if options.check_claims is None:
-            service.rest()  # a large audit's tables take what its cells took
+    make_folder(options.out)
+    audit_id = service.find_same_audit(spec)
+    if audit_id is None:
+        audit_id = service.start_audit(spec, options.name)
+    else:
+        service.resume_audit(audit_id)
+    _watch(service, audit_id)
+    if options.check_claims is None:
+        service.rest()  # a large audit's tables take what its cells took
+    view = service.get_view(audit_id)
+    if view.summary.state is not State.DONE:
+        note = service.get_progress(audit_id).note
+        return say(
+            f"{view.summary.state}: {note}; run the same command again to resume",
+            code=130 if view.summary.state is State.CANCELLED else 1,
+        )
+    refuted = 0
+    if options.check_claims is not None:
+        refuted = _check_claims(service, view, options.check_claims)
         view = service.get_view(audit_id)
-        if view.summary.state is not State.DONE:
-            note = service.get_progress(audit_id).note
-            return say(
-                f"{view.summary.state}: {note}; run the same command again to resume",
-                code=130 if view.summary.state is State.CANCELLED else 1,
-            )
-        refuted = 0
-        if options.check_claims is not None:
-            refuted = _check_claims(service, view, options.check_claims)
-            view = service.get_view(audit_id)
-        verdict, code = judge_audit(view)
-        write_audit(view, options.out, verdict)
-        if options.report:
-            from core.report import ReportOptions, write_editions
+    verdict, code = judge_audit(view)
+    write_audit(view, options.out, verdict)
+    if options.report:
+        from core.report import ReportOptions, write_editions
 
-            write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
-        failed = view.summary.cells_failed
-        for text in describe_risk(view):
-            say(text)
-        say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
-        return 1 if failed or refuted else code
+        write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
+    failed = view.summary.cells_failed
+    for text in describe_risk(view):
+        say(text)
+    say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
+    return 1 if failed or refuted else code
 
 
 def describe_risk(view: AuditView) -> list[str]:
@@ -192,7 +202,7 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
     if view.spec.policy is None:
         return {}, 0
     verdict = judge(view, check_policy(view.spec.policy))
-    for release in verdict.releases:
+    for release in verdict.offered:
         decision = release.decision.replace("_", " ")
         reasons = [] if release.decision == "publish" else explain_release(release)
         more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""

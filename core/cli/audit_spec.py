@@ -26,7 +26,7 @@ ROUGH = 0.1
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
     """The options of the spec's fields, and those that name files and methods."""
-    from core.audit.spec import PARTS, AuditSpec, IdentityChoice
+    from core.audit.spec import PARTS, AuditSpec
 
     parser.add_argument(
         "--spec",
@@ -58,6 +58,22 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
         help="every release a second time, without any column",
     )
     add_leave_out(parser)
+    add_identity(parser)
+    parser.add_argument(
+        "--shadow-graph",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="another graph of such people, on which an attacker learns the private columns that "
+        "it has: its links and, if they are not in that file, its node table; a name of the "
+        "catalogue will do",
+    )
+
+
+def add_identity(parser: argparse.ArgumentParser) -> None:
+    """The options of re-identification."""
+    from core.audit.spec import IdentityChoice
+
     parser.add_argument(
         "--identity",
         action="store_true",
@@ -70,15 +86,6 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
         help="a second graph of the same people; else one is simulated by sampling",
     )
     add_options(parser, IdentityChoice)
-    parser.add_argument(
-        "--shadow-graph",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="another graph of such people, on which an attacker learns the private columns that "
-        "it has: its links and, if they are not in that file, its node table; a name of the "
-        "catalogue will do",
-    )
 
 
 def add_leave_out(parser: argparse.ArgumentParser) -> None:
@@ -90,12 +97,15 @@ def add_leave_out(parser: argparse.ArgumentParser) -> None:
 
 def read_leave_out(options: argparse.Namespace) -> dict[str, Any]:
     """The field that --leave-out gives."""
+    return {} if options.leave_out is None else {"leave_out": read_ids(options.leave_out)}
+
+
+def read_ids(path: Path) -> list[str]:
+    """The ids of a file, one a line, each once."""
     from core.data.text_input import load_text
 
-    if options.leave_out is None:
-        return {}
-    lines = (line.strip() for line in load_text(options.leave_out).splitlines())
-    return {"leave_out": list(dict.fromkeys(line for line in lines if line))}
+    lines = (line.strip() for line in load_text(path).splitlines())
+    return list(dict.fromkeys(line for line in lines if line))
 
 
 def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
@@ -108,14 +118,14 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     fields |= {n: getattr(options, n) for n in names if getattr(options, n, None) not in (None, [])}
     fields |= read_options(options, *PARTS.values(), AuditSpec)
     fields |= read_leave_out(options)
-    _read_identity(options, fields, service)
+    read_identity(options, fields, service)
     if options.shadow_graph:
         graph = _load_shadow_graph(options.shadow_graph, options, fields)
         say(f"shadow graph: {graph.num_nodes} nodes, {graph.num_edges} links")
         fields |= {"shadow_graph": service.save_graph(graph), "shadow_columns": None}
     if _needs_links(options.attack or [], fields):
         fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
-    fields["attacks"] = _choose_attacks(options.attack or [], fields)
+    fields["attacks"] = choose_attacks(options.attack or [], fields)
     fields["defenses"] = _choose_defenses(options, fields.get("defenses", []))
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
@@ -130,7 +140,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
         fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
-    fields["policy"] = _choose_policy(options.policy, fields.get("policy"))
+    fields["policy"] = choose_policy(options.policy, fields.get("policy"))
     spec = AuditSpec.check_spec(fields)
     if not spec.attacks:
         raise InputError(
@@ -167,7 +177,7 @@ def _load_spec(path: Path) -> dict[str, Any]:
     return flat
 
 
-def _read_identity(
+def read_identity(
     options: argparse.Namespace, fields: dict[str, Any], service: AuditService
 ) -> None:
     """Fill in the field `identity`; a given second graph is stored under its hash."""
@@ -214,7 +224,7 @@ def _load_shadow_graph(
     ).graph
 
 
-def _choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
+def choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
     """The policy of the option, else that of the spec, written out."""
     from core.findings.policy import check_policy, load_policy
 
@@ -250,7 +260,7 @@ def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
     return False
 
 
-def _choose_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+def choose_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The attacks of the options, else of the spec's file, and those that join them: baselines,
     attacks on people, on released links and from another graph, where these are audited."""
     from core.audit.presets import list_attacks, list_released_attacks

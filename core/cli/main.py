@@ -1,4 +1,4 @@
-"""The command line: `python -m core methods | audit | advise | check-claim | publish | ledger`.
+"""The command line: `python -m core audit | judge | publish | …`; `--help` lists the commands.
 
 Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
 differential privacy was refuted; 2 bad input, with one line `error: …`; 3 done, but the policy lets
@@ -20,6 +20,7 @@ from core.cli.arguments import split_private
 from core.cli.audit import add_audit
 from core.cli.cluster import add_cluster
 from core.cli.doctor import add_doctor
+from core.cli.judge import add_judge
 from core.cli.listing import add_methods
 from core.cli.publish import add_ledger, add_publish
 from core.cli.team import add_team
@@ -104,6 +105,7 @@ def build_parser() -> Parser:
     for add_command in (
         add_methods,
         add_audit,
+        add_judge,
         add_check_claim,
         add_advise,
         add_cluster,

@@ -1,7 +1,9 @@
-"""Which links are sensitive: a file of pairs, all links at chosen nodes, or between classes."""
+"""Pairs of ids: which links are sensitive, by a file, at chosen nodes or between classes; and which
+pseudonym is whose."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,14 +41,33 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
             "remove them",
         )
     named = np.sort(pair_codes(pairs, graph.num_nodes))
-    return _as_ids(graph, graph.edges[is_among(graph.edge_codes, named)])
+    return list_id_pairs(graph, graph.edges[is_among(graph.edge_codes, named)])
+
+
+def load_pseudonyms(path: str | Path, original: Graph) -> dict[str, str]:
+    """Pseudonym → node id, of a file of pairs: the node's id, then its id in the release.
+
+    InputError where a node is not in the original, or a node or pseudonym occurs twice.
+    """
+    file = f"file '{Path(path).name}'"
+    raw = load_pairs_in_sandbox(path)
+    nodes, pseudonyms = ([raw.node_ids[end] for end in ends] for ends in raw.pairs.T.tolist())
+    unknown = next((node for node in nodes if node not in original.index), None)
+    if unknown is not None:
+        remedy = "write the original's id first in each line, and no header"
+        raise InputError(file, "must begin with nodes of the original", unknown, remedy)
+    for what, names in (("node", nodes), ("pseudonym", pseudonyms)):
+        name, count = Counter(names).most_common(1)[0]
+        if count > 1:
+            raise InputError(file, f"must name each {what} once", name, "remove the other lines")
+    return dict(zip(pseudonyms, nodes, strict=True))
 
 
 def find_links_at(graph: Graph, nodes: Sequence[str]) -> list[tuple[str, str]]:
     """All links with an end at one of `nodes` (ids)."""
     chosen = np.zeros(graph.num_nodes, bool)
     chosen[graph.find_nodes(nodes)] = True
-    return _as_ids(graph, graph.edges[chosen[graph.edges].any(axis=1)])
+    return list_id_pairs(graph, graph.edges[chosen[graph.edges].any(axis=1)])
 
 
 def find_links_between(graph: Graph, column: str, first: str, second: str) -> list[tuple[str, str]]:
@@ -62,8 +83,9 @@ def find_links_between(graph: Graph, column: str, first: str, second: str) -> li
             )
     wanted = sorted((attribute.classes.index(first), attribute.classes.index(second)))
     ends = np.sort(attribute.codes[graph.edges], axis=1)
-    return _as_ids(graph, graph.edges[(ends == wanted).all(axis=1)])
+    return list_id_pairs(graph, graph.edges[(ends == wanted).all(axis=1)])
 
 
-def _as_ids(graph: Graph, edges: np.ndarray) -> list[tuple[str, str]]:
+def list_id_pairs(graph: Graph, edges: np.ndarray) -> list[tuple[str, str]]:
+    """Pairs of node ids, of (k, 2) node numbers."""
     return [(graph.node_ids[i], graph.node_ids[j]) for i, j in edges.tolist()]

@@ -10,7 +10,7 @@ import numpy as np
 from core.algorithms.communities import find_communities
 from core.algorithms.pairs import find_near_pairs, sample_non_links
 from core.errors import InputError
-from core.graph import Graph, pair_codes
+from core.graph import Graph, is_among, pair_codes
 from core.seeding import Seed
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
@@ -40,6 +40,8 @@ def draw_threats(
     test_links: float = 0.1,
     utility_train: float = 0.3,
     evaluation: Evaluation = "uniform",
+    held_back: np.ndarray | None = None,
+    known_nodes: np.ndarray | None = None,
 ) -> Threats:
     """Set up one repeat on the original graph.
 
@@ -48,6 +50,8 @@ def draw_threats(
     test_links       share of the original links held back for link-prediction utility; only
                      where there is a link threat (the attribute threat sees the whole graph)
     evaluation       which non-links attacks on links must tell from withheld links: `judge_links`
+    held_back        (t, 2) links held back for utility; replaces the draw by `test_links`
+    known_nodes      (k,) nodes whose private value is known; replaces the draw by `known`
     """
     if private is not None:
         graph = graph.with_private(private)
@@ -56,7 +60,7 @@ def draw_threats(
     link = test = test_non = None
     visible = graph
     if hide_links is not None or sensitive_links is not None:
-        hidden, test = _draw_links(graph, seed, hide_links, sensitive_links, test_links)
+        hidden, test = _draw_links(graph, seed, hide_links, sensitive_links, test_links, held_back)
         non_links = sample_non_links(graph, len(hidden) + len(test), seed.rng("non_links"))
         absent, test_non = non_links[: len(hidden)], non_links[len(hidden) :]
         visible = graph.without_edges(np.concatenate([hidden, test]))
@@ -65,18 +69,28 @@ def draw_threats(
         link = judge_links(graph, visible, LinkThreat(hidden, absent, prior), evaluation, seed)
     attribute = downstream = None
     if private is not None:
-        attribute = draw_attribute_threat(graph, private, known, seed.child("known"))
+        attribute = draw_attribute_threat(
+            graph, private, known, seed.child("known"), given=known_nodes
+        )
     if utility is not None:
         downstream = draw_attribute_threat(graph, utility, utility_train, seed.child("utility"))
     return Threats(visible, link, attribute, test, test_non, downstream)
 
 
 def draw_attribute_threat(
-    graph: Graph, column: str, known: float, seed: Seed, spread: Spread = "stratified"
+    graph: Graph,
+    column: str,
+    known: float,
+    seed: Seed,
+    spread: Spread = "stratified",
+    given: np.ndarray | None = None,
 ) -> AttributeThreat:
     """A known share of the nodes with a value; the rest is hidden. `spread`: who is known.
 
-    Stratified, each class with at least two nodes keeps at least one on either side.
+    given  (k,) the known nodes; replaces the draw
+
+    Stratified, each class with at least two nodes keeps at least one on either side. InputError
+    where there are fewer than two classes, or the given nodes leave nobody on one side.
     """
     attribute = graph.attribute(column)
     present = [c for c in range(attribute.num_classes) if (attribute.codes == c).any()]
@@ -91,7 +105,17 @@ def draw_attribute_threat(
         raise InputError("known share", "must lie between 0 and 1", known)
     rng = seed.rng("known")
     mask = np.zeros(graph.num_nodes, bool)
-    if spread != "stratified":
+    if given is not None:
+        mask[given] = True
+        mask &= attribute.known
+        if not mask.any() or mask[attribute.known].all():
+            raise InputError(
+                "people whose value is known",
+                f"must be some, but not all, of those with a value of '{column}'",
+                int(mask.sum()),
+                "name other people",
+            )
+    elif spread != "stratified":
         order = _order_known(graph, attribute.known, spread, rng)
         count = int(np.clip(round(known * len(order)), 1, len(order) - 1))
         mask[order[:count]] = True
@@ -117,9 +141,14 @@ def _order_known(
 
 
 def _draw_links(
-    graph: Graph, seed: Seed, share: float | None, given: np.ndarray | None, test_share: float
+    graph: Graph,
+    seed: Seed,
+    share: float | None,
+    given: np.ndarray | None,
+    test_share: float,
+    held_back: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sensitive links and test links, disjoint."""
+    """Sensitive links and test links, disjoint: a link that is given as both is sensitive."""
     order = seed.rng("links").permutation(graph.num_edges)
     if given is not None:
         codes = np.unique(pair_codes(given, graph.num_nodes))
@@ -140,6 +169,9 @@ def _draw_links(
                 "raise the share or use a larger graph",
             )
         hidden, rest = graph.edges[np.sort(order[:num_hidden])], order[num_hidden:]
+    if held_back is not None:
+        codes = np.sort(pair_codes(held_back, graph.num_nodes))
+        return hidden, graph.edges[np.sort(rest[is_among(graph.edge_codes[rest], codes)])]
     num_test = min(round(test_share * graph.num_edges), len(rest))
     return hidden, graph.edges[np.sort(rest[:num_test])]
 

@@ -10,6 +10,7 @@ from core.audit.scenarios import THREAT_TITLES, list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import AuditView
+from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import attack_threat, method_title
 from core.findings.policy import Limit, Policy
@@ -137,14 +138,18 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     """What has to be tried on a release before it may be cleared, a sentence each.
 
     Planned attacks that did not finish, attacks that the policy asks for and nobody planned,
-    and too few repeats. An attack that cannot run on such a release is not held against it.
+    too few repeats, and what cannot be tried on a release made elsewhere. An attack that cannot
+    run on such a release is not held against it.
     """
     asked = list_asked(view.spec)
     scenarios = [
         scenario for _, _, scenario in list_scenarios(view.spec) if scenario.threat in asked
     ]
     rows = view.results[view.results.release == release]
-    found: list[str] = []
+    judged = view.spec.external_release
+    found: list[str] = [] if judged is None else [ONE_RELEASE]
+    if release == EXTERNAL:
+        found += NOT_TESTED
     states = {scenario: group for scenario, group in rows.groupby("method", sort=False)}
     for scenario in scenarios:
         known = states.get(scenario.id)
@@ -153,7 +158,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
             found.append(f"{method_title(scenario.id)} has no result yet")
         elif done.empty and not (known.status == "skipped").all():
             found.append(f"{method_title(scenario.id)} did not finish: {known.reason.iloc[0]}")
-        elif len(done) and int(done.seeds.max()) < policy.repeats:
+        elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
             repeats = int(done.seeds.max())
             found.append(
                 f"{method_title(scenario.id)} ran on {repeats} split{'s' * (repeats > 1)}; the "

@@ -49,6 +49,9 @@ EMPIRICAL = (
     "What protects here is what this audit measured: the attacks that ran did so well and no "
     "better. A stronger attacker, or one who knows more, may do better."
 )
+UNKNOWN = (
+    "Whoever made the release may have promised something: it is not known, nor was it checked."
+)
 
 
 NOT_PROVEN = (
@@ -60,7 +63,8 @@ NOT_PROVEN = (
 def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
     """Name and value of everything that a guarantee states."""
     if not promise.is_private:
-        return [("Promise", "empirical only"), ("Protects", UNIT_TITLES["none"])]
+        protects = UNIT_TITLES["none"] if promise.is_known else "not known"
+        return [("Promise", promise.label), ("Protects", protects)]
     rows = [
         ("Protects", UNIT_TITLES[promise.unit]),
         ("Neighbouring", promise.relation or "not stated"),
@@ -92,6 +96,8 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
 
     density  share of the pairs that are linked: what somebody who knows nothing would guess
     """
+    if not promise.is_known:
+        return UNKNOWN
     if not promise.is_private:
         return EMPIRICAL
     epsilon = promise.epsilon_received

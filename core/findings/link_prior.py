@@ -26,11 +26,14 @@ def find_link_prior(view: AuditView) -> float | None:
     spec, num_links = view.spec, view.summary.num_edges
     if not spec.threats.has_links:
         return None
-    if spec.threats.sensitive_links is not None:
-        hidden = len({frozenset(pair) for pair in spec.threats.sensitive_links})
-    else:
+    named = {frozenset(pair) for pair in spec.threats.sensitive_links or ()}
+    hidden = len(named)
+    if spec.threats.sensitive_links is None:
         hidden = round((spec.threats.hide_links or 0.0) * num_links)
-    withheld = hidden + min(round(spec.test_links * num_links), num_links - hidden)
+    held_back = min(round(spec.test_links * num_links), num_links - hidden)
+    if spec.held_back_links is not None:
+        held_back = len({frozenset(pair) for pair in spec.held_back_links} - named)
+    withheld = hidden + held_back
     n = view.summary.num_nodes
     pairs = n * (n - 1) // 2 - (num_links - withheld)
     return hidden / pairs if 0 < hidden <= pairs else None

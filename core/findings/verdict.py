@@ -17,6 +17,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from core.audit.view import AuditView
+from core.defenses.external import EXTERNAL
 from core.findings.evidence import (
     Evidence,
     find_evidence,
@@ -131,11 +132,16 @@ class Verdict(BaseModel):
         return next((v for v in self.releases if v.release == release), None)
 
     @property
+    def offered(self) -> tuple[ReleaseVerdict, ...]:
+        """Those that the decision is on: all, or the one that was made elsewhere and no other."""
+        return tuple(v for v in self.releases if v.release == EXTERNAL) or self.releases
+
+    @property
     def decision(self) -> Decision:
         """On the whole: publish where a release is recommended, review where any is not refused."""
         if self.recommended is not None:
             return "publish"
-        is_open = any(release.decision != "do_not_publish" for release in self.releases)
+        is_open = any(release.decision != "do_not_publish" for release in self.offered)
         return "review" if is_open else "do_not_publish"
 
     @property
@@ -146,7 +152,7 @@ class Verdict(BaseModel):
     @property
     def may_leave(self) -> bool:
         """Whether any release may be published without asking anybody."""
-        return any(verdict.decision == "publish" for verdict in self.releases)
+        return any(verdict.decision == "publish" for verdict in self.offered)
 
     def describe(self) -> dict[str, Any]:
         """`verdict` of audit.json; its schema: assets/schemas/verdict.json."""
@@ -213,14 +219,14 @@ def list_defended(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
 
 
 def find_least_severe(verdict: Verdict) -> list[str]:
-    """Of the releases with the best decision, the original included, those that no other comes
-    clearly nearer to meeting every limit than: by the gravest multiple of a limit. Those within
-    each other's noise are ties.
+    """Of the offered releases with the best decision, the original included, those that no other
+    comes clearly nearer to meeting every limit than: by the gravest multiple of a limit. Those
+    within each other's noise are ties.
 
     Data-independent baselines and releases that no attack finished on are left out.
     """
     gravest: dict[Decision, dict[str, Check]] = {}
-    for release in verdict.releases:
+    for release in verdict.offered:
         known = [c for c in release.checks if c.evidence.value is not None]
         is_tested = any(c.limit.threat != "release" for c in known)
         if is_tested and not is_data_independent(release.release):

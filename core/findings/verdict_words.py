@@ -55,7 +55,7 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
     if verdict.recommended is not None:
         return verdict.find(verdict.recommended)
     nearest = find_least_severe(verdict)
-    offered = [r for r in verdict.releases if not is_data_independent(r.release)]
+    offered = [r for r in verdict.offered if not is_data_independent(r.release)]
     return min(
         offered,
         key=lambda r: (SEVERITY[r.decision], r.release not in nearest, r.release == ORIGINAL),
@@ -70,7 +70,7 @@ def describe_decision(verdict: Verdict) -> str:
         assert found is not None
         limits = count_noun(len(found.checks), "limit")
         return f"Publish {method_name(verdict.recommended)}: it meets the policy's {limits}."
-    original = verdict.find(ORIGINAL)
+    original = next((v for v in verdict.offered if v.release == ORIGINAL), None)
     if original is not None and original.decision == "publish":
         more = "no defense was tried" if not verdict.defended else "no defended release does"
         return f"Review: the original meets every limit, but {more}."
@@ -80,14 +80,18 @@ def describe_decision(verdict: Verdict) -> str:
     near = "no release comes clearly nearest to meeting them"
     if len(nearest) == 1:
         near = f"{_name(nearest[0])} comes nearest to meeting them"
-    if len(verdict.releases) == 1:
-        return "Do not publish: the original exceeds at least one limit, and no defense was tried."
-    return f"Do not publish: each of the {len(verdict.releases)} releases exceeds a limit; {near}."
+    if len(verdict.offered) > 1:
+        return (
+            f"Do not publish: each of the {len(verdict.offered)} releases exceeds a limit; {near}."
+        )
+    name = _name(verdict.offered[0].release)
+    tried = ", and no defense was tried" if name == _name(ORIGINAL) else ""
+    return f"Do not publish: {name} exceeds at least one limit{tried}."
 
 
 def _describe_review(verdict: Verdict) -> str:
     """No release may be published, and some release exceeds nothing."""
-    open_ones = [r for r in verdict.releases if r.decision == "review"]
+    open_ones = [r for r in verdict.offered if r.decision == "review"]
     tested = [r for r in open_ones if any(c.evidence.value is not None for c in r.checks)]
     if not open_ones:
         return "Review: only releases made without the data meet every limit."

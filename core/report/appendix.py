@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.defenses.external import NOT_TESTED, ONE_RELEASE
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import list_decision_rows
 from core.findings.labels import (
@@ -53,7 +54,7 @@ def build_limits(data: ReportData) -> list[Block]:
         "Risk is measured on links and values that this graph holds; what people could learn by "
         "joining the release with other data is outside of it.",
     ]
-    if data.graph.features is not None:
+    if data.graph.features is not None and spec.external_release is None:
         limits.append(
             "No change of links closes the way through node features: an attacker who uses only "
             "them learns as much from every release."
@@ -63,7 +64,9 @@ def build_limits(data: ReportData) -> list[Block]:
             "Sensitive links were drawn at random. Links that people really want to "
             "hide may be easier or harder to infer."
         )
-    if spec.num_repeats < 5:
+    if spec.external_release is not None:
+        limits += [f"{text}." for text in (*NOT_TESTED, ONE_RELEASE)]
+    elif spec.num_repeats < 5:
         limits.append(
             f"Only {spec.num_repeats} repeat{'s' * (spec.num_repeats > 1)} ran: intervals rest on "
             "few splits; five or more are advised."

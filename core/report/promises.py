@@ -42,8 +42,9 @@ def build_guarantees(data: ReportData) -> list[Block]:
     if not defended:
         return [blocks.paragraph("Only the original was audited. It promises nothing.")]
     private = [summary for summary in defended if summary.guarantee.is_private]
-    empirical = [summary for summary in defended if not summary.guarantee.is_private]
-    cards = [_build_card(summary, data) for summary in private]
+    unknown = [summary for summary in defended if not summary.guarantee.is_known]
+    cards = [_build_card(summary, data) for summary in (*private, *unknown)]
+    empirical = [s for s in defended if s.guarantee.is_known and not s.guarantee.is_private]
     result = [{"kind": "cards", "items": cards}] if len(cards) > MAX_WIDE_CARDS else cards
     if empirical:
         result.append(

@@ -17,20 +17,23 @@ def build_threats(data: ReportData) -> list[Block]:
     """Who attacks what, knowing what."""
     spec = data.view.spec
     threats, name = spec.threats, clean_text(spec.graph_name, 80)
+    others = "defended versions of the graph"
+    if spec.external_release is not None:
+        others = "a release that was made elsewhere"
     said = [
         f"The graph “{name}” is meant to leave the hands of those who keep it. This audit plays "
         "the adversary: it gives the released data to a set of attackers, measures how much they "
         "learn that the release was not meant to tell, and compares them with baseline attackers "
-        "who do not look at the structure of the links. It then does the same for defended "
-        "versions of the graph."
+        "who do not look at the structure of the links. It then does the same for "
+        f"{others}."
     ]
     if threats.has_links:
         said.append(_describe_links(data))
     if threats.private is not None:
         said.append(
             "**Private attribute.** Someone holds the release and knows "
-            f"“{threats.private}” for {format_percent(threats.known)} of the people, chosen at "
-            "random within each class. How well can they infer it for the others? The attacker "
+            f"“{threats.private}” for {_describe_known(data)}. How well can they infer it for "
+            "the others? The attacker "
             f"sees the links and all other features; “{threats.private}” itself is removed from "
             "the features."
         )
@@ -60,19 +63,41 @@ def _describe_links(data: ReportData) -> str:
     )
     if threats.sensitive_links is not None:
         who = f"The analyst named {data.count(len(threats.sensitive_links))} links as sensitive"
+        if spec.external_release is not None:
+            who = f"{data.count(len(threats.sensitive_links))} links of the original are sensitive"
     return (
         "**Sensitive links.** Someone holds the release and names two people. Can they tell that "
         f"the two are linked, although that link was withheld? {who}; they are taken out before "
-        "anything is defended or released. The attacker scores them and as many pairs that are "
-        "not linked, and never learns which is which. Another "
-        f"{format_percent(spec.test_links)} of the links are held back to measure usefulness."
+        "anything is attacked, defended or released. The attacker scores them and as many pairs "
+        "that are not linked, and never learns which is which. "
+        f"{_describe_held_back(data)} held back to measure usefulness."
     )
+
+
+def _describe_held_back(data: ReportData) -> str:
+    """How many links are kept out of every release beside the sensitive ones, with the verb."""
+    spec = data.view.spec
+    if spec.held_back_links is not None:
+        return f"Another {data.count(len(spec.held_back_links))} links that the analyst named are"
+    share = format_percent(spec.test_links)
+    return f"Another {share} of the links are" if spec.test_links else "No links are"
+
+
+def _describe_known(data: ReportData) -> str:
+    """Whose private values the attacker knows."""
+    threats = data.view.spec.threats
+    if threats.known_people is not None:
+        return f"{data.count(len(threats.known_people))} people whom the analyst named"
+    share = format_percent(threats.known)
+    return f"{share} of the people, chosen at random within each class"
 
 
 def _describe_leaving(data: ReportData) -> str:
     """Which columns leave, and how coarse; withheld ones are not named."""
     disclosure = data.view.spec.disclosure
-    if disclosure.publish_columns is None and not disclosure.generalize:
+    if data.view.spec.external_release is not None:
+        text = "**What leaves.** The links and columns of the release, as they were given."
+    elif disclosure.publish_columns is None and not disclosure.generalize:
         leaves = ["The links"]
         if data.graph.features is not None:
             leaves.append("the features as they are")

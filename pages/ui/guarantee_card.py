@@ -42,7 +42,7 @@ def show_card(promise: Guarantee, view: AuditView, summary: ReleaseSummary | Non
         if promise.is_private:
             st.badge(promise.label, icon=":material/verified_user:", color="blue")
         else:
-            st.badge("empirical only", icon=":material/science:", color="gray")
+            st.badge(promise.label, icon=":material/science:", color="gray")
         st.markdown(
             "  \n".join(
                 f"**{name}:** {escape(value, 400)}" for name, value in list_promise_rows(promise)

@@ -78,7 +78,8 @@ class ThreatChoice:
     def of_spec(spec: AuditSpec) -> ThreatChoice:
         way = "given" if spec.threats.sensitive_links is not None else "share"
         return ThreatChoice(
-            threats=spec.threats,
+            # no control names people whose values are known
+            threats=spec.threats.model_copy(update={"known_people": None}),
             disclosure=spec.disclosure,
             knowledge=spec.knowledge,
             publisher_knows=spec.publisher_knows,

@@ -11,7 +11,7 @@ import pytest
 import core.cli.main as command
 from core.audit.export import write_audit
 from core.cli.audit import NOTHING_MAY_LEAVE, judge_audit
-from core.cli.audit_spec import _choose_policy
+from core.cli.audit_spec import choose_policy
 from core.errors import InputError
 from core.findings.policy import find_policy
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
@@ -64,11 +64,11 @@ def test_audit_json_holds_the_verdict_as_its_schema_says(tmp_path):
 
 def test_the_option_goes_before_the_spec_and_both_are_checked():
     public = find_policy("public").model_dump(mode="json")
-    assert _choose_policy(None, None) is None
-    assert _choose_policy("partner", public)["key"] == "partner"
-    assert _choose_policy(None, public) == public
+    assert choose_policy(None, None) is None
+    assert choose_policy("partner", public)["key"] == "partner"
+    assert choose_policy(None, public) == public
     with pytest.raises(InputError, match="policy field"):
-        _choose_policy(None, {"key": "x"})
+        choose_policy(None, {"key": "x"})
 
 
 def test_a_wrong_policy_is_one_line(tmp_path, capsys, monkeypatch):

@@ -23,13 +23,20 @@ from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
 
 
-@pytest.mark.parametrize("fields", [{}, {"hide_links": 0.23, "test_links": 0.4}, {"given": 7}])
+@pytest.mark.parametrize(
+    "fields", [{}, {"hide_links": 0.23, "test_links": 0.4}, {"given": 7}, {"given": 9, "held": 4}]
+)
 def test_the_prior_is_that_of_the_threat_as_it_is_drawn(fields):
     graph, view = two_communities(), make_view()
     if "given" in fields:
         names = graph.node_ids
         pairs = [(names[a], names[b]) for a, b in graph.edges[: fields["given"]]]
-        fields = {"sensitive_links": (*pairs, pairs[0][::-1]), "hide_links": None}
+        named = {"sensitive_links": (*pairs, pairs[0][::-1]), "hide_links": None}
+        if "held" in fields:  # a link that is both is sensitive
+            named["held_back_links"] = [
+                (names[b], names[a]) for a, b in graph.edges[8 : 8 + fields["held"]]
+            ]
+        fields = named
     view = replace(view, spec=view.spec.update(**fields))
     assert find_link_prior(view) == pytest.approx(
         draw_repeat(PreparedAudit.build(view.spec, graph), 0).link.prior

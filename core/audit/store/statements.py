@@ -61,17 +61,22 @@ def select_running(besides: str) -> Any:
 
 
 def uses_graph(graph_hash: str) -> sa.ColumnElement[bool]:
-    """Audits of a graph, and those whose attacker holds it: of the same people, or to learn."""
+    """Audits of a graph, those whose attacker holds it, of the same people or to learn, and those
+    that judge it."""
     second = AuditRow.spec[("threats", "identity", "auxiliary_graph")].as_string()
     other = AuditRow.spec[("knowledge", "shadow_graph")].as_string()
-    return sa.or_(AuditRow.graph_hash == graph_hash, second == graph_hash, other == graph_hash)
+    judged = AuditRow.spec["external_release"].as_string()
+    return sa.or_(
+        *(column == graph_hash for column in (AuditRow.graph_hash, second, other, judged))
+    )
 
 
 def list_graphs(graph_hash: str, spec: dict[str, Any]) -> list[str]:
-    """Hashes of the graphs that an audit needs: its own, and those that its attackers hold."""
+    """Hashes of the graphs that an audit needs: its own, those that its attackers hold, and a
+    release that was made elsewhere."""
     second = (spec["threats"]["identity"] or {}).get("auxiliary_graph")
-    held = filter(None, [second, spec["knowledge"]["shadow_graph"]])
-    return list(dict.fromkeys([graph_hash, *held]))
+    held = (second, spec["knowledge"]["shadow_graph"], spec.get("external_release"))
+    return list(dict.fromkeys([graph_hash, *filter(None, held)]))
 
 
 def release_graph(connection: Connection, graph_hash: str, person: str) -> bool:

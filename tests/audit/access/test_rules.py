@@ -367,9 +367,14 @@ def test_a_second_graph_of_a_spec_must_be_ones_own_too(scenario, graph, make_spe
     mine = graph.with_edges(graph.edges[::2])
     stranger = enter(scenario.service, PEOPLE["stranger"])
     own = stranger.save_graph(mine)
-    fields = {"graph_hash": own, "identity": {"auxiliary_graph": graph.content_hash}}
-    with pytest.raises(InputError, match="must be stored"):
-        stranger.start_audit(make_spec(**fields))
+    judged = {
+        "external_release": graph.content_hash,
+        "defenses": [{"key": "external"}],
+        "num_repeats": 1,
+    }
+    for named in ({"identity": {"auxiliary_graph": graph.content_hash}}, judged):
+        with pytest.raises(InputError, match="must be stored"):
+            stranger.start_audit(make_spec(graph_hash=own, **named))
 
 
 def test_a_job_of_another_kind_is_not_reached_through_a_kind(scenario):

@@ -1,0 +1,195 @@
+"""`judge`: attack a release that was made elsewhere; with a policy, the decision on it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.cli.arguments import (
+    add_layout,
+    add_options,
+    load_files,
+    load_input,
+    read_options,
+)
+from core.cli.audit import add_results, complete_audit
+from core.cli.audit_spec import (
+    add_identity,
+    choose_attacks,
+    choose_policy,
+    read_identity,
+    read_ids,
+)
+from core.cli.team import open_service
+from core.cli.terminal import say
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    from core.audit.service import AuditService
+    from core.audit.spec import AuditSpec
+    from core.graph import Graph
+
+FIELDS = (
+    "evaluation",
+    "released_links",
+    "utility_train",
+    "auxiliary_known",
+    "joint",
+    "groups",
+    "root_seed",
+    "note",
+)
+"""Options that `judge` has like `audit`."""
+
+
+def add_judge(commands: Any) -> None:
+    """The command's options."""
+    from core.audit.spec import PARTS, AuditSpec
+
+    judge = commands.add_parser("judge", help="attack a release that was made elsewhere")
+    judge.add_argument(
+        "graph", metavar="ORIGINAL", help="the original: a graph of the catalogue, or a file"
+    )
+    judge.add_argument("release", type=Path, metavar="RELEASE", help="file of the release")
+    add_layout(judge)
+    judge.add_argument(
+        "--ids",
+        default="same",
+        metavar="same|map:FILE",
+        help="ids of the release: the original's (the default), or pseudonyms, with a file that "
+        "holds a node's id and its pseudonym in each line",
+    )
+    judge.add_argument(
+        "--release-nodes", type=Path, metavar="FILE", help="node table of the release"
+    )
+    judge.add_argument(
+        "--columns",
+        choices=("release", "original"),
+        default="release",
+        help="columns that attackers read: those of the release's files (the default), or the "
+        "original's, which leave unchanged beside its links",
+    )
+    judge.add_argument(
+        "--withheld",
+        dest="withheld_file",
+        type=Path,
+        metavar="FILE",
+        help="sensitive links, as pairs of ids; else all that are in the original alone",
+    )
+    judge.add_argument(
+        "--held-back",
+        dest="held_back_file",
+        type=Path,
+        metavar="FILE",
+        help="links left out of the release to measure its usefulness, as pairs of ids",
+    )
+    judge.add_argument(
+        "--known",
+        dest="known_file",
+        type=Path,
+        metavar="FILE",
+        help="ids of people whose private values the adversary knows, one a line; else a tenth "
+        "of them is drawn",
+    )
+    judge.add_argument(
+        "--seed-as",
+        metavar="ID",
+        help="draw random numbers as an audit did for its release of this id, such as edge_rand, "
+        "so that its numbers come out again",
+    )
+    judge.add_argument(
+        "--attack",
+        action="append",
+        metavar="KEY[:name=value,…]",
+        help="an attack, those of a preset (quick, the default; standard, thorough), or 'all'; "
+        "may be repeated",
+    )
+    add_options(judge, *PARTS.values(), AuditSpec, only=FIELDS)
+    add_identity(judge)
+    add_results(judge)
+    judge.set_defaults(run=run_judge, check_claims=None)
+
+
+def run_judge(options: argparse.Namespace) -> int:
+    """Attack the release and the original, write what came out, and judge the release."""
+    with open_service() as service:
+        return complete_audit(service, build_judge_spec(options, service), options)
+
+
+def build_judge_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
+    """The audit of one release that was brought along; both graphs are stored by their hashes."""
+    from core.audit.spec import PARTS, AuditSpec
+    from core.data.node_pairs import load_node_pairs
+    from core.defenses.external import EXTERNAL
+
+    options.more_private = getattr(options, "more_private", None) or []
+    original = load_input(options).graph
+    release = _load_release(options, original)
+    fields: dict[str, Any] = {
+        "graph_name": original.name,
+        "graph_hash": service.save_graph(original),
+        "external_release": service.save_graph(release),
+        "external_stream": options.seed_as or EXTERNAL,
+        "defenses": [{"key": EXTERNAL}],
+        "num_repeats": 1,
+        "test_links": 0.0,
+        "private": options.private,
+        "more_private": options.more_private,
+        "utility": options.utility,
+        **read_options(options, *PARTS.values(), AuditSpec),
+    }
+    fields["sensitive_links"] = _find_withheld(options, original, release)
+    if options.held_back_file is not None:
+        fields["held_back_links"] = load_node_pairs(options.held_back_file, original)
+    if options.known_file is not None:
+        fields["known_people"] = read_ids(options.known_file)
+    # pseudonyms are there to keep people from being found
+    options.identity = options.identity or options.ids != "same"
+    read_identity(options, fields, service)
+    if fields["sensitive_links"] is None and not (options.private or options.identity):
+        fields["released_links"] = True
+    fields["attacks"] = choose_attacks(options.attack or ["quick"], fields)
+    fields["policy"] = choose_policy(options.policy, None)
+    return AuditSpec.check_spec(fields)
+
+
+def _load_release(options: argparse.Namespace, original: Graph) -> Graph:
+    """The release on the original's nodes; what reading found is told."""
+    from core.data.external_release import align_release
+    from core.data.node_pairs import load_pseudonyms
+
+    kind, _, file = options.ids.partition(":")
+    if options.ids != "same" and (kind != "map" or not file):
+        raise InputError("--ids", "must be same or map:FILE", options.ids)
+    loaded = load_files(
+        options.release, options.release_nodes, options, lambda text: say(f"release: {text}")
+    )
+    secret = [options.private, *options.more_private, options.utility]
+    release = align_release(
+        original,
+        loaded.graph,
+        [column for column in secret if column is not None],
+        load_pseudonyms(file, original) if file else None,
+        options.columns == "original",
+    )
+    if original.feature_names and not release.feature_names:
+        say(
+            "note: attackers read no column of the release; where columns leave with it, name them "
+            "by --release-nodes or --columns original"
+        )
+    return release
+
+
+def _find_withheld(
+    options: argparse.Namespace, original: Graph, release: Graph
+) -> list[tuple[str, str]] | None:
+    """The sensitive links: those named, else those in the original alone; None without any."""
+    from core.data.node_pairs import list_id_pairs, load_node_pairs
+    from core.graph import is_among, pair_codes
+
+    if options.withheld_file is not None:
+        return load_node_pairs(options.withheld_file, original)
+    released = pair_codes(release.present_edges, release.num_nodes)
+    missing = original.edges[~is_among(original.edge_codes, released)]
+    return list_id_pairs(original, missing) if len(missing) else None

@@ -1,0 +1,69 @@
+"""A release that was made elsewhere, laid over the original node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.data.release_columns import show_columns
+from core.errors import InputError
+from core.graph import Graph
+
+
+def align_release(
+    original: Graph,
+    release: Graph,
+    secret: Collection[str] = (),
+    pseudonyms: Mapping[str, str] | None = None,
+    takes_columns: bool = False,
+) -> Graph:
+    """The release on the original's nodes, in their order; its columns as features.
+
+    secret         columns of the original that the release must not have
+    pseudonyms     pseudonym → node id; None: the ids are the same
+    takes_columns  whether the original's columns leave with it unchanged, instead of its own
+
+    Nodes that the release lacks have no links and zeros in every column. InputError where it has
+    nodes that the original lacks, or a secret column.
+    """
+    names = release.node_ids
+    if pseudonyms is not None:
+        names = tuple(pseudonyms.get(name, "") for name in names)
+    unknown = [i for i, name in enumerate(names) if name not in original.index]
+    if unknown:
+        raise InputError(
+            "release",
+            "must have nodes of the original only",
+            f"{len(unknown)} others, such as '{release.node_ids[unknown[0]]}'",
+            "name the file of its pseudonyms by --ids map:FILE"
+            if pseudonyms is None
+            else "add them to the file of pseudonyms",
+        )
+    published = {*release.attributes, *release.feature_names} & set(secret)
+    if published:
+        raise InputError(
+            "release",
+            "must not have the private or utility column",
+            ", ".join(sorted(published)),
+            "what is published is no secret: leave it out of --private, or out of the file",
+        )
+    nodes = original.find_nodes(names)
+    bare = replace(original, attributes={}).with_edges(nodes[release.edges], release.weights)
+    if takes_columns:
+        return bare.without_features(tuple(secret))
+    shown = show_columns(release, tuple(release.attributes))
+    if shown.features is None:
+        return replace(bare, features=None, feature_names=())
+    features: Any = shown.features
+    if sparse.issparse(features):
+        shape = (original.num_nodes, len(names))
+        places = sparse.csr_array((np.ones(len(nodes)), (nodes, np.arange(len(names)))), shape)
+        spread: Any = places @ features
+    else:
+        spread = np.zeros((original.num_nodes, features.shape[1]), np.float32)
+        spread[nodes] = features
+    return replace(bare, features=spread, feature_names=shown.feature_names)

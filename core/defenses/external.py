@@ -1,0 +1,64 @@
+"""A release that was made elsewhere: whoever made it, it is attacked as if made here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from core.context import Context
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Guarantee, Release
+from core.threats import Threats
+
+EXTERNAL = "external"
+"""Key of the defense, and id of its release."""
+
+NOT_TESTED = (
+    "The guarantee of a release made elsewhere is not known: no claim of it was tested, and "
+    "attackers who reckon with its ε did without",
+    "Adaptive attackers were not tested: a defense that is not known cannot be rehearsed",
+)
+"""What stays open about a release made elsewhere, whatever the attacks find."""
+
+ONE_RELEASE = (
+    "There is one release and so one repeat: intervals do not cover what another release or "
+    "another split would change"
+)
+
+
+class External(Defense):
+    """Returns `threats.external`, the release that an audit was given.
+
+    Not in the list of defenses: nobody can choose it without bringing a release.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key=EXTERNAL,
+        title="Release made elsewhere",
+        summary="Returns a release that was brought to the audit, as it is.",
+        source="Whoever made the release",
+        group="empirical",
+    )
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        if threats.external is None:
+            return "no release made elsewhere was given"
+        if threats.external.node_ids != graph.node_ids:
+            return "the release made elsewhere has other nodes than the graph"
+        return None
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        context.progress.update(0, 1, "reading the release")
+        given = threats.external
+        assert given is not None
+        released = replace(
+            graph,
+            edges=given.edges,
+            weights=given.weights,
+            features=given.features,
+            feature_names=given.feature_names,
+        )
+        return self.build_release(
+            released, Guarantee(is_known=False, note=" ".join(f"{text}." for text in NOT_TESTED))
+        )

@@ -1,0 +1,348 @@
+"""`judge`: a release that was made elsewhere meets the same attackers, and is never cleared."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import core.cli.main as command
+from core.audit.export import describe_audit, write_audit
+from core.audit.plan import plan_audit
+from core.audit.prepared import PreparedAudit
+from core.audit.run import run_inline
+from core.audit.scenarios import Scenario
+from core.audit.service import AuditService
+from core.audit.spec import AuditSpec
+from core.audit.store.database import Store
+from core.audit.threat_sampling import draw_repeat, select_attacker
+from core.cli.audit import NOTHING_MAY_LEAVE, judge_audit
+from core.cli.judge import build_judge_spec
+from core.data.catalogue import load_dataset
+from core.data.node_pairs import list_id_pairs
+from core.data.synthetic import generate_social
+from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE
+from core.errors import InputError
+from core.findings.guarantees import UNKNOWN, explain_promise, list_promise_rows
+from core.findings.policy import find_policy
+from core.findings.verdict import judge
+from core.findings.verdict_words import describe_decision, explain_release, find_subject
+from core.report import ReportOptions
+from core.report.document import build_content
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+
+KARATE = load_dataset("karate").graph
+INSTANT = ("common_neighbors", "degree_product", "label_propagation", "com_infer")
+TRAINED = ("gae_cosine",)
+
+
+def write_pairs(path, graph, pairs):
+    lines = [f"{first},{second}\n" for first, second in list_id_pairs(graph, pairs)]
+    path.write_text("".join(lines))
+    return str(path)
+
+
+def parse(*arguments):
+    """The options of a `judge` command, as `main` leaves them."""
+    options = command.build_parser().parse_args(["judge", *map(str, arguments), "--out", "unused"])
+    command.split_private(options)
+    return options
+
+
+def build(home, *arguments):
+    service = AuditService(home)
+    try:
+        return build_judge_spec(parse(*arguments), service)
+    finally:
+        service.close()
+
+
+def list_numbers(results, release):
+    """(method, threat, metric) → all numbers of a release in audit.json."""
+    columns = ("value", "low", "high", "n", "status")
+    return {
+        (row["method"], row["threat"], row["metric"]): tuple(row[name] for name in columns)
+        for row in results
+        if row["release"] == release
+    }
+
+
+def write_secrets(folder, spec, graph):
+    """The options that name the secrets of an audit's first repeat."""
+    threats = draw_repeat(PreparedAudit.build(spec, graph), 0)
+    known = [graph.node_ids[node] for node in np.flatnonzero(threats.attribute.known)]
+    (folder / "known.txt").write_text("\n".join(known))
+    withheld = write_pairs(folder / "withheld.csv", graph, threats.link.hidden)
+    held_back = write_pairs(folder / "held_back.csv", graph, threats.test_links)
+    return ["--withheld", withheld, "--held-back", held_back, "--known", folder / "known.txt"]
+
+
+def audit_original(folder, graph, private, attacks, **fields):
+    """audit.json of an audit of the product with one repeat, and the options for its secrets."""
+    spec = AuditSpec.check_spec(
+        {
+            "graph_hash": graph.content_hash,
+            "private": private,
+            "hide_links": 0.1,
+            "released_links": True,
+            "num_repeats": 1,
+            "attacks": [{"key": key} for key in attacks],
+            "defenses": [{"key": "edge_rand", "config": {"epsilon": 3.0}}],
+            **fields,
+        }
+    )
+    view = run_inline(spec, graph, folder / "made")
+    write_audit(view, folder / "audit")
+    made = json.loads((folder / "audit" / "audit.json").read_text())
+    return made["results"], write_secrets(folder, spec, graph)
+
+
+RELEASE = "edge_rand:epsilon=3.0"
+FILE = "audit/releases/edge_rand_epsilon=3.0.csv"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """(folder, results, options for the secrets) of an audit of the karate club."""
+    folder = tmp_path_factory.mktemp("made")
+    return folder, *audit_original(folder, KARATE, "label", (*INSTANT, *TRAINED))
+
+
+def judge_inline(made, *arguments):
+    """audit.json of judging the release that the audit wrote."""
+    folder, _, secrets = made
+    spec = build(
+        folder / "judged", "karate", folder / FILE, "--private", "label", "--released-links",
+        *secrets, *(f"--attack={key}" for key in (*INSTANT, *TRAINED)), *arguments,
+    )  # fmt: skip
+    return describe_audit(run_inline(spec, KARATE, folder / "judged"))
+
+
+def test_it_repeats_to_the_last_digit_what_the_audit_found_of_its_release(made):
+    _, results, _ = made
+    found = judge_inline(made, "--seed-as", RELEASE)
+    assert found["releases"] == [
+        {"id": "original", "origin": "original"},
+        {"id": EXTERNAL, "origin": "external", "not_tested": [*NOT_TESTED, ONE_RELEASE]},
+    ]
+    for first, second in ((RELEASE, EXTERNAL), ("original", "original")):
+        expected, judged = list_numbers(results, first), list_numbers(found["results"], second)
+        assert {key: judged[key] for key in expected} == expected
+        assert {"gae_cosine", "com_infer", "release"} <= {method for method, _, _ in expected}
+
+
+def test_with_numbers_of_its_own_only_what_draws_any_differs(made):
+    _, results, _ = made
+    found = list_numbers(judge_inline(made)["results"], EXTERNAL)
+    for key, expected in list_numbers(results, RELEASE).items():
+        if key[0] in ("common_neighbors", "label_propagation") and key[2] in ("auc", "accuracy"):
+            assert found[key] == expected
+        elif key == ("gae_cosine", "link", "auc"):
+            assert found[key] != expected
+            assert found[key][0] == pytest.approx(expected[0], abs=0.35)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_on_cora_by_the_command(data_root, tmp_path, audit_home, monkeypatch, capsys):
+    monkeypatch.setenv("AUDIT_DATA", str(data_root))
+    monkeypatch.setenv("AUDIT_WORKERS", "1")
+    cora = load_dataset("cora").graph
+    keys = ("common_neighbors", "feature_cosine", "label_propagation")
+    results, secrets = audit_original(tmp_path, cora, "label", keys, released_links=False)
+    arguments = ["judge", "cora", tmp_path / FILE, "--private", "label", "--columns", "original"]
+    arguments += [*secrets, *(f"--attack={key}" for key in keys), "--seed-as", RELEASE]
+    arguments += ["--policy", "partner", "--out", tmp_path / "judged"]
+    assert command.main([*map(str, arguments)]) == NOTHING_MAY_LEAVE
+    assert "do not publish: Release made elsewhere" in capsys.readouterr().err
+    written = json.loads((tmp_path / "judged" / "audit.json").read_text())
+    expected = list_numbers(results, RELEASE)
+    found = list_numbers(written["results"], EXTERNAL)
+    assert {key: found[key] for key in expected} == expected
+    assert written["verdict"]["releases"][EXTERNAL]["decision"] == "do_not_publish"
+
+
+# -- what is secret -------------------------------------------------------------------------
+
+
+def test_links_in_the_original_alone_are_withheld(tmp_path):
+    gone, added = KARATE.edges[::5], np.array([[0, 33], [14, 16]])
+    released = np.concatenate([KARATE.without_edges(gone).edges, added])
+    spec = build(tmp_path, "karate", write_pairs(tmp_path / "r.csv", KARATE, released))
+    assert spec.threats.sensitive_links == tuple(list_id_pairs(KARATE, gone))
+    assert not spec.threats.released_links
+    threats = draw_repeat(PreparedAudit.load(spec, Store(tmp_path).load_graph), 0)
+    assert len(threats.link.hidden) == len(gone)
+    assert not len(threats.test_links)
+    assert threats.external.edges.tolist() == KARATE.with_edges(released).edges.tolist()
+
+
+def test_a_link_of_weight_0_is_withheld(tmp_path):
+    rows = [
+        f"{i},{j},{float(k > 0)}" for k, (i, j) in enumerate(list_id_pairs(KARATE, KARATE.edges))
+    ]
+    (tmp_path / "r.csv").write_text("\n".join(["source,target,weight", *rows]))
+    spec = build(tmp_path, "karate", tmp_path / "r.csv")
+    assert spec.threats.sensitive_links == tuple(list_id_pairs(KARATE, KARATE.edges[:1]))
+
+
+def test_without_a_withheld_link_released_links_are_attacked(tmp_path):
+    file = write_pairs(tmp_path / "r.csv", KARATE, np.concatenate([KARATE.edges, [[14, 16]]]))
+    spec = build(tmp_path, "karate", file)
+    assert spec.threats.sensitive_links is None
+    assert spec.threats.released_links
+    assert not build(tmp_path, "karate", file, "--private", "label").threats.released_links
+
+
+def test_people_whose_values_are_known_replace_the_draw_for_every_column(tmp_path):
+    graph = generate_social(200, 1)
+    people = graph.node_ids[:40]
+    fields = {"private": "seniority", "more_private": ["affiliation"], "known_people": people}
+    spec = AuditSpec.check_spec({"graph_hash": "0" * 64, "attacks": [], **fields})
+    audit = PreparedAudit.build(spec, graph)
+    threats = draw_repeat(audit, 0)
+    for column in ("", "affiliation"):
+        scenario = Scenario("label_propagation", "attribute", column)
+        met = select_attacker(spec, scenario, 0, threats).attribute
+        assert set(np.flatnonzero(met.known)) <= set(range(40))
+        assert (met.known | met.hidden).tolist() == met.attribute.known.tolist()
+        assert (met.known == (met.attribute.known & (np.arange(200) < 40))).all()
+    keys = {cell.key for cell in plan_audit(audit)}
+    assert keys.isdisjoint(
+        c.key
+        for c in plan_audit(PreparedAudit.build(spec.update(known_people=None), graph))
+        if c.kind == "attack"
+    )
+    for wrong, said in (((), "some, but not all"), (graph.node_ids, "some, but not all")):
+        with pytest.raises(InputError, match=said):
+            draw_repeat(PreparedAudit.build(spec.update(known_people=wrong), graph), 0)
+    with pytest.raises(InputError, match="person whose value is known must be in the graph"):
+        draw_repeat(PreparedAudit.build(spec.update(known_people=("nobody",)), graph), 0)
+
+
+# -- how the release is read ----------------------------------------------------------------
+
+
+def test_pseudonyms_are_read_by_their_map(tmp_path):
+    rows = [(node, f"p{(7 * i) % 34}") for i, node in enumerate(KARATE.node_ids)]
+    pseudonyms = dict(rows)
+    links = [(pseudonyms[i], pseudonyms[j]) for i, j in list_id_pairs(KARATE, KARATE.edges[3:])]
+    (tmp_path / "map.csv").write_text("".join(f"{node},{name}\n" for node, name in rows))
+    (tmp_path / "r.csv").write_text("".join(f"{i},{j}\n" for i, j in links))
+    found = build(tmp_path, "karate", tmp_path / "r.csv", "--ids", f"map:{tmp_path / 'map.csv'}")
+    same = write_pairs(tmp_path / "same.csv", KARATE, KARATE.edges[3:])
+    plain = build(tmp_path, "karate", same)
+    assert found.external_release == plain.external_release
+    assert found.threats.identity is not None
+    assert plain.threats.identity is None
+    with pytest.raises(InputError, match="nodes of the original only; got 34 others"):
+        build(tmp_path, "karate", tmp_path / "r.csv")
+    with pytest.raises(InputError, match="--ids must be same or map:FILE; got unknown"):
+        build(tmp_path, "karate", tmp_path / "r.csv", "--ids", "unknown")
+
+
+# -- the spec -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"external_release": None}, "must be given together with its file"),
+        ({"defenses": ()}, "must be given together with its file"),
+        ({"num_repeats": 3}, "repeats must be 1 for a release made elsewhere; got 3"),
+        ({"adaptive": True}, "need a defense that can be run again"),
+        ({"composition": 2}, "need a defense that can be run again"),
+    ],
+)
+def test_what_a_fixed_release_cannot_do_is_an_error(fields, said):
+    whole = {
+        "graph_hash": "0" * 64,
+        "hide_links": 0.1,
+        "external_release": "1" * 64,
+        "defenses": [{"key": EXTERNAL}],
+        "num_repeats": 1,
+    }
+    AuditSpec.check_spec(whole)
+    with pytest.raises(InputError, match=said):
+        AuditSpec.check_spec({**whole, **fields})
+
+
+def test_another_release_or_stream_renews_what_depends_on_it(tmp_path):
+    file = write_pairs(tmp_path / "r.csv", KARATE, KARATE.edges[2:])
+    spec = build(tmp_path, "karate", file)
+    load = Store(tmp_path).load_graph
+    keys = {cell.key: cell.release for cell in plan_audit(PreparedAudit.load(spec, load))}
+    for change in ({"external_release": KARATE.content_hash}, {"external_stream": "edge_rand"}):
+        audit = PreparedAudit.load(spec.update(**change), load)
+        kept = {
+            release for key, release in keys.items() if key in {c.key for c in plan_audit(audit)}
+        }
+        assert kept == {"original"}
+
+
+def test_the_release_is_kept_while_an_audit_judges_it(tmp_path):
+    spec = build(tmp_path, "karate", write_pairs(tmp_path / "r.csv", KARATE, KARATE.edges[2:]))
+    store = Store(tmp_path)
+    cells = plan_audit(PreparedAudit.load(spec, store.load_graph))
+    for audit_id in ("one", "two"):
+        store.add_audit(audit_id, "", spec, cells, {})
+    assert store.delete_audit("one") == []
+    assert set(store.delete_audit("two")) == {spec.graph_hash, spec.external_release}
+    store.close()
+
+
+# -- the decision ---------------------------------------------------------------------------
+
+
+def make_view(scores):
+    """An audit that tried everything a policy asks for, on a release made elsewhere."""
+    view = make_audit(scores, list_attack_keys(), (EXTERNAL,))
+    policy = find_policy("partner").model_dump(mode="json")
+    update = {"policy": policy, "external_release": "1" * 64}
+    object.__setattr__(view, "spec", view.spec.model_copy(update=update))
+    return view
+
+
+def test_it_is_never_cleared_and_the_reasons_are_named():
+    view = make_view(make_noise(("original", EXTERNAL), list_attack_keys()))
+    verdict = judge(view, find_policy("partner"))
+    release = verdict.find(EXTERNAL)
+    assert all(check.state == "met" for check in release.checks if check.evidence.value is not None)
+    assert {*NOT_TESTED, ONE_RELEASE} <= set(explain_release(release))
+    assert (release.decision, verdict.decision, verdict.may_leave) == ("review", "review", False)
+    assert verdict.find("original").decision == "review"
+    assert not [text for text in release.untried if "split" in text and text != ONE_RELEASE]
+
+
+def test_the_decision_is_on_the_release_and_not_on_the_original():
+    scores = make_noise(("original", EXTERNAL), list_attack_keys())
+    scores[EXTERNAL, "katz", "auc"] = 0.99
+    scores[EXTERNAL, "katz", "tpr_at_fpr_0.01"] = 0.9
+    said: list[str] = []
+    view = make_view(scores)
+    content, code = judge_audit(view, said.append)
+    verdict = judge(view, find_policy("partner"))
+    assert code == NOTHING_MAY_LEAVE
+    assert content["verdict"]["releases"][EXTERNAL]["decision"] == "do_not_publish"
+    assert len(said) == 1
+    assert said[0].startswith("do not publish: Release made elsewhere")
+    assert find_subject(verdict).release == EXTERNAL
+    sentence = "Do not publish: Release made elsewhere exceeds at least one limit."
+    assert (verdict.decision, describe_decision(verdict)) == ("do_not_publish", sentence)
+
+
+def test_nothing_is_claimed_of_its_guarantee(tmp_path):
+    spec = build(tmp_path, "karate", write_pairs(tmp_path / "r.csv", KARATE, KARATE.edges[2:]),
+                 "--attack", "common_neighbors")  # fmt: skip
+    view = run_inline(spec, KARATE, tmp_path)
+    report = json.dumps(build_content(view, ReportOptions())[0], ensure_ascii=False)
+    assert UNKNOWN in report
+    assert all(text in report for text in (*NOT_TESTED, ONE_RELEASE))
+    assert "links of the original are sensitive" in report
+    assert "does the same for a release that was made elsewhere" in report
+    promise = view.releases[1].guarantee
+    assert (promise.is_private, promise.label) == (False, "not known")
+    assert list_promise_rows(promise) == [("Promise", "not known"), ("Protects", "not known")]
+    assert explain_promise(promise) == UNKNOWN
+    assert all(text in promise.note for text in NOT_TESTED)

@@ -1,0 +1,80 @@
+"""A release that was made elsewhere, on the nodes of the original; who is whose pseudonym."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from core.data.catalogue import load_dataset
+from core.data.external_release import align_release
+from core.data.node_pairs import load_pseudonyms
+from core.errors import InputError
+from core.graph import Attribute, Graph
+
+
+def make_release(**fields):
+    """Three of four nodes, in another order, with a number and a category."""
+    column = Attribute("city", np.array([0, 1, -1]), ("Bonn", "Kiel"))
+    numbers = np.array([[1.0], [2.0], [3.0]], np.float32)
+    given = {"attributes": {"city": column}, "features": numbers, "feature_names": ("age",)}
+    return Graph.from_pairs([[0, 1], [1, 2]], **{"node_ids": ("d", "a", "b"), **given, **fields})
+
+
+ORIGINAL = Graph.from_pairs(
+    [[0, 1], [2, 3]],
+    node_ids=("a", "b", "c", "d"),
+    features=np.ones((4, 2), np.float32),
+    feature_names=("x", "z"),
+    attributes={"city": Attribute("city", np.zeros(4), ("Bonn",))},
+)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_columns_follow_their_nodes(is_sparse):
+    release = make_release()
+    if is_sparse:
+        release = replace(release, features=sparse.csr_array(release.features))
+    found = align_release(ORIGINAL, release)
+    assert found.node_ids == ORIGINAL.node_ids
+    assert found.edges.tolist() == [[0, 1], [0, 3]]
+    assert found.feature_names == ("age", "city=Bonn", "city=Kiel")
+    assert found.dense_features().tolist() == [[2, 0, 1], [3, 0, 0], [0, 0, 0], [1, 1, 0]]
+    assert not found.attributes
+    bare = align_release(ORIGINAL, make_release(attributes={}, features=None, feature_names=()))
+    assert bare.features is None
+
+
+def test_columns_of_the_original_leave_without_what_is_secret():
+    found = align_release(ORIGINAL, make_release(), ("z",), takes_columns=True)
+    assert found.feature_names == ("x",)
+    assert found.edges.tolist() == [[0, 1], [0, 3]]
+
+
+def test_a_published_secret_is_refused():
+    for column in ("city", "age"):
+        with pytest.raises(InputError, match=f"private or utility column; got {column}"):
+            align_release(ORIGINAL, make_release(), (column,))
+
+
+def test_a_node_that_the_original_lacks_is_refused():
+    with pytest.raises(InputError, match="nodes of the original only; got 1 others, such as 'e'"):
+        align_release(ORIGINAL, make_release(node_ids=("d", "a", "e")))
+    with pytest.raises(InputError, match="got 1 others, such as 'b'; add them to the file"):
+        align_release(ORIGINAL, make_release(), pseudonyms={"d": "a", "a": "b"})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1,a\n1,b\n", "must name each node once; got 1"),
+        ("1,a\n2,a\n", "must name each pseudonym once; got a"),
+        ("a,1\nb,2\n", "must begin with nodes of the original; got a"),
+    ],
+)
+def test_a_map_that_is_none_is_an_error_of_one_line(text, said, tmp_path):
+    (tmp_path / "map.csv").write_text(text)
+    with pytest.raises(InputError, match=said):
+        load_pseudonyms(tmp_path / "map.csv", load_dataset("karate").graph)

@@ -1,0 +1,60 @@
+"""An audit of a release that was made elsewhere, on every page."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.audit.run import run_inline
+from core.audit.spec import AuditSpec
+from core.data.catalogue import load_dataset
+from core.data.node_pairs import list_id_pairs
+from core.defenses.external import EXTERNAL, ONE_RELEASE
+from core.findings.guarantees import UNKNOWN
+from core.findings.policy import find_policy
+from pages.ui.text import escape
+from tests.pages.conftest import PAGES, open_tab
+
+
+@pytest.fixture(scope="module")
+def judged_audit(audited) -> str:
+    """A finished audit of karate's links less every fifth, under a policy."""
+    service, graph = audited[0], load_dataset("karate").graph
+    gone = graph.edges[::5]
+    spec = AuditSpec.check_spec(
+        {
+            "graph_name": "karate",
+            "graph_hash": graph.content_hash,
+            "private": "label",
+            "known_people": graph.node_ids[:12],
+            "sensitive_links": list_id_pairs(graph, gone),
+            "external_release": service.save_graph(graph.without_edges(gone)),
+            "defenses": [{"key": EXTERNAL}],
+            "num_repeats": 1,
+            "test_links": 0.0,
+            "attacks": [{"key": "common_neighbors"}, {"key": "label_propagation"}],
+            "policy": find_policy("partner").model_dump(mode="json"),
+        }
+    )
+    return run_inline(spec, graph, service.home, "judged").summary.id
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_shows_it(open_app, judged_audit, page):
+    open_app(page, audit=judged_audit)
+
+
+def test_what_is_not_known_is_told(open_app, judged_audit):
+    app = open_tab(open_app("decision", audit=judged_audit), "decision-tabs", "Each release")
+    assert escape(ONE_RELEASE, 300) in list_texts(app)
+    app = open_tab(open_app("defend", audit=judged_audit), "defend-tabs", "Guarantee")
+    assert escape(UNKNOWN, 300) in list_texts(app)
+
+
+def list_texts(app) -> str:
+    return "\n".join(item.value for item in (*app.markdown, *app.caption))
+
+
+def test_another_audit_draws_who_is_known(open_app, judged_audit):
+    app = open_app("attack", audit=judged_audit)
+    (choice,) = app.session_state["threats"].values()
+    assert choice.threats.known_people is None
