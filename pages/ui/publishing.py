@@ -28,6 +28,12 @@ FORMATS = {"csv": "CSV", "parquet": "Parquet", "graphml": "GraphML", "gexf": "GE
 
 def show_publishing(view: AuditView) -> None:
     st.header("The release itself", anchor=False)
+    if view.spec.external_release is not None:
+        st.caption(
+            "The release was made elsewhere: there is nothing to make, hand it over as it is."
+        )
+        show_ledger(view)
+        return
     if not view.spec.defenses:
         st.caption(
             "This audit has no defense, so there is nothing to publish but the original. "

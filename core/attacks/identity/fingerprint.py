@@ -22,7 +22,6 @@ class FingerprintAttack(IdentityAttack):
     depth: ClassVar[Depth]
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
-
         context.progress.update(0, 1, "fingerprints")
         known, published = compute_joint_fingerprints([threat.original, release.graph], self.depth)
         sizes = count_matches(known, published)
