@@ -8,8 +8,8 @@ from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.findings import answers, knowing_more, tables
+from core.findings.attack_summary import summarize_attacks
 from core.findings.labels import attack_threat
-from core.findings.page_summary import summarize_attacks
 from core.findings.private_columns import answer_private_columns
 from core.release import ORIGINAL
 from pages.ui import cache, page, session

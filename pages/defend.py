@@ -17,6 +17,7 @@ from core.audit.states import State
 from core.audit.view import AuditView
 from core.figures import link_scores, releases, roc
 from core.figures.chart import Chart
+from core.findings.attack_summary import summarize_release
 from core.findings.data_independent import (
     answer_data_independent,
     compute_data_independent_table,
@@ -24,7 +25,6 @@ from core.findings.data_independent import (
 )
 from core.findings.glossary import explain_term
 from core.findings.labels import method_title, release_title, short_titles
-from core.findings.page_summary import summarize_release
 from core.findings.palette import Theme
 from core.findings.release_table import compute_release_table
 from core.methods import Method

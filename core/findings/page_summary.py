@@ -8,16 +8,13 @@ comparison says so. Exact figures with interval, n, splits and attack are in `de
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
 from core.findings.attackers import compute_exposed
-from core.findings.beat_baseline import compare_with_baseline
 from core.findings.facts import (
     STATE_TITLES,
     Comparison,
@@ -29,11 +26,9 @@ from core.findings.facts import (
     format_both,
     format_frequencies,
 )
-from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
     THREAT_WORDS,
-    is_baseline,
     is_higher_useful,
     method_name,
     method_title,
@@ -42,7 +37,7 @@ from core.findings.labels import (
 )
 from core.findings.numbers import format_percent, format_row
 from core.findings.policy import Policy
-from core.findings.tables import attack_rows, list_releases, select_results
+from core.findings.tables import list_releases, select_results
 from core.findings.verdict import Check, Verdict, judge_release
 from core.findings.verdict_words import describe_decision, find_subject, list_deciding
 from core.release import ORIGINAL
@@ -70,76 +65,7 @@ class PageSummary:
     exact: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Headline:
-    """How a threat's figure is worded. `says` has {found} for the natural frequency; `what`
-    follows a frequency."""
-
-    metric: str
-    title: str
-    says: str
-    what: str
-
-
-HEADLINES: dict[Threat, tuple[_Headline, ...]] = {
-    "link": (
-        _Headline(
-            "tpr_at_fpr_0.01",
-            "Withheld links found",
-            "finds {found} withheld links while accusing 1 of 100 unconnected pairs",
-            "withheld links",
-        ),
-    ),
-    "included": (
-        _Headline(
-            "recovered_at_precision_0.9",
-            "Released links recovered",
-            "names {found} real links while erring in 1 of 10",
-            "real links",
-        ),
-    ),
-    "attribute": (
-        _Headline(
-            "tpr_at_fpr_0.01",
-            "Private values recognised",
-            "recognises {found} private values while wrongly accusing 1 of 100 people",
-            "private values",
-        ),
-        _Headline(
-            "accuracy",
-            "Private values guessed",
-            "guesses {found} private values right",
-            "private values",
-        ),
-        _Headline(
-            "advantage_share",
-            "People exposed by their private value",
-            "exposes {found} people by their private value",
-            "exposed people",
-        ),
-    ),
-    "identity": (
-        _Headline(
-            "expected_found",
-            "People re-identified",
-            "finds {found} people behind their pseudonyms",
-            "people",
-        ),
-        _Headline(
-            "hits_at_1",
-            "People re-identified",
-            "finds {found} people behind their pseudonyms",
-            "people",
-        ),
-    ),
-}
-"""In the order of preference; `_RANKING` where none was computed."""
-
-_RANKING = _Headline(
-    "auc", "Attack AUC", "ranks secrets above the rest with an AUC of {found}", "AUC"
-)
-_UNTESTED = "No attack has finished yet."
-_MAX_CARDS = 4
+MAX_CARDS = 4
 
 
 def summarize_decision(verdict: Verdict) -> PageSummary:
@@ -153,108 +79,13 @@ def summarize_decision(verdict: Verdict) -> PageSummary:
     )
 
 
-@dataclass(frozen=True)
-class _Reached:
-    """A headline figure on one release beside the best baseline attacker, and how much the threat
-    exceeds its limits: 0 without limits."""
-
-    headline: _Headline
-    best: Figure
-    baseline: Comparison | None
-    severity: float
-
-    @property
-    def excess(self) -> float:
-        """How far the figure is above the baseline's, or above nothing where none was run."""
-        if is_baseline(self.best.attack):
-            return 0.0
-        return self.best.value - (0.0 if self.baseline is None else self.baseline.first.value)
-
-
-def summarize_attacks(
-    view: AuditView, release: str = ORIGINAL, policy: Policy | None = None
-) -> PageSummary:
-    """What the strongest attack on each secret reaches on a release, beside the best baseline
-    attacker.
-
-    The sentence tells the worst threat: the most severe against its limits or, where the policy
-    has none, the one furthest above its baseline attackers.
-    """
-    checks = _list_checks(view, release, policy)
-    cards, reached, exact = [], [], []
-    for threat in THREAT_TITLES:
-        found = _find_reached(view.results, threat, release, checks)
-        if found is None:
-            continue
-        reached.append(found)
-        check = _find_check(checks, threat, found.headline.metric)
-        cards.append(_build_attack_card(found, check))
-        exact.append(describe_figure(found.best))
-        if found.baseline is not None:
-            exact.append(describe_figure(found.baseline.first))
-    worst = max(reached, key=lambda r: (r.severity, r.excess), default=None)
-    sentence = _UNTESTED if worst is None else _describe_attack(worst)
-    return PageSummary(tuple(cards[:_MAX_CARDS]), sentence, tuple(exact))
-
-
-def _find_reached(
-    results: pd.DataFrame, threat: Threat, release: str, checks: Iterable[Check]
-) -> _Reached | None:
-    """Of a threat's headline figures the one furthest above its baseline attackers."""
-    severity = max((c.severity for c in checks if c.limit.threat == threat), default=0.0)
-    found = []
-    for headline in _list_headlines(results, threat):
-        compared = compare_with_baseline(results, threat, release, [headline.metric])
-        row = compared[0].best if compared else None
-        if row is None:  # baseline attackers alone
-            row = _find_worst(results, headline.metric, threat, release)
-        if row is not None:
-            rival = compared[0].baseline if compared else None
-            baseline = None if rival is None else compare_results(rival, row)
-            found.append(_Reached(headline, build_figure(row), baseline, severity))
-    return max(found, key=lambda reached: reached.excess, default=None)
-
-
-def summarize_release(view: AuditView, release: str, policy: Policy | None = None) -> PageSummary:
-    """What a release lowers against the original, over the attackers that both faced, and what
-    it keeps useful."""
-    checks = _list_checks(view, release, policy)
-    cards, exact, changes = [], [], []
-    for threat in THREAT_TITLES:
-        headline = next(iter(_list_headlines(view.results, threat)), None)
-        worst = headline and _find_worst(view.results, headline.metric, threat, release)
-        if headline is None or worst is None:
-            continue
-        shared, alone = compare_with_original(view.results, headline.metric, threat, release)
-        figure = build_figure(worst)
-        value, compared = figure.format(), "not compared with the original"
-        if shared is not None:
-            value, original = format_both(figure, shared.first)
-            compared = f"original {original}"
-            exact.append(describe_figure(shared.first))
-            if shared.outcome == "lower" and figure.value >= shared.first.value:
-                shared = replace(shared, outcome="within_noise")  # by who faced the release alone
-            changes.append((headline, shared))
-        check = _find_check(checks, threat, headline.metric)
-        cards.append(_build_card(headline.title, figure, value, compared, check))
-        exact.append(describe_figure(figure))
-        if alone:
-            exact.append(f"On one of the two only: {', '.join(map(method_title, alone))}.")
-    useful = find_usefulness(view.results, release)
-    if useful is not None:
-        cards = [*cards[: _MAX_CARDS - 1], _build_usefulness_card(useful)]
-        exact += [describe_figure(useful.second), describe_figure(useful.first)]
-    sentence = _describe_release(method_name(release), changes)
-    return PageSummary(tuple(cards[:_MAX_CARDS]), sentence, tuple(exact))
-
-
 def summarize_risk(
     view: AuditView, release: str | None = None, policy: Policy | None = None
 ) -> PageSummary:
     """How many people are exposed on the original and on a release, secret by secret."""
     table = compute_exposed(view.nodes)
     first = ORIGINAL if ORIGINAL in set(table.release) else None
-    checks = _list_checks(view, release or ORIGINAL, policy)
+    checks = list_checks(view, release or ORIGINAL, policy)
     cards, exact, told = [], [], []
     for (threat, target), rows in table.groupby(["threat", "target"], sort=False):
         counts = {row.release: row for row in rows.itertuples()}
@@ -265,7 +96,7 @@ def summarize_risk(
         of = f" of {target}" if target else ""
         title = f"People exposed: {THREAT_WORDS[str(threat)].attack}{of}"
         count = Count(int(shown.exposed), int(shown.n))
-        check = _find_check(checks, str(threat), "advantage_share")
+        check = find_check(checks, str(threat), "advantage_share")
         compared = f"{format_percent(shown.share)} of those at stake"
         if release not in (None, ORIGINAL) and before is not None:
             compared = f"original {Count(int(before.exposed), int(before.n)).format()}"
@@ -281,7 +112,7 @@ def summarize_risk(
         aim = THREAT_WORDS[threat].attack
         verb = "is" if count.value == 1 else "are"
         sentence = f"On {on}, {count.format()} people {verb} exposed to {aim}."
-    return PageSummary(tuple(cards[:_MAX_CARDS]), sentence, tuple(exact))
+    return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
 def summarize_homophily(view: AuditView) -> PageSummary:
@@ -343,7 +174,7 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
     sentence = f"{method_name(best)} meets every limit"
     useful = find_usefulness(view.results, best)
     if useful is not None:
-        cards.append(_build_usefulness_card(useful))
+        cards.append(build_usefulness_card(useful))
         exact = [describe_figure(useful.second), describe_figure(useful.first)]
         sentence += _format_usefulness(useful)
     rivals = [r for r in passing if r != best]
@@ -360,40 +191,6 @@ def describe_figure(figure: Figure) -> str:
     return f"{metric_title(figure.metric)}: {figure.format_exact()}{by} on {where}; {sample}."
 
 
-def compare_with_original(
-    results: pd.DataFrame, metric: str, threat: Threat, release: str
-) -> tuple[Comparison | None, list[str]]:
-    """The strongest attack on the original and on a release, over the attackers that both faced;
-    and the attackers that one of them alone faced."""
-    both = list(dict.fromkeys((ORIGINAL, release)))
-    rows = invert_scores(attack_rows(results, metric, threat))
-    rows = rows[rows.release.isin(both)]
-    faced = rows.groupby("method", sort=False).release.nunique()
-    alone = [str(method) for method in faced.index[faced < len(both)]]
-    rows = rows[~rows.method.isin(alone)]
-    if rows.empty:
-        return None, alone
-    worst = rows.loc[rows.groupby("release").value.idxmax()].set_index("release", drop=False)
-    return compare_results(worst.loc[ORIGINAL], worst.loc[release]), alone
-
-
-def _list_headlines(results: pd.DataFrame, threat: Threat) -> list[_Headline]:
-    """The headline figures of a threat that were computed; else its ranking, if that was."""
-    for headlines in (HEADLINES[threat], (_RANKING,)):
-        found = [h for h in headlines if not attack_rows(results, h.metric, threat).empty]
-        if found:
-            return found
-    return []
-
-
-def _find_worst(
-    results: pd.DataFrame, metric: str, threat: Threat, release: str
-) -> pd.Series | None:
-    rows = invert_scores(attack_rows(results, metric, threat))
-    rows = rows[rows.release == release]
-    return None if rows.empty else rows.loc[rows.value.idxmax()]
-
-
 def _find_release_row(results: pd.DataFrame, metric: str, release: str) -> pd.Series | None:
     rows = select_results(results, metric, [release], RELEASE)
     return None if rows.empty else rows.iloc[0]
@@ -408,18 +205,20 @@ def find_usefulness(results: pd.DataFrame, release: str) -> Comparison | None:
     return None
 
 
-def _list_checks(view: AuditView, release: str, policy: Policy | None) -> tuple[Check, ...]:
+def list_checks(view: AuditView, release: str, policy: Policy | None) -> tuple[Check, ...]:
     """The limits of the policy on a release; none without either."""
     if policy is None or release not in list_releases(view.results):
         return ()
     return judge_release(view, release, policy).checks
 
 
-def _find_check(checks: Iterable[Check], threat: str, metric: str) -> Check | None:
+def find_check(checks: Iterable[Check], threat: str, metric: str) -> Check | None:
+    """The limit of this measure of a threat, if there is one."""
     return next((c for c in checks if (c.limit.threat, c.limit.metric) == (threat, metric)), None)
 
 
-def _build_card(title: str, figure: Figure, value: str, compared: str, check: Check | None) -> Card:
+def build_card(title: str, figure: Figure, value: str, compared: str, check: Check | None) -> Card:
+    """A card of a measured figure; `value` is how it is written beside what it is compared with."""
     state = None if check is None else check.state
     return Card(title, value, compared, state, describe_figure(figure))
 
@@ -448,75 +247,12 @@ def _describe_check(check: Check) -> str:
     return f"{limit.title}: {value}{by}; {state}{sample}."
 
 
-def _build_attack_card(reached: _Reached, check: Check | None) -> Card:
-    """The strongest attack beside the best baseline attacker."""
-    title, best, found = reached.headline.title, reached.best, reached.baseline
-    if found is None:
-        alone = is_baseline(best.attack)
-        compared = "by a baseline attacker" if alone else "no baseline attacker was run"
-        return _build_card(title, best, best.format(), compared, check)
-    value, baseline = format_both(best, found.first)
-    words = {"lower": "clearly above", "tie": "no difference", "within_noise": "within noise"}
-    more = "" if found.outcome == "higher" else f", {words.get(found.outcome, 'not told')}"
-    return _build_card(title, best, value, f"baseline {baseline}{more}", check)
-
-
-def _describe_attack(reached: _Reached) -> str:
-    headline, best, baseline = reached.headline, reached.best, reached.baseline
-    says = headline.says.format(found=best.format())
-    if is_baseline(best.attack):
-        return f"A baseline attacker {says}; no other attack has finished."
-    if baseline is None:
-        return f"An attacker {says}."
-    if baseline.first.value > best.value:
-        says = headline.says.format(found=baseline.first.format())
-        return f"A baseline attacker {says}; no attack does better."
-    if baseline.outcome == "higher":
-        texts = format_both(best, baseline.first)
-        says = headline.says.format(found=texts[0])
-        return f"An attacker {says}; a baseline attacker reaches {texts[1]}."
-    return f"An attacker {says}, not clearly more than a baseline attacker."
-
-
-def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) -> str:
-    """What an attacker finds more of, fewer of, or neither clearly; figures where one is told."""
-    if not changes:
-        return _UNTESTED
-    found: dict[str, list[str]] = {}
-    for headline, change in changes:
-        found.setdefault(change.outcome, []).append(headline.what)
-    more, fewer = (" and ".join(found.pop(side, [])) for side in ("higher", "lower"))
-    same = " or ".join(itertools.chain(*found.values()))
-    if len(changes) == 1 or _RANKING in dict(changes):
-        return _describe_change(name, *changes[0])
-    if more:
-        return f"With {name}, an attacker finds more {more}{f', fewer {fewer}' * bool(fewer)}."
-    if fewer:
-        but = f", but not clearly fewer {same}" if same else ""
-        return f"With {name}, an attacker finds fewer {fewer}{but}."
-    if set(found) == {"not_tested"}:
-        return f"Too few splits tell whether {name} lowers the {same} that are found."
-    return f"{name} does not clearly change how many {same} an attacker finds."
-
-
-def _describe_change(name: str, headline: _Headline, found: Comparison) -> str:
-    if found.outcome in ("lower", "higher"):
-        texts = format_both(found.second, found.first)
-        if texts[0] != texts[1]:
-            return (
-                f"With {name}, an attacker reaches {texts[0]} {headline.what}, "
-                f"against {texts[1]} on the original."
-            )
-    if found.outcome == "not_tested":
-        return f"Too few splits tell whether {name} lowers the {headline.what} that are found."
-    return f"{name} does not clearly change how many {headline.what} an attacker finds."
-
-
-def _build_usefulness_card(found: Comparison) -> Card:
+def build_usefulness_card(found: Comparison) -> Card:
+    """What a release keeps useful, beside the original."""
     words = {"tie": ", no difference", "within_noise": ", within noise"}
     value, original = format_both(found.second, found.first)
     compared = f"original {original}{words.get(found.outcome, '')}"
-    return _build_card(metric_title(found.second.metric), found.second, value, compared, None)
+    return build_card(metric_title(found.second.metric), found.second, value, compared, None)
 
 
 def _format_usefulness(found: Comparison) -> str:

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.audit.view import NODE_COLUMNS
+from core.findings.attack_summary import summarize_attacks, summarize_release
 from core.findings.facts import Count, format_frequencies, format_frequency
 from core.findings.page_summary import (
     PageSummary,
-    summarize_attacks,
     summarize_decision,
     summarize_homophily,
-    summarize_release,
     summarize_risk,
     summarize_tradeoff,
 )

@@ -16,12 +16,11 @@ import pandas as pd
 import pytest
 
 from core.audit.view import NODE_COLUMNS
+from core.findings.attack_summary import summarize_attacks, summarize_release
 from core.findings.page_summary import (
     PageSummary,
-    summarize_attacks,
     summarize_decision,
     summarize_homophily,
-    summarize_release,
     summarize_risk,
     summarize_tradeoff,
 )

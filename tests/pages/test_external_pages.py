@@ -48,6 +48,9 @@ def test_what_is_not_known_is_told(open_app, judged_audit):
     assert escape(ONE_RELEASE, 300) in list_texts(app)
     app = open_tab(open_app("defend", audit=judged_audit), "defend-tabs", "Guarantee")
     assert escape(UNKNOWN, 300) in list_texts(app)
+    app = open_app("report", audit=judged_audit)
+    assert "there is nothing to make" in list_texts(app)
+    assert not [box for box in app.selectbox if box.label == "Release to publish"]
 
 
 def list_texts(app) -> str:
