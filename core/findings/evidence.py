@@ -21,6 +21,7 @@ from core.methods import Defense, Method
 from core.registry import list_methods
 from core.release import ORIGINAL
 from core.results import RELEASE
+from core.words import count_noun
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     found: list[str] = [] if judged is None else [ONE_RELEASE]
     if release == EXTERNAL:
         found += NOT_TESTED
+    few: dict[int, list[str]] = {}
     states = {scenario: group for scenario, group in rows.groupby("method", sort=False)}
     for scenario in scenarios:
         known = states.get(scenario.id)
@@ -159,11 +161,12 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         elif done.empty and not (known.status == "skipped").all():
             found.append(f"{method_title(scenario.id)} did not finish: {known.reason.iloc[0]}")
         elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
-            repeats = int(done.seeds.max())
-            found.append(
-                f"{method_title(scenario.id)} ran on {repeats} split{'s' * (repeats > 1)}; the "
-                f"policy asks for {policy.repeats}"
-            )
+            few.setdefault(int(done.seeds.max()), []).append(method_title(scenario.id))
+    for repeats, titles in few.items():
+        who = titles[0] if len(titles) == 1 else f"{len(titles)} attacks"
+        found.append(
+            f"{who} ran on {count_noun(repeats, 'split')}; the policy asks for {policy.repeats}"
+        )
     planned = {scenario.method.partition(":")[0] for scenario in scenarios}
     for threat in sorted(asked - {"release"}):
         missing = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -328,6 +328,22 @@ def describe_answers(answers: Answers) -> dict[str, str]:
         "legal_basis": answers.legal_basis,
     }
     return {key: text for key, text in said.items() if text}
+
+
+def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
+    """What an audit that was started without the guide fixes of the same."""
+    answers = _read_answers(spec, policy)
+    knows = {
+        "values": spec.threats.private is not None,
+        "method": spec.knowledge.adaptive,
+        "links": spec.attacks_released_links,
+        "network": spec.threats.identity is not None,
+    }
+    known = tuple(key for key in KNOWLEDGE if knows[key])
+    said = describe_answers(replace(answers, knowledge=known, uses=()))
+    more = [f"column {name}" for name in spec.threats.more_private]
+    secrets = ", ".join([*filter(None, [said.get("secrets", "")]), *more])
+    return {"recipient": policy.title, "knowledge": said["knowledge"], "secrets": secrets}
 
 
 def can_clear(preset: Preset, policy: Policy) -> bool:

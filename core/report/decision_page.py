@@ -8,6 +8,7 @@ from datetime import datetime
 from core.findings.columns import list_telling_columns
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
+from core.findings.guide import describe_spec
 from core.findings.labels import (
     is_data_independent,
     method_title,
@@ -82,7 +83,8 @@ def build_decision(data: ReportData) -> list[Block]:
 def _build_banner(
     data: ReportData, verdict: Verdict | None, chosen: ReleaseVerdict | None
 ) -> Block:
-    said = data.view.spec.purpose
+    spec = data.view.spec
+    said = ({} if verdict is None else describe_spec(spec, verdict.policy)) | spec.purpose
     rows = [
         (title, clean_text(said.get(key, ""), 160) or TO_FILL) for key, title in PURPOSES.items()
     ]

@@ -19,6 +19,7 @@ from core.findings.guide import (
     USES,
     Answers,
     choose_defenses,
+    describe_spec,
     explain_preset,
     make_fields,
     propose_changes,
@@ -132,6 +133,20 @@ def test_only_the_kept_defenses_are_tried():
     assert make_fields(Answers(), PRESETS[0], [])["defenses"] == []
     both = make_fields(Answers(), PRESETS[0], ["priv_graph:epsilon=1"])["defenses"]
     assert [choice.config.get(SETTING) for choice in both] in ([False, True], [None])
+
+
+def test_an_audit_without_the_guide_says_who_wants_what():
+    view = make_audit(make_noise((ORIGINAL,), ["katz"]), ["katz"], ())
+    said = describe_spec(view.spec, find_policy("partner"))
+    assert said == {
+        "recipient": find_policy("partner").title,
+        "knowledge": "The private value of some people",
+        "secrets": "Who is linked to whom, A private column, column private",
+    }
+    spec = view.spec.update(private=None, released_links=True, adaptive=True)
+    said = describe_spec(spec, find_policy("partner"))
+    assert said["secrets"] == "Who is linked to whom"
+    assert said["knowledge"].startswith("How I defended the graph, The release, and doubts")
 
 
 def test_named_links_are_kept_and_what_needs_them_says_so():

@@ -117,7 +117,10 @@ def test_the_interval_of_every_attack_counts_not_only_that_of_the_worst():
 
 def test_too_few_repeats_are_referred():
     noise = make_noise(NAMES, ATTACKS)
-    assert decide(make_audit(noise, ATTACKS, seeds=2)) == "review"
+    view = make_audit(noise, ATTACKS, seeds=2)
+    assert decide(view) == "review"
+    (few,) = judge(view, PUBLIC).find(RELEASE).untried
+    assert few == f"{len(ATTACKS)} attacks ran on 2 splits; the policy asks for {PUBLIC.repeats}"
 
 
 def test_a_quick_look_can_refuse_and_cannot_clear_for_the_public():
