@@ -13,6 +13,7 @@ from core.findings.labels import release_title
 from core.findings.verdict_words import DECISION_TITLES
 from core.words import count_noun
 from pages.ui import cache, job, page, service, session
+from pages.ui.external_form import show_external_form
 from pages.ui.load_form import show_load_form
 from pages.ui.policy import judge_view
 from pages.ui.text import escape
@@ -69,6 +70,7 @@ def _show_open_graph() -> None:
         st.page_link(
             page.PAGES / "decision.py", label="Go on with it", icon=":material/arrow_forward:"
         )
+    show_external_form(graph)
 
 
 def _show_recent(audits: list[AuditSummary]) -> None:

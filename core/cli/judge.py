@@ -44,10 +44,14 @@ FIELDS = (
 
 
 def add_judge(commands: Any) -> None:
-    """The command's options."""
+    """The command."""
+    about = "attack a release that was made elsewhere"
+    commands.add_parser("judge", help=about, add_options=_add_options)
+
+
+def _add_options(judge: argparse.ArgumentParser) -> None:
     from core.audit.spec import PARTS, AuditSpec
 
-    judge = commands.add_parser("judge", help="attack a release that was made elsewhere")
     judge.add_argument(
         "graph", metavar="ORIGINAL", help="the original: a graph of the catalogue, or a file"
     )
@@ -121,19 +125,17 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     """The audit of one release that was brought along; both graphs are stored by their hashes."""
     from core.audit.spec import PARTS, AuditSpec
     from core.data.node_pairs import load_node_pairs
-    from core.defenses.external import EXTERNAL
+    from core.defenses.external import EXTERNAL, EXTERNAL_FIELDS
 
     options.more_private = getattr(options, "more_private", None) or []
     original = load_input(options).graph
     release = _load_release(options, original)
     fields: dict[str, Any] = {
+        **EXTERNAL_FIELDS,
         "graph_name": original.name,
         "graph_hash": service.save_graph(original),
         "external_release": service.save_graph(release),
         "external_stream": options.seed_as or EXTERNAL,
-        "defenses": [{"key": EXTERNAL}],
-        "num_repeats": 1,
-        "test_links": 0.0,
         "private": options.private,
         "more_private": options.more_private,
         "utility": options.utility,
@@ -185,11 +187,9 @@ def _find_withheld(
     options: argparse.Namespace, original: Graph, release: Graph
 ) -> list[tuple[str, str]] | None:
     """The sensitive links: those named, else those in the original alone; None without any."""
-    from core.data.node_pairs import list_id_pairs, load_node_pairs
-    from core.graph import is_among, pair_codes
+    from core.data.external_release import find_withheld
+    from core.data.node_pairs import load_node_pairs
 
     if options.withheld_file is not None:
         return load_node_pairs(options.withheld_file, original)
-    released = pair_codes(release.present_edges, release.num_nodes)
-    missing = original.edges[~is_among(original.edge_codes, released)]
-    return list_id_pairs(original, missing) if len(missing) else None
+    return find_withheld(original, release) or None

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from core.data.node_pairs import list_id_pairs
 from core.data.release_columns import show_columns
 from core.errors import InputError
-from core.graph import Graph
+from core.graph import Graph, is_among, pair_codes
 
 
 def align_release(
@@ -67,3 +68,9 @@ def align_release(
         spread = np.zeros((original.num_nodes, features.shape[1]), np.float32)
         spread[nodes] = features
     return replace(bare, features=spread, feature_names=shown.feature_names)
+
+
+def find_withheld(original: Graph, release: Graph) -> list[tuple[str, str]]:
+    """Links of the original that an aligned release lacks, as pairs of ids."""
+    released = pair_codes(release.present_edges, release.num_nodes)
+    return list_id_pairs(original, original.edges[~is_among(original.edge_codes, released)])

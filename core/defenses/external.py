@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from core.context import Context
 from core.graph import Graph
@@ -13,6 +13,16 @@ from core.threats import Threats
 
 EXTERNAL = "external"
 """Key of the defense, and id of its release."""
+
+EXTERNAL_FIELDS: dict[str, Any] = {
+    "defenses": [{"key": EXTERNAL}],
+    "num_repeats": 1,
+    "test_links": 0.0,
+    "adaptive": False,
+    "composition": None,
+    "hold_every_defense": False,
+}
+"""Fields of an AuditSpec that a release made elsewhere fixes."""
 
 NOT_TESTED = (
     "The guarantee of a release made elsewhere is not known: no claim of it was tested, and "

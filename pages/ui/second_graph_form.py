@@ -102,7 +102,7 @@ def show_shadow_graph(graph: Graph) -> None:
                 return other
 
             asked = (*private, *(file.file_id for file in files))
-            given = _store_once("other", asked, load)
+            given = store_once("other", asked, load)
             if given is None:
                 return
         session.set_threats(shadow_graph=given)
@@ -159,11 +159,11 @@ def _choose_graph(stored: str | None) -> str | None:
     if None in layout.values():
         return stored
     asked = (file.file_id, *map(str, layout.items()))
-    found = _store_once("second", asked, lambda: sandbox.load_in_sandbox(path, layout=layout).graph)
+    found = store_once("second", asked, lambda: sandbox.load_in_sandbox(path, layout=layout).graph)
     return found or stored
 
 
-def _store_once(what: str, asked: tuple[str, ...], load: Callable[[], Graph]) -> str | None:
+def store_once(what: str, asked: tuple[str, ...], load: Callable[[], Graph]) -> str | None:
     """Hash of an uploaded graph, read and stored for `asked` once and not with every rerun; None,
     and its error is told, where it cannot be used."""
     name = f"{what}-read-{form_key()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from core.audit.run import run_inline
@@ -11,6 +12,7 @@ from core.data.node_pairs import list_id_pairs
 from core.defenses.external import EXTERNAL, ONE_RELEASE
 from core.findings.guarantees import UNKNOWN
 from core.findings.policy import find_policy
+from pages.ui import page
 from pages.ui.text import escape
 from tests.pages.conftest import PAGES, open_tab
 
@@ -61,3 +63,41 @@ def test_another_audit_draws_who_is_known(open_app, judged_audit):
     app = open_app("attack", audit=judged_audit)
     (choice,) = app.session_state["threats"].values()
     assert choice.threats.known_people is None
+
+
+def test_the_door_attacks_an_uploaded_release(open_app, example, monkeypatch):
+    """Withheld links are those that the file lacks; nodes that the graph lacks are refused."""
+    graph = load_dataset("social").graph
+    gone, kept = graph.edges[::9], np.delete(graph.edges, np.s_[::9], axis=0)
+    started = []
+    monkeypatch.setattr(page, "start_audit", started.append)
+    app = open_app("overview", graph=example)
+
+    def upload(pairs):
+        text = "\n".join(["source,target", *(f"{a},{b}" for a, b in pairs)])
+        box = next(w for w in app.file_uploader if w.key == "external-file")
+        box.set_value([("release.csv", text.encode(), "text/csv")]).run()
+
+    upload([*list_id_pairs(graph, kept), ("nobody", graph.node_ids[0])])
+    assert "must have nodes of the original only" in app.error[0].value
+    upload(list_id_pairs(graph, kept))
+    assert f"It lacks {len(gone):,} links of the open graph." in list_texts(app)
+    app.button(key="judge").click().run()
+    spec = page_spec(app, started)
+    assert spec.external_release is not None
+    assert set(map(frozenset, spec.threats.sensitive_links)) == set(
+        map(frozenset, list_id_pairs(graph, gone))
+    )
+    assert spec.threats.private == "affiliation"
+    for folder, _ in app.session_state["uploads"].values():
+        folder.cleanup()
+
+
+def page_spec(app, started) -> AuditSpec:
+    """The one audit that a click began, as the page makes it of the session's threats."""
+    (fields,) = started
+    (choice,) = app.session_state["threats"].values()
+    graph = load_dataset("social").graph
+    return AuditSpec.check_spec(
+        {"graph_name": "social", "graph_hash": graph.content_hash, **choice.spec_fields, **fields}
+    )
