@@ -33,7 +33,12 @@ MAX_PAST = 5_000
 _CHUNK = 500
 
 START_S = 10.0
-"""Until the workers have started and imported what they need."""
+"""Until the workers have started and imported what they need; nothing that is instant shows it,
+since the audit's own process computes some of that."""
+
+TELLING_S = 5.0
+"""Expected seconds of the cells that are done from which on they say more of the machine than the
+model does: hundredths of a second say nothing of minutes."""
 
 Source = Literal["own", "past", "typical", "class"]
 
@@ -102,7 +107,8 @@ class TimeModel:
     """Predicts the seconds of one cell on one worker.
 
     The median of what the same method took on the graphs nearest in size, taken to grow in
-    proportion to nodes and links, and to shrink slower, because starting takes its time too.
+    proportion to nodes and links, and below `REFERENCE_SIZE` by their root alone, because
+    starting takes its time too.
     """
 
     def __init__(self, past: Iterable[Past]) -> None:
@@ -125,9 +131,11 @@ class TimeModel:
         if not known:
             own = task.name.partition("@")[0]  # who knows more runs the same method, more often
             first = TYPICAL_S.get((task.kind, own), DEFAULT_S[task.cost])
-            return max(first * _scale(size, REFERENCE_SIZE), MIN_S)
+            return max(first * _scale(size), MIN_S)
         nearest = sorted(known, key=lambda item: abs(math.log(max(size, 1) / max(item.size, 1))))
-        return max(median(p.seconds * _scale(size, p.size) for p in nearest[:NEAREST]), MIN_S)
+        return max(
+            median(p.seconds * _scale(size) / _scale(p.size) for p in nearest[:NEAREST]), MIN_S
+        )
 
 
 def estimate_time(
@@ -161,22 +169,24 @@ def estimate_time(
         return TimeRange(0.0, 0.0)
     wall = max(total / max(num_workers, 1), max(times))
     factor = math.exp(doubt / total)
-    return TimeRange(wall / factor, wall * factor + (0.0 if done else START_S))
+    is_started = any(task.cost != "instant" for task, _ in done)
+    return TimeRange(wall / factor, wall * factor + (0.0 if is_started else START_S))
 
 
 def _compare_machine(model: TimeModel, done: Sequence[tuple[Task, float]], size: int) -> float:
     """How many times longer cells take here and now than the model believes.
 
     The weighted median over the cells that are done, long ones counting as they are expected to
-    last: a tenth of a second says little of minutes.
+    last; nearer to 1 the less time they were expected to take together.
     """
     found = [(model.predict(task, size), seconds) for task, seconds in done if seconds > MIN_S]
     ratios = sorted((seconds / expected, expected) for expected, seconds in found)
-    half = sum(weight for _, weight in ratios) / 2
+    total = sum(weight for _, weight in ratios)
+    half = total / 2
     for ratio, weight in ratios:
         half -= weight
         if half <= 0:
-            return ratio
+            return float(ratio ** (total / (total + TELLING_S)))
     return 1.0
 
 
@@ -229,8 +239,9 @@ def find_kept(store: Store, keys: Sequence[str]) -> set[str]:
     return found
 
 
-def _scale(size: int, known: int) -> float:
-    ratio = max(size, 1) / max(known, 1)
+def _scale(size: int) -> float:
+    """Time on a graph of this size, as a multiple of that on one of `REFERENCE_SIZE`."""
+    ratio = max(size, 1) / REFERENCE_SIZE
     return ratio if ratio > 1 else math.sqrt(ratio)
 
 

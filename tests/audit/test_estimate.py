@@ -59,8 +59,13 @@ def test_what_every_audit_measures_has_an_estimate_of_its_own() -> None:
 def test_the_past_of_the_same_method_and_size_is_believed() -> None:
     past = [Past("attack", "gae_cosine", 500, 2.0), Past("attack", "seal", 500, 99.0)]
     assert TimeModel(past).predict(GAE, 500) == 2.0
-    assert TimeModel(past).predict(GAE, 1000) == 4.0
-    assert TimeModel(past).predict(GAE, 125) == 1.0  # starting takes its time too
+    assert TimeModel(past).predict(GAE, 2000) == 4.0  # starting takes its time too
+    assert TimeModel(past).predict(GAE, 125) == 1.0
+    large = [Past("attack", "gae_cosine", 2 * REFERENCE_SIZE, 2.0)]
+    assert TimeModel(large).predict(GAE, 4 * REFERENCE_SIZE) == 4.0
+    # Ten people took 1 s: a thousand times as many were once said to take a thousand times that.
+    tiny = [Past("attack", "gae_cosine", REFERENCE_SIZE // 1000, 1.0)]
+    assert TimeModel(tiny).predict(GAE, REFERENCE_SIZE) == pytest.approx(1000**0.5)
 
 
 @given(st.lists(st.floats(0.1, 50), min_size=1, max_size=20), st.integers(1, 8))
@@ -71,20 +76,33 @@ def test_the_rest_of_an_audit_takes_what_its_own_cells_took(seconds, workers) ->
     assert middle(estimate_time(NONE, left, done, 10, workers)) == pytest.approx(expected)
 
 
-def test_a_slow_machine_is_noticed() -> None:
-    model = TimeModel([Past("attack", "katz", 100, 1.0), Past("attack", "seal", 100, 10.0)])
-    katz, seal = make_task("attack", "katz"), make_task("attack", "seal")
-    before, now = (estimate_time(model, [seal], done, 100, 1) for done in ([], [(katz, 2.0)]))
+def test_a_slow_machine_is_noticed_as_soon_as_enough_was_done() -> None:
+    model = TimeModel([Past("attack", "gcn", 100, 10.0), Past("attack", "seal", 100, 10.0)])
+    gcn, seal = make_task("attack", "gcn"), make_task("attack", "seal")
+    before, few, many = (
+        estimate_time(model, [seal], [(gcn, 20.0)] * count, 100, 1) for count in (0, 1, 100)
+    )
     assert before.low < 10.0 < before.high
-    assert middle(now) == pytest.approx(20.0)
-    assert now.high / now.low < before.high / before.low
+    assert 12.0 < middle(few) < 18.0
+    assert middle(many) == pytest.approx(20.0, rel=0.01)
+    assert many.high / many.low < before.high / before.low
+
+
+def test_what_is_instant_says_nothing_of_minutes_nor_that_workers_are_there() -> None:
+    """A quick look of Cora was said to end after 5 s by cells that take hundredths of one."""
+    past = [Past("attack", "common_neighbors", 100, 0.15), Past("attack", "seal", 100, 10.0)]
+    instant, seal = make_task("attack", "common_neighbors"), make_task("attack", "seal")
+    found = estimate_time(TimeModel(past), [seal], [(instant, 0.03)] * 3, 100, 1)
+    assert found.low < 10.0 < 10.0 + START_S < found.high
+    assert found.low > 5.0
 
 
 def test_long_cells_say_more_of_the_machine_than_short_ones() -> None:
-    past = [Past("attack", name, 100, s) for name, s in (("katz", 0.1), ("gcn", 4.0), ("seal", 9))]
-    katz, gcn, seal = (make_task("attack", key) for key in ("katz", "gcn", "seal"))
-    done = [(katz, 1.0), (katz, 1.0), (gcn, 6.0)]  # ten times, ten times, and half as much again
-    assert middle(estimate_time(TimeModel(past), [seal], done, 100, 1)) == pytest.approx(13.5)
+    past = [Past("attack", key, 100, s) for key, s in (("sage", 10), ("gcn", 400), ("seal", 900))]
+    sage, gcn, seal = (make_task("attack", key) for key in ("sage", "gcn", "seal"))
+    done = [(sage, 100.0)] * 2 + [(gcn, 600.0)]  # ten times, ten times, and half as much again
+    found = estimate_time(TimeModel(past), [seal], done, 100, 1)
+    assert middle(found) == pytest.approx(1350.0, rel=0.01)
 
 
 def test_a_running_cell_counts_by_what_is_left_of_it() -> None:
