@@ -25,9 +25,9 @@ from core.findings.policy import check_policy
 from core.findings.verdict import Check, Decision, Verdict, judge
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
+    DECISION_TITLES,
     describe_decision,
     explain_check,
-    explain_release,
 )
 from core.report.text import clean_text
 
@@ -92,8 +92,9 @@ def build_gate(view: AuditView, exit_code: int) -> Gate:
             rule, text = f"limit/{check.limit.name}", explain_check(check)
             outcome = _find_outcome(check)
             cases.append(_make_case(release.release, rule, check.limit.title, outcome, text))
-        text = "; ".join(explain_release(release)) or DECISION_MEANINGS[release.decision]
-        outcome = DECISION_OUTCOMES[release.decision]
+        decision, points = release.decision, (*release.refuted, *release.open_points)
+        text = f"{DECISION_TITLES[decision]}: {'; '.join(points) or DECISION_MEANINGS[decision]}"
+        outcome = DECISION_OUTCOMES[decision]
         cases.append(_make_case(release.release, "decision", title, outcome, text))
     for name, reason in verdict.not_made.items():
         outcome = "error" if name == EXTERNAL else "skipped"
