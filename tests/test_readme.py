@@ -106,6 +106,9 @@ def test_commands_run(command: str, tmp_path, audit_home, monkeypatch) -> None:
             assert (out / "nodes.parquet").is_file()
             assert (out / "report.pdf").is_file() == ("--report" in arguments)
             assert ("verdict" in written) == ("--policy" in arguments)
+            formats = [path.name for path in sorted(out.glob("verdict.*"))]
+            wanted = ["verdict.sarif", "verdict.xml"] if "--format" in arguments else []
+            assert formats == wanted
 
 
 def test_commands_of_installation_name_files_that_are_there() -> None:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import add_graph
+from core.cli.arguments import add_graph, split_values
 from core.cli.audit_spec import add_spec, build_spec
 from core.cli.team import open_service
 from core.cli.terminal import make_folder, make_meter, say
-from core.errors import RunCancelled
+from core.errors import InputError, RunCancelled
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
@@ -60,11 +60,28 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         help="what the report shows of people: what the attacker adds to the base rate (the "
         "default), or the risk itself",
     )
+    parser.add_argument(
+        "--format",
+        action="append",
+        default=[],
+        metavar="sarif|junit|json|markdown[,…]",
+        help="write the policy's verdict for a pipeline: verdict.sarif, .xml, .json or .md",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
+
+
+def start_formats(options: argparse.Namespace) -> None:
+    """Split and check `--format`, and remove what an earlier run wrote for it."""
+    options.format = list(dict.fromkeys(split_values(options.format)))
+    if options.format:
+        from core.report.gate import remove_files
+
+        remove_files(options.format, options.out)
 
 
 def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
+    start_formats(options)
     with open_service() as service:
         return complete_audit(service, build_spec(options, service), options)
 
@@ -74,6 +91,9 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
     from core.audit.export import write_audit
     from core.audit.states import State
 
+    if options.format and spec.policy is None:
+        remedy = "add --policy public, partner, internal or a file"
+        raise InputError("--format", "needs a policy", ",".join(options.format), remedy)
     make_folder(options.out)
     audit_id = service.find_same_audit(spec)
     if audit_id is None:
@@ -101,10 +121,15 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
 
         write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
     failed = view.summary.cells_failed
+    code = 1 if failed or refuted else code
     for text in describe_risk(view):
         say(text)
+    if options.format:
+        from core.report.gate import write_gate
+
+        write_gate(view, options.out, options.format, code)
     say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
-    return 1 if failed or refuted else code
+    return code
 
 
 def describe_risk(view: AuditView) -> list[str]:
@@ -124,7 +149,8 @@ def describe_risk(view: AuditView) -> list[str]:
 
 
 def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
-    """Check what each private release promises; the number of refuted claims.
+    """Check what each private release promises; the number of claims that were refuted,
+    or whose check failed.
 
     trials  0: as many for each as can refute what it promises
     """
@@ -154,7 +180,7 @@ def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
     runs = [run for run in service.claims.list(view.summary.id) if run.id in ids]
     for run in runs:
         say(f"{run.release}: {run.check.verdict if run.check else run.reason}")
-    return sum(run.check is not None and run.check.is_refuted for run in runs)
+    return sum(run.check.is_refuted if run.check else not run.state.is_kept for run in runs)
 
 
 def _watch(service: AuditService, audit_id: str) -> None:

@@ -13,7 +13,7 @@ from core.cli.arguments import (
     load_input,
     read_options,
 )
-from core.cli.audit import add_results, complete_audit
+from core.cli.audit import add_results, complete_audit, start_formats
 from core.cli.audit_spec import (
     add_identity,
     choose_attacks,
@@ -117,6 +117,7 @@ def _add_options(judge: argparse.ArgumentParser) -> None:
 
 def run_judge(options: argparse.Namespace) -> int:
     """Attack the release and the original, write what came out, and judge the release."""
+    start_formats(options)
     with open_service() as service:
         return complete_audit(service, build_judge_spec(options, service), options)
 

@@ -4,6 +4,7 @@ options    what the reader chose, and editions    data      the chosen part of t
 decision_page, threats, graph, results, mechanisms, promises, standards, glossary, appendix
            the sections                           blocks    what they are made of
 charts     figures for print                      document  JSON + SVG + template → PDF
+gate       the verdict for pipelines
 """
 
 from core.report.document import render_preview, write_editions, write_report

@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import core.cli.main as command
 from core.audit.export import write_audit
-from core.cli.audit import NOTHING_MAY_LEAVE, judge_audit
+from core.audit.states import State
+from core.audit.view import ClaimRun
+from core.cli.audit import NOTHING_MAY_LEAVE, _check_claims, judge_audit
 from core.cli.audit_spec import choose_policy
 from core.errors import InputError
 from core.findings.policy import find_policy
+from core.privacy.guarantees import EDGE
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 ROOT = Path(__file__).parents[2]
@@ -83,3 +87,18 @@ def test_the_option_is_there():
     options = command.build_parser().parse_args(["audit", "--out", "o", "--policy", "public"])
     assert isinstance(options, argparse.Namespace)
     assert options.policy == "public"
+
+
+@pytest.mark.parametrize(
+    ("state", "check", "count"),
+    [
+        (State.DONE, SimpleNamespace(is_refuted=True, verdict=""), 1),
+        (State.FAILED, None, 1),
+        (State.SKIPPED, None, 0),
+    ],
+)
+def test_a_claim_whose_check_failed_counts_as_one_that_was_refuted(state, check, count):
+    view = make_audit({}, ATTACKS, ("edge_rand",), guarantees={"edge_rand": EDGE.promise(1.0)})
+    run = ClaimRun("c", state, 1.0, "", "lost", 1.0, release="edge_rand", trials=9, check=check)
+    claims = SimpleNamespace(start=lambda *_: "c", wait=lambda *_: True, list=lambda _: [run])
+    assert _check_claims(SimpleNamespace(claims=claims), view, 9) == count

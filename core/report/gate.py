@@ -1,0 +1,248 @@
+"""The verdict for pipelines: SARIF 2.1.0, JUnit XML, JSON and Markdown beside audit.json.
+
+There is a case per release and limit, one per release for the decision on it, and one for the run.
+They fail closed: only what was measured, and lies inside its limit with its whole interval, has
+passed. Open points and refuted claims fail the decision on their release; cells that failed or are
+missing, and claims that were asked about and not checked, fail the run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from core.audit.view import AuditView
+from core.defenses.external import EXTERNAL
+from core.errors import InputError
+from core.findings.labels import release_title
+from core.findings.policy import check_policy
+from core.findings.verdict import Check, Decision, Verdict, judge
+from core.findings.verdict_words import (
+    DECISION_MEANINGS,
+    DECISION_TITLES,
+    describe_decision,
+    explain_check,
+)
+from core.report.text import clean_text
+
+Outcome = Literal["passed", "failed", "error", "skipped"]
+"""failed: exceeded or refuted; error: not shown to be met; skipped: neither, and not a pass."""
+
+DECISION_OUTCOMES: dict[Decision, Outcome] = {
+    "publish": "passed",
+    "review": "error",
+    "do_not_publish": "failed",
+}
+LONGEST = 4000
+"""Characters of one message."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question of the gate, in printable text.
+
+    release  "" for the run as a whole
+    rule     "limit/NAME", "decision" or "run"
+    """
+
+    release: str
+    rule: str
+    title: str
+    outcome: Outcome
+    message: str
+
+    @property
+    def subject(self) -> str:
+        """What it is about, for readers."""
+        return clean_text(release_title(self.release), LONGEST) if self.release else "Audit"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A verdict and its cases, that of the run last; exit_code: that of the command."""
+
+    verdict: Verdict
+    cases: list[Case]
+    exit_code: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every part of the audit finished."""
+        return self.cases[-1].outcome == "passed"
+
+    @property
+    def passed(self) -> bool:
+        """Whether a release may leave after a complete run."""
+        is_there = EXTERNAL not in self.verdict.not_made
+        return self.exit_code == 0 and self.is_complete and is_there and self.verdict.may_leave
+
+
+def build_gate(view: AuditView, exit_code: int) -> Gate:
+    """The cases of an audit; InputError without a policy."""
+    verdict = judge(view, check_policy(view.spec.policy))
+    title, cases = "Decision on the release", []
+    for release in verdict.offered:
+        for check in release.checks:
+            rule, text = f"limit/{check.limit.name}", explain_check(check)
+            outcome = _find_outcome(check)
+            cases.append(_make_case(release.release, rule, check.limit.title, outcome, text))
+        decision, points = release.decision, (*release.refuted, *release.open_points)
+        text = f"{DECISION_TITLES[decision]}: {'; '.join(points) or DECISION_MEANINGS[decision]}"
+        outcome = DECISION_OUTCOMES[decision]
+        cases.append(_make_case(release.release, "decision", title, outcome, text))
+    for name, reason in verdict.not_made.items():
+        outcome = "error" if name == EXTERNAL else "skipped"
+        cases.append(_make_case(name, "decision", title, outcome, f"not made: {reason}"))
+    missing = list_unfinished(view)
+    text = "; ".join(missing) or f"{view.summary.cells_total} cells finished"
+    outcome = "error" if missing else "passed"
+    cases.append(_make_case("", "run", "Every part of the audit finished", outcome, text))
+    return Gate(verdict, cases, exit_code)
+
+
+def _make_case(release: str, rule: str, title: str, outcome: Outcome, message: str) -> Case:
+    """Names come from users' files: control characters, invalid in XML, show as code points."""
+    release, rule, title, message = (
+        clean_text(text, LONGEST) for text in (release, rule, title, message)
+    )
+    return Case(release, rule, title or rule, outcome, message)
+
+
+def _find_outcome(check: Check) -> Outcome:
+    if check.state == "met":
+        return "passed"
+    if check.state == "exceeded":
+        return "failed"
+    return "skipped" if check.state == "not_tested" and check.limit.optional else "error"
+
+
+def list_unfinished(view: AuditView) -> list[str]:
+    """What of the run failed or is missing."""
+    run, found = view.summary, []
+    if run.cells_failed:
+        found.append(f"{run.cells_failed} of {run.cells_total} cells failed")
+    if not 0 < run.cells_total <= run.cells_done:
+        found.append(f"{run.cells_done} of {run.cells_total} cells came to an end")
+    newest = {claim.release: claim for claim in view.claims}
+    missing = [claim for claim in newest.values() if not claim.state.is_kept]
+    return found + [f"{c.release}: claim not checked: {c.reason or c.state}" for c in missing]
+
+
+def format_sarif(gate: Gate) -> str:
+    """SARIF 2.1.0: a rule per limit; every case is a result, those that passed of kind "pass"."""
+    titles = {case.rule: case.title for case in gate.cases}
+    place = {"artifactLocation": {"uri": "audit.json"}, "region": {"startLine": 1}}
+    results = []
+    for case in gate.cases:
+        kind = {"passed": "pass", "skipped": "open"}.get(case.outcome, "fail")
+        names = [{"fullyQualifiedName": case.release or "run"}]
+        result = {
+            "ruleId": case.rule,
+            "ruleIndex": list(titles).index(case.rule),
+            "kind": kind,
+            "level": "error" if kind == "fail" else "none",
+            "message": {"text": f"{case.subject}: {case.message}"},
+            "locations": [{"physicalLocation": place, "logicalLocations": names}],
+            "partialFingerprints": {"releaseRule/v1": f"{case.release}/{case.rule}"},
+        }
+        results.append(result)
+    rules = [{"id": rule, "shortDescription": {"text": title}} for rule, title in titles.items()]
+    run = {
+        "tool": {"driver": {"name": "Graph Privacy Audit", "rules": rules}},
+        "invocations": [{"executionSuccessful": gate.is_complete, "exitCode": gate.exit_code}],
+        "results": results,
+    }
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    return _format_json({"$schema": schema, "version": "2.1.0", "runs": [run]})
+
+
+def format_junit(gate: Gate) -> str:
+    """JUnit XML as Jenkins reads it: a suite per release; an exceeded limit is a failure, one that
+    is not proven or not tested an error."""
+    root = ET.Element("testsuites", _count(gate.cases))
+    del root.attrib["skipped"]  # an attribute of suites only
+    for release in dict.fromkeys(case.release for case in gate.cases):
+        cases = [case for case in gate.cases if case.release == release]
+        suite = ET.SubElement(root, "testsuite", _count(cases), name=cases[0].subject)
+        for case in cases:
+            item = ET.SubElement(suite, "testcase", classname=case.subject, name=case.title)
+            if case.outcome != "passed":
+                tag = {"failed": "failure", "skipped": "skipped"}.get(case.outcome, "error")
+                ET.SubElement(item, tag, message=case.message)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+
+
+def _count(cases: list[Case]) -> dict[str, str]:
+    """Attributes of a suite."""
+    names = {"failures": "failed", "errors": "error", "skipped": "skipped"}
+    counts = {key: sum(c.outcome == name for c in cases) for key, name in names.items()}
+    return {key: str(count) for key, count in {"tests": len(cases), **counts}.items()}
+
+
+def format_json(gate: Gate) -> str:
+    """Whether it passed, the cases, and `verdict` as audit.json has it."""
+    content = {"passed": gate.passed, "exit_code": gate.exit_code}
+    cases = [asdict(case) for case in gate.cases]
+    return _format_json({**content, "cases": cases, "verdict": gate.verdict.describe()})
+
+
+def _format_json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def format_markdown(gate: Gate) -> str:
+    """A table of the cases, for the summary of a pipeline."""
+    lines = [
+        f"# Gate {'passed' if gate.passed else 'not passed'}",
+        "",
+        escape_markdown(clean_text(describe_decision(gate.verdict), LONGEST)),
+        "",
+        "| release | what is checked | outcome | finding |",
+        "|---|---|---|---|",
+    ]
+    for case in gate.cases:
+        cells = map(escape_markdown, (case.subject, case.title, case.outcome, case.message))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def escape_markdown(line: str) -> str:
+    """A line that renders as itself in a table: no markup, HTML, cell border or automatic link."""
+    line = re.sub(r"[\\`*_\[\]#!~:@$^]|(?<=www)\.", r"\\\g<0>", line)
+    return re.sub(r"[&<>|]", lambda found: f"&#{ord(found[0])};", line)
+
+
+FORMATS: dict[str, tuple[str, Callable[[Gate], str]]] = {
+    "sarif": ("verdict.sarif", format_sarif),
+    "junit": ("verdict.xml", format_junit),
+    "json": ("verdict.json", format_json),
+    "markdown": ("verdict.md", format_markdown),
+}
+"""Value of `--format` → file name and what writes it."""
+
+
+def remove_files(formats: list[str], folder: Path) -> None:
+    """Remove the files of an earlier run, so that none outlives a failure of this one; InputError
+    for an unknown format."""
+    for name in formats:
+        if name not in FORMATS:
+            raise InputError("--format", f"must be one of {', '.join(FORMATS)}", name)
+    for name in formats:
+        (folder / FORMATS[name][0]).unlink(missing_ok=True)
+
+
+def write_gate(view: AuditView, folder: Path, formats: list[str], exit_code: int) -> None:
+    """A file per format below `folder`, each whole or not at all."""
+    gate = build_gate(view, exit_code)
+    for name in formats:
+        file, write = FORMATS[name]
+        temporary = folder / f".{file}.{os.getpid()}"
+        temporary.write_text(write(gate), encoding="utf-8")
+        temporary.replace(folder / file)
