@@ -53,6 +53,9 @@ CORRECTED = 0.7
 NEAREST = 15
 """Past cells of the most similar size that are asked."""
 
+FAR = 10.0
+"""Ratio of sizes from which on past cells are averaged with what is typical."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -126,16 +129,16 @@ class TimeModel:
 
     def predict(self, task: Task, size: int) -> float:
         """Seconds to expect: nearest past runs scaled to this size, else `TYPICAL_S`, else the cost
-        class."""
+        class; the geometric mean of past and typical where the past is of another order."""
+        own = task.name.partition("@")[0]  # who knows more runs the same method, more often
+        first = TYPICAL_S.get((task.kind, own), DEFAULT_S[task.cost]) * _scale(size)
         known = self._past.get((task.kind, task.name), [])
         if not known:
-            own = task.name.partition("@")[0]  # who knows more runs the same method, more often
-            first = TYPICAL_S.get((task.kind, own), DEFAULT_S[task.cost])
-            return max(first * _scale(size), MIN_S)
-        nearest = sorted(known, key=lambda item: abs(math.log(max(size, 1) / max(item.size, 1))))
-        return max(
-            median(p.seconds * _scale(size) / _scale(p.size) for p in nearest[:NEAREST]), MIN_S
-        )
+            return max(first, MIN_S)
+        nearest = sorted(known, key=lambda item: _distance(item.size, size))[:NEAREST]
+        found = median(p.seconds * _scale(size) / _scale(p.size) for p in nearest)
+        is_far = _distance(nearest[0].size, size) > math.log(FAR)
+        return max(math.sqrt(found * first) if is_far else found, MIN_S)
 
 
 def estimate_time(
@@ -237,6 +240,10 @@ def find_kept(store: Store, keys: Sequence[str]) -> set[str]:
             query = sa.select(JobRow.key).where(JobRow.key.in_(part), JobRow.state.in_(KEPT))
             found.update(connection.execute(query).scalars())
     return found
+
+
+def _distance(first: int, second: int) -> float:
+    return abs(math.log(max(first, 1) / max(second, 1)))
 
 
 def _scale(size: int) -> float:
