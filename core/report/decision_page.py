@@ -142,7 +142,7 @@ def _describe_usefulness(data: ReportData, release: str) -> str:
 def build_signature(data: ReportData) -> Block:
     """What can be decided, to be ticked and signed; what the policy refuses is not offered."""
     options = data.options
-    choices = [clean_text(choice) for choice in _list_choices(data)]
+    choices = [clean_text(choice) for choice in list_choices(data)]
     if len(choices) > MAX_CHOICES + 1:
         choices = [*choices[:MAX_CHOICES], "Publish another release: ______", "Do not publish"]
     return {
@@ -158,8 +158,8 @@ def build_signature(data: ReportData) -> Block:
     }
 
 
-def _list_choices(data: ReportData) -> list[str]:
-    """The recommended release first, the original last."""
+def list_choices(data: ReportData) -> list[str]:
+    """Of what the decision is on, the recommended release first, the original last."""
     not_made = find_not_made(data.view)
     ids = [
         s.id
@@ -172,7 +172,8 @@ def _list_choices(data: ReportData) -> list[str]:
         return [*(f"Publish: {release_title(release)}" for release in ids), "Do not publish"]
     first = data.options.chosen or verdict.recommended
     ids.sort(key=lambda release: release != first)
-    found = [(release, verdict.find(release)) for release in ids]
+    offered = {release.release: release for release in verdict.offered}
+    found = [(release, offered.get(release)) for release in ids]
     open_ = [(r, v.decision) for r, v in found if v is not None and v.decision != "do_not_publish"]
     is_open = any(decision == "publish" for _, decision in open_)
     choices = [

@@ -29,6 +29,8 @@ from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import describe_decision, explain_release, find_subject
 from core.report import ReportOptions
+from core.report.data import ReportData
+from core.report.decision_page import list_choices
 from core.report.document import build_content
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -330,6 +332,8 @@ def test_the_decision_is_on_the_release_and_not_on_the_original():
     assert find_subject(verdict).release == EXTERNAL
     sentence = "Do not publish: Release made elsewhere exceeds at least one limit."
     assert (verdict.decision, describe_decision(verdict)) == ("do_not_publish", sentence)
+    data = ReportData(view, ReportOptions(policy=find_policy("partner")))
+    assert list_choices(data) == ["Do not publish"]
 
 
 def test_nothing_is_claimed_of_its_guarantee(tmp_path):

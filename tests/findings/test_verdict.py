@@ -18,7 +18,7 @@ from core.findings.verdict import SEVERITY, find_least_severe, judge
 from core.findings.verdict_words import describe_decision
 from core.release import ORIGINAL, Guarantee
 from core.report.data import ReportData
-from core.report.decision_page import _list_choices
+from core.report.decision_page import list_choices
 from core.report.options import ReportOptions
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -66,7 +66,7 @@ def test_a_defense_of_named_links_is_not_cleared_by_drawn_ones():
         "Review: the original meets every limit, but no defended release does."
     )
     data = ReportData(view, ReportOptions(policy=PUBLIC))
-    assert not [choice for choice in _list_choices(data) if "PPGSL" in choice or "DICE" in choice]
+    assert not [choice for choice in list_choices(data) if "PPGSL" in choice or "DICE" in choice]
     named = view.spec.update(hide_links=None, sensitive_links=(("a", "b"),))
     assert judge(replace(view, spec=named), PUBLIC).find("ppgsl").decision == "publish"
 
@@ -276,9 +276,9 @@ def test_a_release_that_could_not_be_made_is_nowhere_offered(state):
     assert verdict.find("dice") is None
     assert verdict.not_made == {"dice": "it needs sensitive links"}
     assert "dice" not in verdict.describe()["releases"]
-    choices = _list_choices(ReportData(view, ReportOptions(policy=PUBLIC)))
+    choices = list_choices(ReportData(view, ReportOptions(policy=PUBLIC)))
     assert not any("DICE" in choice for choice in choices)
-    assert not any("DICE" in c for c in _list_choices(ReportData(view, ReportOptions())))
+    assert not any("DICE" in c for c in list_choices(ReportData(view, ReportOptions())))
 
 
 def test_a_limit_has_one_of_four_states():
