@@ -15,20 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from tests.reliability.load import Session, Tally, run_app
+from tests.reliability.load import PAGES, Session, Tally, run_app
 
-PAGES = [
-    "verdict",
-    "data",
-    "attack",
-    "defend",
-    "risk",
-    "map",
-    "homophily",
-    "tradeoff",
-    "report",
-    "audits",
-]
 ROUNDS = 3
 REST_S = 0.5
 

@@ -41,7 +41,12 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("verdict", "data", "attack", "defend", "risk", "homophily", "tradeoff", "report", "audits")
+PAGES = (
+    *("decision", "data", "attack", "defend", "risk", "map"),
+    *("homophily", "tradeoff", "report", "audits"),
+)
+"""Pages that are opened; `tests/reliability/test_load_errors.py` holds that each exists."""
+
 CORE = [sys.executable, "-m", "core", "audit", "--graph", "social", "--private", "affiliation"]
 FINISHED = [*CORE, "--hide-links", "0.1", "--attack", "common_neighbors", "--attack", "adamic_adar"]
 FINISHED += ["--attack", "label_propagation", "--defense", "random_deletion:strength=0.3"]
@@ -94,7 +99,7 @@ class Session:
             told = ForwardMsg.FromString(answer)
             kind = told.WhichOneof("type")
             if kind == "navigation":
-                found = {p.url_pathname or "data": p for p in told.navigation.app_pages}
+                found = {p.url_pathname or "overview": p for p in told.navigation.app_pages}
                 self._hashes |= {name: p.page_script_hash for name, p in found.items()}
             elif kind == "delta":
                 error = find_error(told.delta.new_element)

@@ -6,7 +6,7 @@ import pytest
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.Element_pb2 import Element
 
-from tests.reliability.load import find_error
+from tests.reliability.load import PAGES, ROOT, find_error
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,8 @@ from tests.reliability.load import find_error
 )
 def test_what_counts_as_an_error(element, found):
     assert find_error(element) == found
+
+
+def test_every_page_that_is_opened_exists():
+    """A page was renamed, and neither the load nor the page benchmark could start any more."""
+    assert set(PAGES) <= {path.stem for path in (ROOT / "pages").glob("*.py")}
