@@ -10,6 +10,7 @@ from tests.benchmarks import first_look
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.xdist_group("audit cluster")
 def test_it_times_every_command(capsys, monkeypatch) -> None:
     monkeypatch.setattr("sys.argv", ["first_look", "--graph", "karate", "--repeats", "1"])

@@ -84,6 +84,8 @@ def test_a_sample_leaves_out_held_back_links_as_well():
         assert drawn.weights.sum() == pytest.approx(drawn.total, rel=0.15)
 
 
+@pytest.mark.slow
+@pytest.mark.nightly
 def test_adamic_adar_on_cora_equals_brute_force_over_all_pairs(data_root, monkeypatch):
     monkeypatch.setenv("AUDIT_DATA", str(data_root))
     threats = draw_threats(load_dataset("cora").graph, Seed(0), hide_links=0.1)
