@@ -200,12 +200,12 @@ def _show_changes(view: AuditView, verdict: Verdict) -> None:
     proposals = propose_changes(view, verdict, graph, load_time_model())
     if not proposals or view.summary.state.is_active:
         return
-    st.header("What would change the decision", anchor=False)
-    for proposal in proposals:
-        label, fields = _plan_proposal(view, proposal)
-        time = estimate_audit(fields)
-        if not time:  # it cannot run with this audit's threats
-            continue
+    planned = [(proposal, *_plan_proposal(view, proposal)) for proposal in proposals]
+    # A proposal without a time cannot run with this audit's threats.
+    timed = [(*plan, time) for plan in planned if (time := estimate_audit(plan[2]))]
+    if timed:
+        st.header("What would change the decision", anchor=False)
+    for proposal, label, fields, time in timed:
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(label, key=f"change-{proposal.key}", icon=":material/play_arrow:"):
                 page.start_audit(fields)
