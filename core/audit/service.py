@@ -7,7 +7,6 @@ through core.audit.access.authorised, which asks first whether they may. Never i
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -418,7 +417,7 @@ class AuditService:
                 spec,
                 cells,
                 row.seconds,
-                () if os.environ.get("AUDIT_SCHEDULER") else list_first(audit, cells),
+                list_first(audit, cells) if self._engine.is_embedded else (),
             )
             self._runs[audit_id] = run
             run.start()

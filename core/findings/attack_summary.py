@@ -39,6 +39,7 @@ from core.findings.policy import Policy
 from core.findings.tables import attack_rows
 from core.findings.verdict import Check
 from core.release import ORIGINAL
+from core.words import begin_sentence
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
     if useful is not None:
         cards = [*cards[: MAX_CARDS - 1], build_usefulness_card(useful)]
         exact += [describe_figure(useful.second), describe_figure(useful.first)]
-    sentence = _describe_release(method_name(release), changes)
+    sentence = begin_sentence(_describe_release(method_name(release), changes))
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
@@ -280,8 +281,9 @@ def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) ->
         found.setdefault(change.outcome, []).append(headline.what)
     more, fewer = (" and ".join(found.pop(side, [])) for side in ("higher", "lower"))
     same = " or ".join(itertools.chain(*found.values()))
-    if len(changes) == 1 or _RANKING in dict(changes):
-        return _describe_change(name, *changes[0])
+    if len(changes) == 1 or _RANKING in dict(changes):  # figures do not join; the worst is told
+        order = {"higher": 0, "lower": 2}
+        return _describe_change(name, *min(changes, key=lambda c: order.get(c[1].outcome, 1)))
     if more:
         return f"With {name}, an attacker finds more {more}{f', fewer {fewer}' * bool(fewer)}."
     if fewer:

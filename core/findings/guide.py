@@ -19,6 +19,7 @@ from core.graph import Attribute, Graph
 from core.methods import Defense
 from core.registry import find_method, list_methods
 from core.threats import AttributeThreat, LinkThreat, Threats
+from core.words import begin_sentence
 
 Recipient = Literal["public", "partner", "internal"]
 Secret = Literal["links", "attribute", "identity"]
@@ -37,7 +38,7 @@ SECRETS: dict[Secret, str] = {
 }
 KNOWLEDGE: dict[Knowledge, str] = {
     "values": "The private value of some people",
-    "method": "How I defended the graph",
+    "method": "How the graph was defended",
     "links": "The release, and doubts whether its links are real",
     "network": "Another network of the same people",
 }
@@ -217,7 +218,7 @@ def propose_changes(
         tried = [summary.id for summary in view.releases]
         answers = _read_answers(view.spec, policy)
         for advice in choose_defenses(answers, graph, policy, model, tried):
-            reason = f"{advice.reason[0].upper()}{advice.reason[1:]}."
+            reason = f"{begin_sentence(advice.reason)}."
             found.append(Proposal("try_defense", advice.defense, reason))
     return found
 
@@ -314,12 +315,10 @@ def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> di
 
 def describe_answers(answers: Answers) -> dict[str, str]:
     """What the report repeats under “Purpose and recipient”."""
-    secrets = [SECRETS[s] for s in answers.secrets]
-    if "attribute" in answers.secrets and answers.private is not None:
-        secrets.append(f"column {answers.private}")
-    uses = [USES[u] for u in answers.uses]
-    if "column" in answers.uses and answers.utility is not None:
-        uses.append(f"column {answers.utility}")
+    titles = SECRETS | ({"attribute": f"Column {answers.private}"} if answers.private else {})
+    secrets = [titles[secret] for secret in answers.secrets]
+    kept = USES | ({"column": f"Predicting column {answers.utility}"} if answers.utility else {})
+    uses = [kept[use] for use in answers.uses]
     said = {
         "recipient": RECIPIENTS[answers.recipient],
         "knowledge": ", ".join(KNOWLEDGE[k] for k in answers.knowledge) or "nothing beyond it",
@@ -341,9 +340,10 @@ def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
     }
     known = tuple(key for key in KNOWLEDGE if knows[key])
     said = describe_answers(replace(answers, knowledge=known, uses=()))
-    more = [f"column {name}" for name in spec.threats.more_private]
+    more = [f"Column {name}" for name in spec.threats.more_private]
     secrets = ", ".join([*filter(None, [said.get("secrets", "")]), *more])
-    return {"recipient": policy.title, "knowledge": said["knowledge"], "secrets": secrets}
+    named = {} if spec.policy is None else {"recipient": policy.title}
+    return {**named, "knowledge": said["knowledge"], "secrets": secrets}
 
 
 def can_clear(preset: Preset, policy: Policy) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat, split_id
+from core.defenses.external import EXTERNAL
 from core.errors import InputError
 from core.measures.metrics import METRICS
 from core.methods import Defense, Method
@@ -130,8 +131,14 @@ def method_title(method_id: str) -> str:
     return _compose_title(method_id, is_brief=False)
 
 
+NAMES = {ORIGINAL: "the original", EXTERNAL: "the release made elsewhere"}
+"""Releases that no method of the tool made."""
+
+
 def method_name(method_id: str) -> str:
-    """The published name alone, for sentences: no settings, no scenario."""
+    """What a method or release is called in a sentence: no settings, no scenario."""
+    if method_id in NAMES:
+        return NAMES[method_id]
     method = _parse(method_id)
     return method_id.partition(":")[0] if method is None else method.info.title
 

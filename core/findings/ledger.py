@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from core.audit.ledger import Relative
 from core.findings.labels import release_title
 from core.privacy.ledger import NOT_COVERED, Entry, Total, compute_totals
+from core.words import begin_sentence
 
 COLUMNS = ("Published", "Release", "Protects", "ε of the recipient", "δ")
 
@@ -38,9 +39,7 @@ def describe_total(total: Total) -> str:
     if total.unbounded:
         least, verb = "at least ", "promises" if total.unbounded == 1 else "promise"
         open_end = f"; {total.unbounded} more {verb} nothing of it"
-    return (
-        f"{unit[0].upper()}{unit[1:]}: {least}ε = {total.epsilon:g}{delta} over {runs}{open_end}."
-    )
+    return f"{begin_sentence(unit)}: {least}ε = {total.epsilon:g}{delta} over {runs}{open_end}."
 
 
 def describe_relative(relative: Relative) -> str:

@@ -42,7 +42,7 @@ from core.findings.verdict import Check, Verdict, judge_release
 from core.findings.verdict_words import describe_decision, find_subject, list_deciding
 from core.release import ORIGINAL
 from core.results import RELEASE
-from core.words import count_noun
+from core.words import begin_sentence, count_noun
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,9 @@ def summarize_risk(
     sentence = "No node's risk is known yet."
     if told:
         _, count, threat, where = max(told, key=lambda item: item[0])
-        on = "the original" if where == ORIGINAL else method_name(where)
         aim = THREAT_WORDS[threat].attack
         verb = "is" if count.value == 1 else "are"
-        sentence = f"On {on}, {count.format()} people {verb} exposed to {aim}."
+        sentence = f"On {method_name(where)}, {count.format()} people {verb} exposed to {aim}."
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
@@ -170,7 +169,7 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
         sentence = f"None of the {len(defended)} defended releases meets every limit."
         if len(defended) == 1:
             sentence = f"{method_name(defended[0].release)} does not meet every limit."
-        return PageSummary(tuple(cards), sentence, ())
+        return PageSummary(tuple(cards), begin_sentence(sentence), ())
     sentence = f"{method_name(best)} meets every limit"
     useful = find_usefulness(view.results, best)
     if useful is not None:
@@ -180,7 +179,7 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
     rivals = [r for r in passing if r != best]
     if rivals:
         exact.append(f"Meet every limit as well: {', '.join(map(release_title, rivals))}.")
-    return PageSummary(tuple(cards), f"{sentence}.", tuple(exact))
+    return PageSummary(tuple(cards), begin_sentence(f"{sentence}."), tuple(exact))
 
 
 def describe_figure(figure: Figure) -> str:

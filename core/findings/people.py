@@ -12,6 +12,7 @@ from core.findings.attackers import compute_exposed, compute_headlines, find_sec
 from core.findings.labels import is_blind, method_title, release_title
 from core.findings.numbers import format_interval, format_percent
 from core.release import ORIGINAL
+from core.words import begin_sentence
 
 PEOPLE_COLUMNS = (
     "rank",
@@ -49,7 +50,7 @@ class Secret:
         title = THREAT_TITLES[self.threat]
         column = self.target or (private or "")
         named = f"{title} {column}" if self.threat == "attribute" and column else title
-        return named[0].upper() + named[1:]
+        return begin_sentence(named)
 
 
 def list_secrets(nodes: pd.DataFrame) -> list[Secret]:

@@ -79,13 +79,13 @@ def describe_decision(verdict: Verdict) -> str:
     nearest = find_least_severe(verdict)
     near = "no release comes clearly nearest to meeting them"
     if len(nearest) == 1:
-        near = f"{_name(nearest[0])} comes nearest to meeting them"
+        near = f"{method_name(nearest[0])} comes nearest to meeting them"
     if len(verdict.offered) > 1:
         return (
             f"Do not publish: each of the {len(verdict.offered)} releases exceeds a limit; {near}."
         )
-    name = _name(verdict.offered[0].release)
-    tried = ", and no defense was tried" if name == _name(ORIGINAL) else ""
+    name = method_name(verdict.offered[0].release)
+    tried = ", and no defense was tried" if name == method_name(ORIGINAL) else ""
     return f"Do not publish: {name} exceeds at least one limit{tried}."
 
 
@@ -100,7 +100,7 @@ def _describe_review(verdict: Verdict) -> str:
     if len(tested) == 1:
         release = tested[0]
         unproven = sum(c.state == "not_proven" for c in release.checks)
-        name = _name(release.release)
+        name = method_name(release.release)
         above = sum(c.state == "exceeded" for c in release.checks)
         if above:
             return f"Review {name}: it exceeds {count_noun(above, 'limit')} that asks for a review."
@@ -111,10 +111,6 @@ def _describe_review(verdict: Verdict) -> str:
             why = "its sensitive links must be named first"
         return f"Review {name}: no limit is exceeded, but {why}."
     return f"Review: {len(tested)} releases need a review, because not every limit is met for sure."
-
-
-def _name(release: str) -> str:
-    return "the original" if release == ORIGINAL else method_name(release)
 
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:

@@ -12,7 +12,7 @@ import streamlit as st
 from core.audit import prepared
 from core.audit.spec import AuditSpec
 from core.audit.view import AuditView
-from core.data import profile
+from core.data import external_release, profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile
 from core.findings.attackers import compute_headline
@@ -75,6 +75,12 @@ def compute_profile(
 def find_gaps(graph_hash: str, other: str, columns: tuple[str, ...]) -> dict[str, str]:
     """Why another stored graph does not teach a private column, "" where it does; InputError."""
     return prepared.find_gaps(columns, load_graph(graph_hash), load_graph(other))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def find_withheld(graph_hash: str, release: str) -> list[tuple[str, str]]:
+    """Links of a stored graph that a stored release of it lacks, as pairs of ids."""
+    return external_release.find_withheld(load_graph(graph_hash), load_graph(release))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

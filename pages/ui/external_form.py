@@ -7,11 +7,11 @@ import streamlit as st
 from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.data import sandbox
-from core.data.external_release import align_release, find_withheld
+from core.data.external_release import align_release
 from core.defenses.external import EXTERNAL_FIELDS
 from core.graph import Graph
 from core.words import count_noun
-from pages.ui import page, service, session
+from pages.ui import cache, page, session
 from pages.ui.second_graph_form import store_once
 from pages.ui.upload import FORMATS, ask_layout, store_upload
 
@@ -42,9 +42,12 @@ def show_external_form(graph: Graph) -> None:
         release = store_once("external", asked, load)
         if release is None:
             return
-        withheld = find_withheld(graph, service.open_service().load_graph(release))
+        withheld = cache.find_withheld(graph.content_hash, release)
         count = count_noun(len(withheld), "link")
-        st.caption(f"It lacks {count} of the open graph." if withheld else "It lacks no link.")
+        told = f"It lacks {count} of the open graph." if withheld else "It lacks no link."
+        if graph.feature_names and not cache.load_graph(release).feature_names:
+            told += " Attackers read no column of it: the command `core judge` takes columns too."
+        st.caption(told)
         if st.button("Attack it", key="judge", type="primary", icon=":material/play_arrow:"):
             _start(release, withheld)
 

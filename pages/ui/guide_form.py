@@ -19,6 +19,7 @@ from core.findings.guide import (
 from core.findings.labels import release_title
 from core.graph import Graph
 from core.registry import find_method
+from core.words import begin_sentence
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
 from pages.ui.text import escape
@@ -107,8 +108,8 @@ def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
                     kept.append(advice.defense)
                 key = MethodChoice.parse(advice.defense, "defense").key
                 time = estimate_method(find_method(key, "defense"), num_repeats=1)
-                reason = f"{advice.reason[0].upper()}{advice.reason[1:]}"
-                st.caption(f"{escape(reason, 300)}. {time[0].upper()}{time[1:]} a release.")
+                reason = escape(begin_sentence(advice.reason), 300)
+                st.caption(f"{reason}. {begin_sentence(time)} a release.")
     return kept
 
 
@@ -142,7 +143,7 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
     """What it can decide, and how long it takes here."""
     time = estimate_audit(make_fields(answers, preset, defenses))
     said = explain_preset(preset, answers.recipient)
-    return f"{said} {time[0].upper()}{time[1:]}." if time else said
+    return f"{said} {begin_sentence(time)}." if time else said
 
 
 def _start(answers: Answers, preset: Preset, defenses: list[str]) -> None:

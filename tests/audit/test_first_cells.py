@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -16,6 +17,7 @@ from core.audit.jobs import coordinate
 from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.plan import list_first, plan_audit
 from core.audit.prepared import PreparedAudit
+from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
@@ -154,3 +156,17 @@ def test_once_the_cluster_is_there_workers_compute(store, monkeypatch):
     run._engine.there.set()
     monkeypatch.setattr(coordinate, "compute_and_store", lambda *_: pytest.fail("computed here"))
     assert run._compute_first() == set()
+
+
+@pytest.mark.parametrize(("address", "is_here"), [("", True), ("tls://elsewhere:8786", False)])
+def test_a_cluster_elsewhere_computes_every_cell(make_spec, graph, tmp_path, monkeypatch,
+                                                 address, is_here):  # fmt: skip
+    """Whoever names a cluster has a machine in front of it that is not meant to compute."""
+    monkeypatch.setenv("AUDIT_SCHEDULER", address)
+    run = MagicMock()
+    monkeypatch.setattr("core.audit.service.AuditRun", run)
+    service = AuditService(tmp_path)
+    service.save_graph(graph)
+    service.start_audit(make_spec())
+    service.close()
+    assert bool(run.call_args.args[-1]) == is_here

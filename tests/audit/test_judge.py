@@ -330,7 +330,7 @@ def test_the_decision_is_on_the_release_and_not_on_the_original():
     assert len(said) == 1
     assert said[0].startswith("do not publish: Release made elsewhere")
     assert find_subject(verdict).release == EXTERNAL
-    sentence = "Do not publish: Release made elsewhere exceeds at least one limit."
+    sentence = "Do not publish: the release made elsewhere exceeds at least one limit."
     assert (verdict.decision, describe_decision(verdict)) == ("do_not_publish", sentence)
     data = ReportData(view, ReportOptions(policy=find_policy("partner")))
     assert list_choices(data) == ["Do not publish"]

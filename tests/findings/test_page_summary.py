@@ -120,6 +120,38 @@ def test_what_differs_is_told_with_both_numbers():
     )
 
 
+def test_a_card_and_what_it_is_compared_with_have_one_denominator():
+    """ "37 of 1,000; limit 3 of 100" had to be converted in the head."""
+    view = make_audit(make_scores(link=0.037, baseline=0.02, after=0.043), ATTACKS)
+    shown = [
+        *summarize_decision(judge(view, POLICY)).cards,
+        *summarize_attacks(view, policy=POLICY).cards,
+        *summarize_release(view, RELEASE).cards,
+    ]
+    pairs = [re.findall(r"of ([\d,]*\d)", f"{card.value} {card.compared_with}") for card in shown]
+    assert ["1,000", "1,000"] in pairs
+    assert all(len(set(pair)) <= 1 for pair in pairs), shown
+
+
+def test_homophily_within_noise_is_called_so():
+    scores = make_scores()
+    scores[ORIGINAL, "release", "ghratio_role_gap"] = 0.005
+    near, role = summarize_homophily(make_audit(scores, ATTACKS)).cards
+    assert role.compared_with.endswith(", within noise")
+    assert "noise" not in near.compared_with
+
+
+def test_where_figures_do_not_join_the_worst_change_is_told():
+    """AUC alone was measured of links; that a release shows more values must not go unsaid."""
+    scores = {k: v for k, v in make_scores().items() if k[2] != "tpr_at_fpr_0.01" or k[1] == "gcn"}
+    for attack, values in (("adamic_adar", (0.9, 0.6)), ("gcn", (0.1, 0.4))):
+        metric = "tpr_at_fpr_0.01" if attack == "gcn" else "auc"
+        for release, value in zip(NAMES, values, strict=True):
+            scores[release, attack, metric] = value
+    told = summarize_release(make_audit(scores, ATTACKS), RELEASE).sentence
+    assert "40 of 100 private values, against 10 of 100" in told
+
+
 @pytest.mark.parametrize(("link", "baseline"), [(0.16, 0.16), (0.161, 0.16)])
 def test_noise_is_called_no_difference(link, baseline):
     view = make_audit(make_scores(link, baseline, link), ATTACKS)

@@ -16,7 +16,7 @@ from core.findings.columns import list_telling_columns
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
 from core.report import FILES, ReportOptions, render_preview, write_editions
-from core.report.decision_page import _shorten_untried, find_review_date
+from core.report.decision_page import TO_FILL, _shorten_untried, find_review_date
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
@@ -192,6 +192,19 @@ def test_page_1_is_the_decision_page_of_every_edition(view):
         assert [row["name"] for row in terms["rows"]][:2] == ["Usefulness kept", "Conditions"]
         assert {"Residual risk", "Review by"} <= {row["name"] for row in terms["rows"]}
         assert [b["kind"] for b in page[3:]] == ["signoff"] * (edition != "external")
+
+
+def test_page_1_says_what_the_spec_fixes_and_leaves_the_rest_to_fill(view):
+    """Recipient and secrets stood as "to be filled in" in every audit without the guide."""
+    policy = find_policy("partner")
+    for named, recipient in ((None, TO_FILL), (policy.model_dump(mode="json"), policy.title)):
+        spec = view.spec.model_copy(update={"purpose": {}, "policy": named})
+        options = ReportOptions(policy=policy)
+        page = build_content(replace(view, spec=spec), options)[0]["summary"]
+        rows = {row["name"]: str(row) for row in page[0]["rows"]}
+        assert recipient in rows["Recipient"]
+        assert TO_FILL in rows["Purpose"]
+        assert f"Column {spec.threats.private}" in rows["What must not be learned"]
 
 
 def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):

@@ -59,12 +59,20 @@ class Engine:
                 # A client that never connected is closed by the collector, in whatever thread it
                 # runs; in the thread that the next client starts that would wait for itself.
                 gc.collect()
-                address = os.environ.get("AUDIT_SCHEDULER", "")
-                self._client = self._connect_to(address) if address else self._start_cluster()
+                self._client = (
+                    self._start_cluster()
+                    if self.is_embedded
+                    else self._connect_to(os.environ["AUDIT_SCHEDULER"])
+                )
                 workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
                 self._gpus = sum(GPU in worker.get("resources", {}) for worker in workers)
             assert self._client is not None
             return self._client
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether it computes on a cluster of its own: AUDIT_SCHEDULER names no other."""
+        return not os.environ.get("AUDIT_SCHEDULER")
 
     def connect_early(self) -> threading.Thread:
         """Connect in the background; the thread ends when there is a client, or none to be had."""
@@ -143,7 +151,7 @@ class Engine:
     def find_device_title(self) -> str:
         """What computes, for people; torch is not imported in this process."""
         if self._device_title is None:
-            if not os.environ.get("AUDIT_SCHEDULER") and not count_gpus():
+            if self.is_embedded and not count_gpus():
                 self._device_title = cpu_device().title
             else:
                 future = self.submit(_find_title, key="device-title", uses_gpu=True, priority=99)
