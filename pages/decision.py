@@ -124,7 +124,8 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     for check, card in zip(list_deciding(release), summary.cards, strict=False):
         left, right = st.columns([3, 2], vertical_alignment="center")
         state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
-        left.markdown(f"{state}: {escape(card.title, 120)}, {card.value}; {card.compared_with}")
+        found = "" if check.state == "not_tested" else f", {card.value}"
+        left.markdown(f"{state}: {escape(card.title, 120)}{found}; {card.compared_with}")
         right.html(_draw_bar(check))
     page.show_exact(summary.exact)
 
@@ -144,11 +145,12 @@ def _show_matrix(verdict: Verdict) -> None:
     st.header("Every release against every limit", anchor=False)
     names = short_titles([r.release for r in verdict.releases])
     limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
+    unbroken = {release: name.replace(" = ", "\u00a0=\u00a0") for release, name in names.items()}
     columns = {}
     for release in verdict.releases:
         states = {c.limit.name: page.STATE_ICONS[c.state] for c in release.checks}
         marks = [states.get(name, page.STATE_ICONS["not_tested"]) for name in limits]
-        columns[escape(names[release.release], 80)] = [DECISION_TITLES[release.decision], *marks]
+        columns[escape(unbroken[release.release], 80)] = [DECISION_TITLES[release.decision], *marks]
     table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])
     with st.container(key="limits-matrix"):
         st.table(table, border="horizontal", alt="Releases and limits")

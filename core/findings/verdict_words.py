@@ -91,10 +91,12 @@ def describe_decision(verdict: Verdict) -> str:
 
 def _describe_review(verdict: Verdict) -> str:
     """No release may be published, and some release exceeds nothing."""
-    open_ones = [r for r in verdict.offered if r.decision == "review"]
+    open_ones = [
+        r for r in verdict.offered if r.decision == "review" and not is_data_independent(r.release)
+    ]
     tested = [r for r in open_ones if any(c.evidence.value is not None for c in r.checks)]
     if not open_ones:
-        return "Review: only releases made without the data meet every limit."
+        return "Review: only releases made without the data are not refused."
     if not tested:
         return "Review: no attack has finished on any release that exceeds no limit."
     if len(tested) == 1:

@@ -79,6 +79,20 @@ def test_a_data_free_twin_is_never_recommended():
     assert verdict.recommended is None
 
 
+def test_a_baseline_is_no_release_to_review():
+    """ "3 releases need a review", of which two were baselines made without the data."""
+    baseline = "gap:data_free=True"
+    names = (RELEASE, baseline)
+    scores = make_noise((ORIGINAL, *names), ATTACKS)
+    scores[ORIGINAL, "katz", "auc"] = 0.9
+    for name in names:
+        scores[name, "katz", "tpr_at_fpr_0.01"] = 0.045
+    view = make_audit(scores, ATTACKS, names, half=0.01)
+    verdict = judge(view, PUBLIC)
+    assert verdict.find(baseline).decision == "review"
+    assert describe_decision(verdict).startswith("Review Random deletion: no limit is exceeded")
+
+
 def test_one_bad_threat_of_two_is_enough():
     """The links leak, the attribute does not: whoever looks at one threat alone is misled."""
     scores = make_noise(NAMES, ATTACKS)
