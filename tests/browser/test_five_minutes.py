@@ -199,6 +199,7 @@ def _find_release(page: Page) -> str:
     rows = page.locator(".st-key-limits-matrix tr")
     names, decisions = (rows.nth(i).locator("th, td").all_inner_texts()[2:] for i in (0, 1))
     barred = re.findall(r"^(.+) cannot be published before", page.inner_text("body"), re.M)
+    names = [name.replace("\u00a0", " ") for name in names]
     found = [
         name
         for name, decision in zip(names, decisions, strict=True)
