@@ -24,13 +24,13 @@ from core.words import count_noun
 from pages.ui import cache, job, page, service, session
 from pages.ui.chart import show_chart
 from pages.ui.map_data import (
-    load_answer,
     load_communities,
     load_community_links,
     load_everybody,
     load_layout,
     load_people,
     load_side,
+    load_summary,
 )
 from pages.ui.node_table import show_search
 from pages.ui.person_card import choose, show_person, show_table
@@ -105,7 +105,7 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
         st.button("Draw the map again", key="map-start")
         return
     people = load_people(view, ORIGINAL)
-    page.show_answer(load_answer(view))
+    page.show_summary(load_summary(view))
     is_small = graph.num_nodes <= MAX_PEOPLE
     by, beside, only_changes = _choose(view, list_colors(people), is_small)
     if is_small:

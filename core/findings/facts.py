@@ -31,6 +31,8 @@ Outcome = Literal["lower", "higher", "tie", "within_noise", "not_tested"]
 DENOMINATORS = (100, 1_000, 10_000, 100_000)
 MAX_ROUNDING = 0.025
 """Share of a number by which a natural frequency may be rounded: two significant digits."""
+COARSE = 3
+"""Cases of the larger of two shares from which the other one need not be told below one case."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +148,17 @@ def format_both(first: Figure, second: Figure) -> tuple[str, str]:
 
 
 def format_frequencies(first: float, second: float) -> tuple[str, str]:
-    """Both over one denominator, fine enough that they differ where the shares do."""
+    """Both over one denominator, fine enough that they differ where the shares do; the one that
+    is far smaller may be "fewer than 1"."""
     for denominator in DENOMINATORS:
-        texts = format_frequency(first, denominator), format_frequency(second, denominator)
+        is_coarse = max(first, second) * denominator >= COARSE
+        texts = tuple(
+            f"fewer than 1 of {denominator:,}"
+            if is_coarse and 0 < share * denominator < 1
+            else format_frequency(share, denominator)
+            for share in (first, second)
+        )
         is_fine = all(text.endswith(f" of {denominator:,}") for text in texts)
         if is_fine and (texts[0] != texts[1] or first == second):
-            return texts
-    return texts
+            break
+    return texts[0], texts[1]

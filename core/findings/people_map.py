@@ -1,4 +1,4 @@
-"""What a map of everyone shows: a row a person, the communities, and one sentence on where risk is.
+"""What a map of everyone shows: a row a person, the communities, and a summary of where risk is.
 
 Pure functions; `core.figures.people_map` draws them.
 """
@@ -11,10 +11,13 @@ import numpy as np
 import pandas as pd
 
 from core.findings.attackers import compute_headline, find_secret
+from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_percent
+from core.findings.page_summary import Card, PageSummary
 from core.graph import MISSING, Attribute, Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
+from core.words import count_noun
 
 Color = Literal["advantage", "risk", "class", "community", "links", "change"]
 
@@ -34,6 +37,8 @@ MAX_PEOPLE = 100_000
 
 MAX_COMMUNITIES = 2_000
 SIGNIFICANCE = 0.01
+GROUPS = "Nodes with more links among each other than to others; greedy modularity"
+GATHERING = f"Hypergeometric test at {SIGNIFICANCE:g}, Bonferroni over the communities"
 
 
 def compute_people(
@@ -146,42 +151,49 @@ def find_gathering(communities: pd.DataFrame) -> pd.Series | None:
     return table.iloc[best] if tail[best] * len(table) < SIGNIFICANCE else None
 
 
-def answer_map(people: pd.DataFrame) -> str:
-    """One sentence: how many are exposed, and whether they sit together."""
+def summarize_map(people: pd.DataFrame) -> PageSummary:
+    """How many people are exposed, and whether they sit together."""
     communities = compute_communities(people)
-    size = f"{len(people):,} people in {len(communities):,} communities"
-    at_stake = int(communities.at_stake.sum())
+    largest, count = communities.iloc[0], len(communities)
+    at_stake, exposed = int(communities.at_stake.sum()), int(communities.exposed.sum())
+    parts = Card(
+        "Communities", f"{count:,}", f"largest {count_noun(largest.people, 'node')}", None, GROUPS
+    )
     if not at_stake:
-        largest = communities.iloc[0]
-        return f"{size}; the largest has {largest.people:,}. An audit colours them by their risk."
-    exposed = int(communities.exposed.sum())
-    told = (
-        f"Of {at_stake:,} people with something at stake, {exposed:,} "
-        f"({format_percent(exposed / at_stake)}) are exposed: an attacker gains more than "
-        f"{ADVANTAGE_LIMIT:g} over the base rate{_format_threats(people)}"
-    )
-    if not exposed:
-        return told + "."
+        sentence = f"The graph falls into {count_noun(count, 'community', 'communities')}."
+        return PageSummary((parts,), sentence, ())
+    total = Count(exposed, at_stake).format()
+    rule = f"advantage above {ADVANTAGE_LIMIT:g} under the worst attack on any secret"
+    share = f"{format_percent(exposed / at_stake)} of those at stake"
+    cards = [Card("People exposed", total, share, None, rule), parts]
+    exact = [f"People exposed: {total}; {rule}{_format_threats(people)}."]
     found = find_gathering(communities)
-    if found is None:
-        return f"{told}. No community holds more of them than chance would put there."
-    inside = found.exposed / found.at_stake
-    others = (exposed - found.exposed) / max(at_stake - found.at_stake, 1)
-    return (
-        f"{told}. Community {found.community} holds more of them than chance would put there: "
-        f"{found.exposed:,} of {found.at_stake:,} there ({format_percent(inside)}), "
-        f"{format_percent(others)} elsewhere."
-    )
+    if not exposed:
+        sentence = "Nobody is exposed."
+    elif found is None:
+        sentence = f"{total} people are exposed, and they gather in no community beyond chance."
+    else:
+        others = (exposed - int(found.exposed), max(at_stake - int(found.at_stake), 1))
+        texts = format_frequencies(found.exposed / found.at_stake, others[0] / others[1])
+        place = f"community {found.community}"
+        compared = f"elsewhere {texts[1]}"
+        cards.append(Card(f"Exposed in {place}", texts[0], compared, None, GATHERING))
+        sentence = f"Exposed people gather in {place}: {texts[0]}, against {texts[1]} elsewhere."
+        inside = Count(int(found.exposed), int(found.at_stake)).format()
+        exact.append(
+            f"Exposed in {place}: {inside}; elsewhere {Count(*others).format()}. {GATHERING}."
+        )
+    return PageSummary(tuple(cards), sentence, tuple(exact))
 
 
 def _format_threats(people: pd.DataFrame) -> str:
     """By what the exposed are exposed most, so that one threat does not pass for another."""
     exposed = people.attack[people.advantage > ADVANTAGE_LIMIT]
     threats = exposed.map(lambda attack: find_secret(attack)[0]).value_counts()
-    names = {t: THREAT_WORDS[t].exposed_on for t in threats.index if t}
-    if len(names) < 2:
-        return "".join(f", mostly on {name}" for name in names.values())
-    return f" ({', '.join(f'{threats[t]:,} most on {name}' for t, name in names.items())})"
+    names = [
+        f"; {threats[t]:,} of them most on {THREAT_WORDS[t].exposed_on}" for t in threats.index if t
+    ]
+    return "".join(names)
 
 
 def list_people(people: pd.DataFrame, by: Color, limit: int | None = None) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from core.algorithms.line_density import count_crossings, shade_density
 from core.audit.jobs.layout import lay_out
 from core.findings.numbers import format_percent
-from core.findings.people_map import answer_map, compute_people
+from core.findings.people_map import compute_people, summarize_map
 from core.findings.profile import compute_degree_counts
 from core.graph import Attribute
 from core.release import ORIGINAL
@@ -112,7 +112,7 @@ def _build_picture(data: ReportData) -> list[Block]:
     people = compute_people(graph, layout.communities, nodes)
     values = people.advantage.to_numpy(float)
     image = data.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))
-    said = answer_map(people)
+    said = summarize_map(people).sentence
     caption = "Everybody, near each other where few links lie between. "
     if np.isfinite(values).any():
         caption += "Darker: the attacker gains more over the base rate; grey: nothing at stake."

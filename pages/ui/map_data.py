@@ -10,10 +10,10 @@ from core.audit.jobs.layout import Layout
 from core.audit.view import AuditView
 from core.figures.people_map import Side
 from core.findings.labels import release_title
+from core.findings.page_summary import PageSummary
 from core.findings.people_map import (
     MAX_COMMUNITIES,
     Color,
-    answer_map,
     compute_communities,
     compute_people,
     compute_places,
@@ -21,6 +21,7 @@ from core.findings.people_map import (
     join_communities,
     list_people,
     match_people,
+    summarize_map,
 )
 from core.graph import Graph
 from core.release import ORIGINAL
@@ -71,10 +72,10 @@ def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
     return cache.remember(view, compute)
 
 
-def load_answer(view: AuditView | None) -> str:
-    """The page's sentence."""
+def load_summary(view: AuditView | None) -> PageSummary:
+    """The page's cards and its sentence."""
     graph_hash = st.session_state["graph"]
-    return cache.remember(view, lambda: answer_map(load_people(view, ORIGINAL)), graph_hash)
+    return cache.remember(view, lambda: summarize_map(load_people(view, ORIGINAL)), graph_hash)
 
 
 def load_ranked(view: AuditView | None, by: Color) -> pd.DataFrame:

@@ -51,6 +51,9 @@ _SCRIPT = """minimum => {
     e.querySelectorAll('[data-tag]').forEach(tag => { const r = tag.getBoundingClientRect();
       if (r.right > frame.right + 1 || r.bottom > frame.bottom + 1)
         found.push(`hidden choice: ${tag.innerText.slice(0, 40)}`); }); });
+  main.querySelectorAll('*').forEach(e => { const style = getComputedStyle(e);
+    if (style.textOverflow === 'ellipsis' && style.overflowX !== 'visible' && shown(e)
+      && e.scrollWidth > e.clientWidth + 1) found.push(`cut: ${e.innerText.slice(0, 40)}`); });
   return [...new Set(found)];
 }"""
 

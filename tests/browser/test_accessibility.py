@@ -109,10 +109,15 @@ def test_what_an_eye_stumbles_over_is_found(browser: Browser) -> None:
         "width:9px;height:9px'></div>A</div></label>"
         "<button disabled style='color:rgb(18,23,29)'>Run</button>"
         "<div data-testid=stMultiSelectTagsContainer style='width:50px;height:20px;"
-        "white-space:nowrap;overflow:hidden'><span data-tag>one of many</span></div></div></div>"
+        "white-space:nowrap;overflow:hidden'><span data-tag>one of many</span></div>"
+        "<p style='width:50px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis'>"
+        "ends in three points</p></div></div>"
     )
     found = " ".join(find_stumbles(page))
     page.close()
-    for what in ("on each other: above all", "cut: far", "hardly seen", "cannot be read: Run"):
+    for what in (
+        *("on each other: above all", "cut: far", "cut: ends in"),
+        *("hardly seen", "cannot be read: Run"),
+    ):
         assert what in found
     assert "hidden choice: one of many" in found

@@ -25,7 +25,6 @@ from core.findings.knowing_more import PRECISION, RECOVERED, answer_adaptive, an
 from core.findings.margins import answer_margins
 from core.findings.page_summary import describe_decision
 from core.findings.pair_profile import answer_pair_profile
-from core.findings.people_map import answer_map, compute_people
 from core.findings.policy import find_policy
 from core.findings.private_columns import answer_private_columns
 from core.findings.tradeoff import compute_tradeoff
@@ -178,14 +177,6 @@ def tell_groups(view: AuditView) -> list[str]:
     return [answer_groups(view.nodes, {"side": pd.Series(side, index=list(graph.node_ids))})]
 
 
-def tell_map(view: AuditView) -> list[str]:
-    graph, communities = two_communities(), np.repeat([0, 1], 20)
-    return [
-        answer_map(compute_people(graph, communities, view.nodes[view.nodes.release == release]))
-        for release in RELEASES
-    ]
-
-
 def tell_changes(view: AuditView) -> list[str]:
     verdict = judge(view, find_policy("public"))
     swapped = dict(zip(RELEASES, RELEASES[::-1], strict=True))
@@ -246,7 +237,6 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answer_margins: lambda view: [answer_margins(view.results, "label_propagation", RELEASES)],
     answer_pair_profile: lambda view: [answer_pair_profile(view.results)],
     answer_private_columns: answer_private_columns,
-    answer_map: tell_map,
     answer_data_independent: tell_twins,
     describe_decision: tell_verdict,
 }

@@ -133,6 +133,14 @@ def test_a_card_and_what_it_is_compared_with_have_one_denominator():
     assert all(len(set(pair)) <= 1 for pair in pairs), shown
 
 
+def test_a_far_smaller_share_does_not_make_the_larger_one_long():
+    """ "3,094 of 10,000, baseline 14 of 10,000" had four digits where two say as much."""
+    assert format_frequencies(0.3094, 0.0014) == ("31 of 100", "fewer than 1 of 100")
+    assert format_frequencies(0.0057, 0.1) == ("fewer than 1 of 100", "10 of 100")
+    assert format_frequencies(0.0, 0.36) == ("0 of 100", "36 of 100")
+    assert format_frequencies(0.005, 0.01) == ("5 of 1,000", "10 of 1,000")
+
+
 def test_homophily_within_noise_is_called_so():
     scores = make_scores()
     scores[ORIGINAL, "release", "ghratio_role_gap"] = 0.005

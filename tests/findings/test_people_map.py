@@ -8,7 +8,6 @@ import pytest
 
 from core.audit.view import NODE_COLUMNS
 from core.findings.people_map import (
-    answer_map,
     compute_communities,
     compute_people,
     compute_places,
@@ -18,6 +17,7 @@ from core.findings.people_map import (
     list_colors,
     list_people,
     match_people,
+    summarize_map,
 )
 from core.graph import Graph
 from tests.figures.conftest import make_view
@@ -69,7 +69,7 @@ def test_without_an_audit_only_the_graph_is_told():
     table = compute_people(graph, np.arange(SIZE) % 3)
     assert table.advantage.isna().all()
     assert list_colors(table) == ["community", "links"]
-    assert "40 people in 3 communities" in answer_map(table)
+    assert summarize_map(table).sentence == "The graph falls into 3 communities."
     assert list(list_people(table, "advantage").links) == sorted(graph.degrees, reverse=True)
 
 
@@ -107,17 +107,17 @@ def test_communities_are_counted():
 def test_a_gathering_is_named_only_beyond_chance():
     communities = np.repeat(np.arange(4), 50)
     together = np.arange(200) < 30
-    text = answer_map(make_people(together, communities))
-    assert "Community 1 holds more of them than chance would put there: 30 of 50" in text
-    assert "50 there (60 %), 0 % elsewhere" in text
-    scattered = np.arange(200) % 7 == 0
-    assert "over the base rate, mostly on withheld links. Community 1" in text
-    text = answer_map(make_people(scattered, communities))
-    assert "No community holds more of them than chance" in text
-    assert "29" in text
-    nobody = answer_map(make_people(np.zeros(200, bool), communities))
-    assert "0" in nobody
-    assert "gather" not in nobody
+    told = summarize_map(make_people(together, communities))
+    assert told.sentence == (
+        "Exposed people gather in community 1: 60 of 100, against 0 of 100 elsewhere."
+    )
+    assert told.exact[0].endswith("; 30 of them most on withheld links.")
+    assert "30 of 50; elsewhere 0 of 150" in told.exact[1]
+    scattered = summarize_map(make_people(np.arange(200) % 7 == 0, communities))
+    assert scattered.sentence.startswith("29 of 200 people are exposed, and they gather in no")
+    assert summarize_map(make_people(np.zeros(200, bool), communities)).sentence == (
+        "Nobody is exposed."
+    )
 
 
 def test_the_gathering_is_a_hypergeometric_tail():

@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.view import NODE_COLUMNS
+from core.audit.view import NODE_COLUMNS, AuditView
 from core.findings.attack_summary import summarize_attacks, summarize_release
 from core.findings.page_summary import (
     PageSummary,
@@ -24,8 +25,10 @@ from core.findings.page_summary import (
     summarize_risk,
     summarize_tradeoff,
 )
+from core.findings.people_map import compute_people, summarize_map
 from core.findings.policy import Limit, Policy
 from core.findings.verdict import judge
+from core.graph import Graph
 from tests.oracles.audits import make_audit
 
 TITLES = {
@@ -42,6 +45,7 @@ ATTACKS = {**LINK, **LINK_BASE, **VALUE, **VALUE_BASE}
 TPR = "tpr_at_fpr_0.01"
 USE = "node_classification_auc"
 PEOPLE = 30
+GROUPS = 3
 WORDS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 LIMITS = {("link", TPR): 0.3, ("attribute", TPR): 0.3, ("attribute", "advantage_share"): 0.4}
 POLICY = Policy(
@@ -118,6 +122,8 @@ FREQUENCY = r"(?P<{}>fewer than [\d,]+ of [\d,]+|[\d,]+ of [\d,]+)"
 
 
 def is_about(text: str, value: float) -> bool:
+    if text.startswith("fewer than"):
+        return value < share_of(text.removeprefix("fewer than "))
     return abs(share_of(text) - value) <= max(0.026 * value, 1e-5)
 
 
@@ -234,6 +240,35 @@ def check_risk(sentence: str, world: World, release: str) -> bool:
     if found is None:
         return False
     return int(found[1]) == world.exposed[release] and (found[2] == "is") == (found[1] == "1")
+
+
+def check_map(sentence: str, world: World, release: str) -> bool:
+    """By counting every way in which so many exposed people could fall on the communities."""
+    exposed, size = world.exposed[release], PEOPLE // GROUPS
+    inside = [min(max(exposed - size * k, 0), size) for k in range(GROUPS)]
+    ways = [
+        sum(
+            math.comb(size, i) * math.comb(PEOPLE - size, exposed - i)
+            for i in range(count, min(size, exposed) + 1)
+        )
+        for count in inside
+    ]
+    chance = GROUPS * min(ways) / math.comb(PEOPLE, exposed)
+    if not exposed:
+        return sentence == "Nobody is exposed."
+    if chance >= 0.01:
+        return sentence == (
+            f"{exposed} of {PEOPLE} people are exposed, and they gather in no community beyond "
+            "chance."
+        )
+    pattern = r"Exposed people gather in community (\d): <x>, against <y> elsewhere\."
+    found = read(pattern, sentence)
+    if found is None:
+        return False
+    count = inside[int(found[1]) - 1]
+    others = (exposed - count) / (PEOPLE - size)
+    is_right = is_about(found["x"], count / size) and is_about(found["y"], others)
+    return ways[int(found[1]) - 1] == min(ways) and is_right
 
 
 def check_homophily(sentence: str, world: World, release: str = "original") -> bool:
@@ -369,8 +404,16 @@ def list_sentences(world: World, seed: int) -> list[tuple[PageSummary, Check]]:
         (summarize_attacks(view, release, POLICY), lambda s: check_attack(s, world, release)),
         (summarize_attacks(view, release), lambda s: check_attack(s, world, release, False)),
         (summarize_risk(view, release, POLICY), lambda s: check_risk(s, world, release)),
+        (build_map(view, release), lambda s: check_map(s, world, release)),
         (summarize_release(view, defended), lambda s: check_release(s, world, defended)),
     ]
+
+
+def build_map(view: AuditView, release: str) -> PageSummary:
+    graph = Graph.from_pairs(np.zeros((0, 2), int), node_ids=tuple(f"n{i}" for i in range(PEOPLE)))
+    communities = np.repeat(np.arange(GROUPS), PEOPLE // GROUPS)
+    nodes = view.nodes[view.nodes.release == release]
+    return summarize_map(compute_people(graph, communities, nodes))
 
 
 def check_world(seed: int) -> None:
@@ -388,10 +431,12 @@ def plant(sentence: str) -> list[str]:
     if " against " in sentence and len(set(parts)) == 2:
         first, second = parts
         found.append(sentence.replace(first, "#").replace(second, first).replace("#", second))
-    if parts and "exposed" in sentence:
+    if "Exposed people gather" in sentence:
+        found.append(re.sub(r"community \d", "community 3", sentence))
+    elif parts and "exposed" in sentence:
         number = int(parts[0].split(" ")[0])
         found.append(sentence.replace(parts[0], f"{number + 2} of {PEOPLE}"))
-    if parts and "exposed" not in sentence:
+    if parts and "exposed" not in sentence.lower():
         total = parts[0].split(" of ")[1]
         found.append(sentence.replace(parts[0], f"55 of {total}", 1))
     if "a baseline attacker reaches" in sentence:

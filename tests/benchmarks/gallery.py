@@ -1,0 +1,105 @@
+"""Photographs every page of finished and running audits and of an empty home, in both themes and
+two widths, and prints what axe-core and the layout check find on each.
+
+    python -m tests.benchmarks.gallery HOME [AUDIT …] [--pages decision,risk] [--schemes light,dark]
+        [--widths 1440,1024] [--state NAME] [--out DIR]
+
+Serves the app on HOME, so that an audit that runs there is shown as running. Without an audit, the
+pages are opened with nothing loaded. Exits with 1 where anything is found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.accessibility import find_faults
+from tests.browser.conftest import find_free_port, wait_for_server
+from tests.browser.driver import settle
+from tests.browser.layout import find_stumbles
+from tests.conftest import BROWSER
+from tests.reliability.load import PAGES
+
+ROOT = Path(__file__).parents[2]
+REST_MS = 2_000
+"""For charts, which are drawn after the page."""
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("home", type=Path)
+    parser.add_argument("audits", nargs="*")
+    parser.add_argument("--pages", default=",".join(("", *PAGES, "help")))
+    parser.add_argument("--schemes", default="light,dark")
+    parser.add_argument("--widths", default="1440,1024")
+    parser.add_argument("--state", default="done", help="prefix of the pictures' names")
+    parser.add_argument("--out", type=Path, default=Path("gallery"))
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "AUDIT_HOME": str(options.home)}
+    port = find_free_port()
+    serve = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    server = subprocess.Popen(serve, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_for_server(address, server)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+            found = [
+                fault
+                for scheme, width in product(options.schemes.split(","), options.widths.split(","))
+                for fault in photograph(browser, address, scheme, int(width), options)
+            ]
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
+    print(f"{len(found)} found")
+    sys.exit(bool(found))
+
+
+def photograph(
+    browser: Browser, address: str, scheme: str, width: int, options: argparse.Namespace
+) -> list[str]:
+    """One theme and width: a picture a page and audit, and a line for whatever is found."""
+    lines = []
+    page = browser.new_page(
+        viewport={"width": width, "height": 1100},
+        color_scheme=scheme,  # type: ignore[arg-type]
+    )
+    page.set_default_timeout(180_000)
+    for audit, name in product(options.audits or [""], options.pages.split(",")):
+        page.goto(f"{address}/{name}" + (f"?audit={audit}" if audit else ""))
+        settle(page)
+        page.wait_for_timeout(REST_MS)
+        title = "-".join(filter(None, (options.state, audit, name or "overview", scheme)))
+        page.screenshot(path=options.out / f"{title}-{width}.png")
+        photograph_rest(page, options.out / f"{title}-{width}-whole.png")
+        for fault in (*find_faults(page), *find_stumbles(page)):
+            lines.append(f"{title}-{width}: {fault}")
+            print(lines[-1], flush=True)
+    page.close()
+    return lines
+
+
+def photograph_rest(page: Page, path: Path) -> None:
+    """The whole page, which scrolls inside its frame: the window is made as high as it is."""
+    assert page.viewport_size is not None
+    width, height = page.viewport_size["width"], page.viewport_size["height"]
+    whole = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    if whole > height:
+        page.set_viewport_size({"width": width, "height": min(whole, 6000)})
+        page.wait_for_timeout(REST_MS // 2)
+        page.screenshot(path=path)
+        page.set_viewport_size({"width": width, "height": height})
+
+
+if __name__ == "__main__":
+    main()
