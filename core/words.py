@@ -1,6 +1,8 @@
-"""Counts and sentences as people write them."""
+"""Counts, shares and sentences as people write them."""
 
 from __future__ import annotations
+
+MAX_PERCENT_DECIMALS = 6
 
 
 def count_noun(count: int, noun: str, plural: str = "") -> str:
@@ -11,3 +13,23 @@ def count_noun(count: int, noun: str, plural: str = "") -> str:
 def begin_sentence(text: str) -> str:
     """The text with a capital letter in front; the rest as it is."""
     return text[:1].upper() + text[1:]
+
+
+def format_percent(share: float) -> str:
+    """0.304 → "30 %"; one significant digit below 1 %, 0.00042 → "0.04 %", and of what is missing
+    to all: 0.9995 → "99.95 %". Only all is "100 %", only nothing "0 %"."""
+    if share != share:
+        return "–"
+    percent = 100 * share
+    rest = 100 - percent
+    if 0 < rest < 0.95:
+        decimals = _count_decimals(rest)
+        return f"{min(percent, 100 - 10**-decimals):.{decimals}f} %"
+    if abs(percent) >= 0.95 or percent == 0:
+        return f"{percent:.0f} %"
+    return f"{percent:.{_count_decimals(percent)}f} %"
+
+
+def _count_decimals(percent: float) -> int:
+    """Of the first digit that is not zero, six at most."""
+    return min(-int(f"{percent:.0e}".rpartition("e")[2]), MAX_PERCENT_DECIMALS)

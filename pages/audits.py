@@ -14,15 +14,12 @@ from core.errors import AuditError
 from core.findings import answers, release_table
 from core.findings.labels import method_title
 from core.findings.tables import list_threats
-from core.words import count_noun
+from core.words import count_noun, format_percent
 from pages.ui import cache, login, page, service, session
+from pages.ui.shares import show_shares
 from pages.ui.text import escape, show_seconds
 
-THREATS = {
-    "link": "withheld links",
-    "attribute": "private attribute",
-    "identity": "identity",
-}
+THREATS = {"link": "links", "attribute": "attribute", "identity": "re-identification"}
 MAX_COMPARED = 2
 
 
@@ -38,24 +35,22 @@ def main() -> None:
     states = pd.Series([audit.state for audit in audits]).value_counts()
     parts = ", ".join(f"{count} {state}" for state, count in states.items())
     page.show_answer(f"{count_noun(len(audits), 'audit')} stored on this machine: {parts}.")
+    table, bars = show_shares(_make_table(audits), ["finished"], width=75)
     event = st.dataframe(
-        _make_table(audits),
+        table,
         hide_index=True,
         key="audits",
         on_select="rerun",
         selection_mode="multi-row",
         height=min(38 + 35 * len(audits), 480),
         column_config={
-            "audit": st.column_config.TextColumn(width=150),
-            "graph": st.column_config.TextColumn(width=150),
-            "finished": st.column_config.ProgressColumn(
-                format="percent", min_value=0, max_value=1, width=80
-            ),
-            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=135),
+            **bars,
+            "audit": st.column_config.TextColumn(width=140),
+            "state": st.column_config.TextColumn(width=60),
+            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=130),
             "took": st.column_config.TextColumn(width=75),
+            "nodes": st.column_config.NumberColumn(format="localized", width=60),
             "secret": st.column_config.TextColumn(width=180),
-            "attacks": st.column_config.NumberColumn(width=60),
-            "defenses": st.column_config.NumberColumn(width=70),
         },
     )
     chosen = [audits[row] for row in event.selection.rows if row < len(audits)]
@@ -76,15 +71,12 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
             {
                 "audit": audit.name,
                 **({"started by": names.get(audit.person, "")} if names else {}),
-                "graph": f"{audit.graph_name} ({audit.num_nodes:,} nodes)",
                 "state": audit.state,
                 "finished": audit.cells_done / max(audit.cells_total, 1),
                 "started": datetime.fromisoformat(audit.created),
                 "took": show_seconds(audit.seconds),
+                "nodes": audit.num_nodes,
                 "secret": ", ".join(THREATS[threat] for threat in audit.threats),
-                "attacks": len(audit.attacks),
-                "defenses": len(audit.defenses),
-                "id": audit.id,
             }
             for audit in audits
         ]
@@ -163,7 +155,8 @@ def _compare(chosen: list[AuditSummary]) -> None:
             st.header(f"{escape(audit.graph_name)} · {audit.id}", anchor=False)
             spec, threats = view.spec, view.spec.threats
             st.caption(
-                f"private: {escape(threats.private or 'none')}, known {threats.known:.0%}; "
+                f"private: {escape(threats.private or 'none')}, "
+                f"known {format_percent(threats.known)}; "
                 f"{count_noun(spec.num_repeats, 'repeat')}; root seed {spec.root_seed}"
             )
             for threat in list_threats(view.results):

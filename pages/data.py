@@ -8,9 +8,9 @@ import streamlit as st
 
 from core.data.profile import GraphProfile
 from core.figures import profile as figures
-from core.findings.numbers import format_number, format_percent
+from core.findings.numbers import format_number
 from core.graph import Graph
-from core.words import count_noun
+from core.words import count_noun, format_percent
 from pages.ui import cache, page, session
 from pages.ui.chart import show_chart
 from pages.ui.columns_form import show_columns

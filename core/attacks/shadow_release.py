@@ -15,6 +15,7 @@ from core.graph import Attribute, Graph
 from core.methods import Defense
 from core.release import Release
 from core.threats import AttributeThreat, LinkThreat, Threats
+from core.words import format_percent
 
 SHARE, MAX_LINKS, RATIO = 0.1, 5000, 4.0
 """Links of the release that the attacker hides, and non-links for each."""
@@ -123,8 +124,8 @@ def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph,
         front = np.setdiff1d(np.unique(adjacency[front].indices), np.flatnonzero(inside))
     nodes = np.flatnonzero(inside)
     part = graph.subgraph(nodes)
-    share = part.num_edges / graph.num_edges
-    return part, nodes, f"made of a sample: {part.num_edges:,} links, {share:.2%} of the release"
+    share = format_percent(part.num_edges / graph.num_edges)
+    return part, nodes, f"made of a sample: {part.num_edges:,} links, {share} of the release"
 
 
 def _hide_values(

@@ -20,6 +20,7 @@ from core.graph import Graph
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.seeding import Seed
+from core.words import format_percent
 
 if TYPE_CHECKING:
     from core.audit.service import AuditService
@@ -194,7 +195,7 @@ def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
 def list_points(kind: StudyKind, spec: AuditSpec, graph: Graph) -> list[tuple[float, str]]:
     """The points of a study, by number and by name."""
     if kind.shares:
-        return [(share, f"{share:.0%}") for share in kind.shares]
+        return [(share, format_percent(share)) for share in kind.shares]
     return list(enumerate(["nothing", *list_withheld(spec, graph)]))
 
 

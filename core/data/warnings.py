@@ -19,7 +19,7 @@ from scipy.special import chdtri
 from core.data.loaded import LoadReport
 from core.graph import Attribute, Graph
 from core.seeding import Seed
-from core.words import count_noun
+from core.words import count_noun, format_percent
 
 TELLS = 0.4
 """Least share of a class's entropy: a copy in which one value of eleven is wrong, for two equal
@@ -66,7 +66,7 @@ class TellingColumn:
         inverted = " in reverse" if self.is_inverted else ""
         return (
             f"Column '{self.column}' alone gives away '{self.secret}'{inverted}: guessing by it is "
-            f"right for {format_share(self.share_right)} of the people (AUC {self.auc:.2f} for "
+            f"right for {format_percent(self.share_right)} of the people (AUC {self.auc:.2f} for "
             f"'{self.value}'). No change of links protects '{self.secret}' while the column is "
             f"released: {self.remedy}."
         )
@@ -195,11 +195,6 @@ def _compute_auc(pair: np.ndarray) -> float:
     return float((inside * (below + others / 2)).sum() / (inside.sum() * others.sum()))
 
 
-def format_share(share: float) -> str:
-    """A percentage; only all is "100%"."""
-    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
-
-
 NEARLY_CONSTANT = 0.95
 MANY_MISSING = 0.2
 TINY_CLASS = 10
@@ -244,11 +239,11 @@ def _warn_attribute(attribute: Attribute) -> Iterator[str]:
     elif attribute.shares.max() >= NEARLY_CONSTANT:
         label = attribute.classes[int(attribute.shares.argmax())]
         yield (
-            f"Column '{name}' is nearly constant: {format_share(attribute.shares.max())} are "
+            f"Column '{name}' is nearly constant: {format_percent(attribute.shares.max())} are "
             f"'{label}', so that guessing it is right almost always."
         )
     if missing >= MANY_MISSING:
-        yield f"Column '{name}' is unknown for {format_share(missing)} of the nodes."
+        yield f"Column '{name}' is unknown for {format_percent(missing)} of the nodes."
     tiny = [c for c, k in zip(attribute.classes, counts, strict=True) if 0 < k < TINY_CLASS]
     if tiny and present >= 2:
         shown = ", ".join(f"'{c}'" for c in tiny[:5]) + (" …" if len(tiny) > 5 else "")

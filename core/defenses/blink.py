@@ -26,6 +26,7 @@ from core.privacy.mechanisms import BYTES_PER_LINK, Bits, check_release_fits
 from core.progress import Progress
 from core.release import Release
 from core.threats import Threats
+from core.words import format_percent
 
 _BINS = 4096
 _TILE_PAIRS = 1 << 20
@@ -85,7 +86,9 @@ class Blink(LinkLocalDefense):
             facts: dict[str, float] = {}
         else:
             published, facts = self._weigh_pairs(graph, beta, reports, bits, context)
-        accountant = f"basic composition, {1 - delta:.0%} rows + {delta:.0%} degrees"
+        accountant = (
+            f"basic composition, {format_percent(1 - delta)} rows + {format_percent(delta)} degrees"
+        )
         guarantee = account.make_guarantee(accountant)
         return self.build_release(published, guarantee, facts=facts)
 

@@ -16,10 +16,10 @@ from core.findings.homophily import (
     compute_reference_share,
 )
 from core.findings.labels import release_title, short_titles
-from core.findings.numbers import format_percent
 from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
+from core.words import format_percent
 
 MAX_POINTS = 20_000
 

@@ -8,11 +8,10 @@ import plotly.graph_objects as go
 
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import shorten_names, style_figure
-from core.findings.numbers import format_percent
 from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
 from core.findings.profile import compute_degree_counts
 from core.graph import Attribute, Graph
-from core.words import count_noun
+from core.words import count_noun, format_percent
 
 MAX_CLASS_BARS = 30
 

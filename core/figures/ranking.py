@@ -12,11 +12,12 @@ from core.audit.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_rule, error_bars, make_panels, style_figure
 from core.findings.labels import THREAT_WORDS, axis_title, chance_level, metric_title, release_title
-from core.findings.numbers import format_interval, format_number, format_percent
+from core.findings.numbers import format_interval, format_number
 from core.findings.palette import Theme, escape_text, release_color
 from core.findings.ranking import compute_ranking
 from core.findings.tables import describe_sample, list_metrics, list_releases
 from core.release import ORIGINAL
+from core.words import format_percent
 
 FEW_ALARMS = "tpr_at_fpr_0.01"
 PERCENTAGES = ("tpr_at_fpr", "expected_found", "hits_at", "recovered_at", "released_tpr_at_fpr")

@@ -20,7 +20,7 @@ from core.figures.theme import (
     style_figure,
 )
 from core.findings.labels import method_title, release_title, short_titles
-from core.findings.numbers import format_number, format_percent
+from core.findings.numbers import format_number
 from core.findings.palette import (
     Theme,
     escape_text,
@@ -37,6 +37,7 @@ from core.findings.risk import (
 )
 from core.findings.tables import list_releases
 from core.measures.node_risk import ADVANTAGE_LIMIT
+from core.words import format_percent
 
 MAX_CELLS = 10_000
 """Of one panel; each is a transparent marker that can be clicked."""

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, style_figure
 from core.findings.labels import is_baseline, method_title, release_title, short_titles
-from core.findings.numbers import format_percent
 from core.findings.palette import OKABE_ITO, Theme, release_color
+from core.words import format_percent
 
 FLOOR = 1e-4
 FEW_ALARMS = 0.01

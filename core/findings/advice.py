@@ -9,7 +9,8 @@ import pandas as pd
 
 from core.audit.advice import Advice
 from core.findings.labels import method_title, metric_title
-from core.findings.numbers import format_estimate, format_number, format_percent
+from core.findings.numbers import format_estimate, format_number
+from core.words import format_percent
 
 
 def describe_advice(advice: Advice) -> str:

@@ -33,7 +33,6 @@ from core.findings.numbers import (
     format_estimate,
     format_interval,
     format_number,
-    format_percent,
     format_row,
 )
 from core.findings.people import list_secrets, select_secret
@@ -51,6 +50,7 @@ from core.findings.tradeoff import (
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL
 from core.results import RELEASE
+from core.words import format_percent
 
 FEW_ALARMS = "tpr_at_fpr_0.01"
 """Told before the headline: of equal AUC one attack can find ten times what another does."""

@@ -26,8 +26,8 @@ from core.findings.labels import (
     method_title,
     release_title,
 )
-from core.findings.numbers import format_percent
 from core.measures.node_risk import ADVANTAGE_LIMIT, estimate_guessing_share
+from core.words import format_percent
 
 CHOOSERS = ("ensemble", "best_single")
 """Attacks that choose among others on known values, the preferred one first."""

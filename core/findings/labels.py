@@ -16,6 +16,7 @@ from core.measures.metrics import METRICS
 from core.methods import Defense, Method
 from core.registry import parse_method
 from core.release import ORIGINAL
+from core.words import format_percent
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def describe_scenario(method_id: str) -> list[str]:
         case Adaptive():
             words.append("adaptive")
         case Auxiliary() as known:
-            words.append(f"others who know {known.share:.0%}{_SPREADS[known.spread]}")
+            words.append(f"others who know {format_percent(known.share)}{_SPREADS[known.spread]}")
         case Joint(how=how):
             verb = "knowing" if how == "known" else "inferring"
             words.append(f"{verb} the other private columns")

@@ -17,12 +17,13 @@ from core.audit.scenarios import split_id
 from core.audit.view import AuditView
 from core.findings.identity import KNOWN, find_depth_risks
 from core.findings.labels import method_title
-from core.findings.numbers import format_number, format_percent
+from core.findings.numbers import format_number
 from core.findings.people import Secret, list_secrets, rank_people
 from core.graph import Graph, pair_codes
 from core.measures.intervals import wilson_interval
 from core.registry import parse_method
 from core.release import ORIGINAL
+from core.words import format_percent
 
 NOTHING_GAINED = 0.02
 """Advantage up to which an attacker is said to learn nothing about a person."""

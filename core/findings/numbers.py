@@ -8,7 +8,6 @@ from typing import Any
 from core.results import Estimate
 
 MAX_DECIMALS = 4
-MAX_PERCENT_DECIMALS = 6
 SMALLEST = 1e-4
 """Intervals wholly below it say so."""
 
@@ -73,26 +72,6 @@ def format_estimate(estimate: Estimate) -> str:
     if not estimate.is_known:
         return estimate.how or "not resolved"
     return format_interval(estimate.value, estimate.low, estimate.high)
-
-
-def format_percent(share: float) -> str:
-    """0.304 → "30 %"; one significant digit below 1 %, 0.00042 → "0.04 %", and of what is missing
-    to all: 0.9995 → "99.95 %". Only all is "100 %", only nothing "0 %"."""
-    if share != share:
-        return "–"
-    percent = 100 * share
-    rest = 100 - percent
-    if 0 < rest < 0.95:
-        decimals = _count_decimals(rest)
-        return f"{min(percent, 100 - 10**-decimals):.{decimals}f} %"
-    if abs(percent) >= 0.95 or percent == 0:
-        return f"{percent:.0f} %"
-    return f"{percent:.{_count_decimals(percent)}f} %"
-
-
-def _count_decimals(percent: float) -> int:
-    """Of the first digit that is not zero, six at most."""
-    return min(-int(f"{percent:.0e}".rpartition("e")[2]), MAX_PERCENT_DECIMALS)
 
 
 def format_duration(seconds: float) -> str:

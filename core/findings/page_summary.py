@@ -35,14 +35,14 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
-from core.findings.numbers import format_percent, format_row
+from core.findings.numbers import format_row
 from core.findings.policy import Policy
 from core.findings.tables import list_releases, select_results
 from core.findings.verdict import Check, Verdict, judge_release
 from core.findings.verdict_words import describe_decision, find_subject, list_deciding
 from core.release import ORIGINAL
 from core.results import RELEASE
-from core.words import begin_sentence, count_noun
+from core.words import begin_sentence, count_noun, format_percent
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import pandas as pd
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.findings.attackers import compute_exposed, compute_headlines, find_secret
 from core.findings.labels import is_blind, method_title, release_title
-from core.findings.numbers import format_interval, format_percent
+from core.findings.numbers import format_interval
 from core.release import ORIGINAL
-from core.words import begin_sentence
+from core.words import begin_sentence, format_percent
 
 PEOPLE_COLUMNS = (
     "rank",

@@ -13,11 +13,10 @@ import pandas as pd
 from core.findings.attackers import compute_headline, find_secret
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
-from core.findings.numbers import format_percent
 from core.findings.page_summary import Card, PageSummary
 from core.graph import MISSING, Attribute, Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
-from core.words import count_noun
+from core.words import count_noun, format_percent
 
 Color = Literal["advantage", "risk", "class", "community", "links", "change"]
 

@@ -11,9 +11,10 @@ from core.audit.studies import EVERYTHING, StudyKind
 from core.audit.view import AuditView
 from core.findings.differences import is_clear
 from core.findings.labels import is_baseline, method_title, metric_title
-from core.findings.numbers import format_percent, format_row
+from core.findings.numbers import format_row
 from core.findings.tables import attack_rows, list_threats, main_metric
 from core.release import ORIGINAL
+from core.words import format_percent
 
 COLUMNS = ["share", "threat", "method", "metric", "value", "low", "high", "n", "seeds"]
 

@@ -10,7 +10,6 @@ from scipy.sparse.csgraph import connected_components
 
 from core.algorithms.line_density import count_crossings, shade_density
 from core.audit.jobs.layout import lay_out
-from core.findings.numbers import format_percent
 from core.findings.people_map import compute_people, summarize_map
 from core.findings.profile import compute_degree_counts
 from core.graph import Attribute
@@ -19,6 +18,7 @@ from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
 from core.report.disclosure import SMALL, round_count
+from core.words import format_percent
 
 MAX_CLASSES = 10
 MAX_PEOPLE = 100_000

@@ -20,13 +20,14 @@ from core.findings.guarantees import (
 from core.findings.labels import is_data_independent, release_title
 from core.findings.ledger import COLUMNS as LEDGER_COLUMNS
 from core.findings.ledger import explain_ledger, list_ledger_rows
-from core.findings.numbers import format_number, format_percent
+from core.findings.numbers import format_number
 from core.findings.palette import ORIGINAL_GREY
 from core.privacy.claim_check import CONFIDENCE
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
+from core.words import format_percent
 
 MAX_WIDE_CARDS = 3
 """More guarantee cards than this stand in two columns."""

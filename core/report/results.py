@@ -20,7 +20,7 @@ from core.findings.labels import (
     release_title,
 )
 from core.findings.link_prior import describe_report_prior
-from core.findings.numbers import format_interval, format_number, format_percent, format_row
+from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
@@ -33,6 +33,7 @@ from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
 from core.report.text import clean_text
+from core.words import format_percent
 
 TABLE_METRICS = (
     "auc",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from core.audit.spec import AuditSpec
 from core.findings.leaving import describe_columns
-from core.findings.numbers import format_percent
 from core.findings.tables import list_metrics
 from core.measures.metrics import METRICS
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.text import clean_text
+from core.words import format_percent
 
 
 def build_threats(data: ReportData) -> list[Block]:

@@ -13,6 +13,7 @@ from core.findings import leaving
 from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
+from pages.ui.shares import show_shares
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
@@ -191,6 +192,5 @@ def _show_preview(spec: AuditSpec) -> None:
         if known:
             alone = cache.tabulate_alone(spec, state, tuple(known))
             st.markdown(leaving.describe_uniqueness(alone, [escape(n) for n in known]))
-            share = st.column_config.NumberColumn(format="percent")
-            columns = {name: share for name in alone.columns[2:]}
-            st.dataframe(alone, hide_index=True, column_config=columns, key="alone-table")
+            table, columns = show_shares(alone, list(alone.columns[2:]))
+            st.dataframe(table, hide_index=True, column_config=columns, key="alone-table")

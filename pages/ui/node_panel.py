@@ -20,6 +20,7 @@ from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.identity_panel import show_fingerprint, show_identity
 from pages.ui.node_table import current_secret, rank_nodes, select_nodes
+from pages.ui.shares import show_shares
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -125,11 +126,12 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
     st.caption(f"It has {degree}. {escape(column)} of its neighbours:")
     attribute = graph.with_private(column).attribute(column)
     table = node_card.compute_neighbor_classes(graph, number, attribute)
-    share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
+    shares = ["share of neighbours", "share of all"]
+    shown, columns = show_shares(table[table.neighbours > 0], shares)
     st.dataframe(
-        table[table.neighbours > 0],
+        shown,
         hide_index=True,
-        column_config={"share of neighbours": share, "share of all": share},
+        column_config=columns,
         alt=f"Neighbours by {column}",
     )
 

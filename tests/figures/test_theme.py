@@ -126,7 +126,9 @@ def test_shortened_names_stay_apart(names):
 
 
 def test_percentages_have_one_notation():
-    """ "44 %": no figure lets Plotly write "44%" by a format of its own."""
-    for path in (Path(__file__).parents[2] / "core" / "figures").glob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r":[.~\d]*%|tickformat=\"[^\"]*%|tickformat\": \"[^\"]*%", text), path
+    """ "44 %": nothing lets Python, Plotly or Streamlit write "44%" by a format of its own."""
+    root = Path(__file__).parents[2]
+    own = r"\w:[.~\d]*%}|tickformat=\"[^\"]*%|tickformat\": \"[^\"]*%|format=\"percent\""
+    for path in (*root.glob("core/**/*.py"), *root.glob("pages/**/*.py")):
+        text = re.sub(r"width:{share:\.1%}", "", path.read_text(encoding="utf-8"))
+        assert not re.search(own, text), path

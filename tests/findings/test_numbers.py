@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.findings.numbers import format_duration, format_interval, format_percent
+from core.findings.numbers import format_duration, format_interval
+from core.words import format_percent
 
 
 @pytest.mark.parametrize(

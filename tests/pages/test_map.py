@@ -52,7 +52,7 @@ def test_places_of_a_deleted_graph_go(audited) -> None:
 
 def test_the_map_has_a_picture_an_answer_and_a_table(open_app: OpenApp, placed, audit_id) -> None:
     app = open_app("map", audit=audit_id)
-    assert "people with something at stake" in texts(app)
+    assert "people are exposed" in texts(app).lower() or "Exposed people gather" in texts(app)
     table = app.dataframe[0].value
     assert len(table) == 34
     assert table["Advantage"].dropna().is_monotonic_decreasing
