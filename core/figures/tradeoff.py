@@ -27,7 +27,12 @@ from core.findings.labels import (
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import Theme, escape_text, release_color, release_symbol
 from core.findings.tables import describe_sample, list_releases, select_results
-from core.findings.tradeoff import compute_admissible, compute_tradeoff, find_best_release
+from core.findings.tradeoff import (
+    compute_admissible,
+    compute_tradeoff,
+    find_best_release,
+    find_clear_front,
+)
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -53,7 +58,7 @@ def tradeoff(
     theme: Theme = "light",
     refused: Collection[str] = (),
 ) -> Chart:
-    """Usefulness against risk with intervals both ways and the Pareto front.
+    """Usefulness against risk with intervals both ways, and the Pareto front beyond noise.
 
     `max_risk` hollows what is not admissible and names the best release that is. `customdata` of
     a point is its release id.
@@ -70,7 +75,7 @@ def tradeoff(
         admissible = compute_admissible(table, max_risk)
     best = None if max_risk is None else find_best_release(table, max_risk, utility_metric, refused)
     figure = go.Figure()
-    front = table[table.is_pareto].sort_values("risk")
+    front = find_clear_front(table)
     add_line(figure, front.risk, front.utility, ink.muted, 1.5, name="Pareto front")
     points = {row.release: (row.risk, row.utility) for row in table.itertuples()}
     known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
@@ -114,7 +119,8 @@ def tradeoff(
     )
     rows = select_results(results, utility_metric, method=RELEASE)
     repeats = describe_sample(rows.assign(n=0), "value")
-    note = f"{repeats} Line: Pareto front. Dashed: limit; dotted: chance. Grey: the original."
+    line = " Line: Pareto front, where beyond noise." if len(front.dropna()) else ""
+    note = f"{repeats}{line} Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
         note += " Hollow: above the accepted risk."
     if pairs:

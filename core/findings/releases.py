@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 import pandas as pd
-from scipy.sparse.csgraph import breadth_first_order
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from core.graph import Graph, pair_codes
 
@@ -17,14 +17,17 @@ MAX_NODES = 60
 def choose_sample(before: Graph, num_nodes: int = MAX_NODES) -> np.ndarray:
     """Up to `num_nodes` node numbers around a node of middling degree, breadth first.
 
-    The median of the nodes with at least two links is typical; a hub would show a star.
+    The median of the largest component's nodes with at least two links is typical; a hub would
+    show a star, and a small component itself alone.
     """
     degrees = before.degrees
-    linked = np.flatnonzero(degrees >= 2)
-    if len(linked) == 0:
-        linked = np.flatnonzero(degrees > 0)
-    if len(linked) == 0:
+    if not before.num_edges:
         return np.arange(min(num_nodes, before.num_nodes))
+    parts = connected_components(before.adjacency, directed=False)[1]
+    inside = parts == np.bincount(parts).argmax()
+    linked = np.flatnonzero(inside & (degrees >= 2))
+    if len(linked) == 0:
+        linked = np.flatnonzero(inside)
     start = int(linked[np.argsort(degrees[linked], kind="stable")[len(linked) // 2]])
     reached = breadth_first_order(before.adjacency, start, return_predecessors=False)
     return np.sort(reached[:num_nodes])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from core.findings.inverted_scores import invert_scores
 from core.findings.labels import is_data_independent, is_higher_useful, method_title, release_title
 from core.findings.tables import attack_rows, compute_worst_attacks, list_releases, select_results
 from core.release import ORIGINAL
-from core.results import RELEASE
+from core.results import RELEASE, Estimate
 
 
 def compute_tradeoff(
@@ -68,6 +69,25 @@ def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
     dominated = (lower >= 0) & (higher >= 0) & ((lower > 0) | (higher > 0))
     front: np.ndarray = ~dominated.any(axis=1)
     return front
+
+
+def find_clear_front(table: pd.DataFrame) -> pd.DataFrame:
+    """risk, utility: the Pareto front of a `compute_tradeoff` table from the safest on, broken by
+    a row of NaN where two neighbours are not beyond noise in both."""
+    front = table[table.is_pareto].sort_values("risk")
+    both = ("risk", "utility")
+    estimates = [[_get_estimate(row, name) for name in both] for row in front.itertuples()]
+    rows: list[tuple[float | None, float | None]] = []
+    for before, after in itertools.pairwise(estimates):
+        if all(is_clear(*pair) for pair in zip(before, after, strict=True)):
+            rows += [(e[0].value, e[1].value) for e in (before, after)]
+        rows.append((np.nan, np.nan))
+    return pd.DataFrame(rows, columns=list(both))
+
+
+def _get_estimate(row: Any, name: str) -> Estimate:
+    value, low, high = (getattr(row, f"{name}{end}") for end in ("", "_low", "_high"))
+    return Estimate(value, low, high, 0, 1)
 
 
 def find_best_release(

@@ -43,6 +43,7 @@ from core.findings.palette import (
     risk_color,
 )
 from core.findings.risk import SCALE_TITLES, Scale
+from core.findings.tradeoff import find_clear_front
 from core.release import ORIGINAL
 
 TEXT_FONT = "Libertinus Serif"
@@ -301,12 +302,12 @@ def draw_tradeoff(
     utility: str,
     limit: float | None = None,
 ) -> str:
-    """A `compute_tradeoff` table with whiskers both ways, the Pareto front and the limit."""
+    """A `compute_tradeoff` table with whiskers both ways, the front beyond noise and the limit."""
     names = short_titles(table.release)
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        front = table[table.is_pareto].sort_values("risk")
+        front = find_clear_front(table)
         axes.plot(front.risk, front.utility, color=MUTED, linewidth=0.9, zorder=1)
         for row in table.itertuples():
             color = colors[row.release]

@@ -6,6 +6,7 @@ import numpy as np
 
 from core.figures.releases import before_after, training_curves
 from core.findings.releases import choose_sample, compute_link_changes
+from core.graph import Graph
 from tests.oracles.graphs import isolated_node, star, two_communities
 
 
@@ -57,6 +58,13 @@ def test_sample_is_connected_capped_and_defined_on_odd_graphs():
     assert len(nodes) == len(set(nodes.tolist())) == 25
     assert len(choose_sample(star(), 10)) == 10
     assert len(choose_sample(isolated_node(), 100)) == 15  # all but the one out of reach
+
+
+def test_the_sample_lies_in_the_largest_component():
+    """Of a citation graph it showed five papers that are linked to each other alone."""
+    small = [(3 * k + a, 3 * k + b) for k in range(8) for a, b in ((0, 1), (1, 2), (0, 2))]
+    large = [(i, i + 1) for i in range(24, 43)]
+    assert choose_sample(Graph.from_pairs(np.array(small + large), 44), 12).min() >= 24
 
 
 def test_training_curves_have_a_panel_each():

@@ -16,6 +16,7 @@ from core.findings.tradeoff import (
     compute_tradeoff,
     compute_transfer,
     find_best_release,
+    find_clear_front,
 )
 
 from .conftest import RELEASES, make_results
@@ -47,6 +48,20 @@ def test_pareto_of_a_distance_prefers_small_values(view):
     results.loc[results.metric == UTILITY, "metric"] = "mmd_degree"
     table = compute_tradeoff(results, "auc", "mmd_degree", threat="link")
     assert table[table.is_pareto].release.tolist() == [RELEASES[2]]  # safest and least distant
+
+
+def test_the_front_joins_only_what_is_apart_beyond_noise():
+    """Releases within each other's intervals were joined as if one were the better compromise."""
+    columns = ["risk", "utility", "half"]
+    table = pd.DataFrame([(0.1, 0.5, 0.02), (0.2, 0.6, 0.02), (0.21, 0.8, 0.02)], columns=columns)
+    for name in columns[:2]:
+        table[f"{name}_low"], table[f"{name}_high"] = (
+            table[name] - table.half,
+            table[name] + table.half,
+        )
+    front = find_clear_front(table.assign(is_pareto=True))
+    assert front.risk[:2].tolist() == [0.1, 0.2]
+    assert front.risk[2:].isna().all()
 
 
 def test_points_carry_both_intervals(view):
