@@ -35,7 +35,7 @@ def main() -> None:
     states = pd.Series([audit.state for audit in audits]).value_counts()
     parts = ", ".join(f"{count} {state}" for state, count in states.items())
     page.show_answer(f"{count_noun(len(audits), 'audit')} stored on this machine: {parts}.")
-    table, bars = show_shares(_make_table(audits), ["finished"], width=75)
+    table, bars = show_shares(_make_table(audits), ["finished"], width=65)
     event = st.dataframe(
         table,
         hide_index=True,
@@ -45,10 +45,10 @@ def main() -> None:
         height=min(38 + 35 * len(audits), 480),
         column_config={
             **bars,
-            "audit": st.column_config.TextColumn(width=140),
-            "state": st.column_config.TextColumn(width=60),
-            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=130),
-            "took": st.column_config.TextColumn(width=75),
+            "audit": st.column_config.TextColumn(width=120),
+            "state": st.column_config.TextColumn(width=52),
+            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=122),
+            "took": st.column_config.TextColumn(width=66),
             "nodes": st.column_config.NumberColumn(format="localized", width=60),
             "secret": st.column_config.TextColumn(width=180),
         },

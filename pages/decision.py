@@ -145,12 +145,12 @@ def _show_matrix(verdict: Verdict) -> None:
     st.header("Every release against every limit", anchor=False)
     names = short_titles([r.release for r in verdict.releases])
     limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
-    unbroken = {release: name.replace(" = ", "\u00a0=\u00a0") for release, name in names.items()}
     columns = {}
     for release in verdict.releases:
         states = {c.limit.name: page.STATE_ICONS[c.state] for c in release.checks}
         marks = [states.get(name, page.STATE_ICONS["not_tested"]) for name in limits]
-        columns[escape(unbroken[release.release], 80)] = [DECISION_TITLES[release.decision], *marks]
+        head = escape(names[release.release], 80).replace(" \\= ", "\u00a0\\=\u00a0")
+        columns[head] = [DECISION_TITLES[release.decision], *marks]
     table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])
     with st.container(key="limits-matrix"):
         st.table(table, border="horizontal", alt="Releases and limits")

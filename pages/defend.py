@@ -42,6 +42,8 @@ from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
 START_REPEATS = 5
+MAX_COLUMNS = 8
+"""Of the table of releases: what 1,024 pixels hold. Its file has all."""
 GUARANTEES = {
     "empirical": (
         "No formal guarantee",
@@ -122,7 +124,7 @@ def _show_table(view: AuditView) -> None:
     table = cache.remember(view, lambda: compute_release_table(view.results, view.releases))
     with st.container(key="releases-table"):
         st.table(
-            table.drop(columns="release").map(_keep_interval),
+            table.drop(columns="release").iloc[:, :MAX_COLUMNS].map(_keep_interval),
             hide_index=True,
             border="horizontal",
             alt="The releases: guarantee, risk and usefulness",
@@ -142,7 +144,7 @@ def _keep_interval(text: str) -> str:
     return (
         escape(text, 120)
         .replace(", ", ",\u00a0" if "[" in text else ", ")
-        .replace(" = ", "\u00a0=\u00a0")
+        .replace(" \\= ", "\u00a0\\=\u00a0")
     )
 
 

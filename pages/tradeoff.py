@@ -85,7 +85,7 @@ def _show_words(
 
 def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, str | None, str]:
     """Threat, measure of its risk, attack (None: the strongest), measure of usefulness."""
-    columns = st.columns(4)
+    columns = st.columns([5, 5, 5, 7])
     threat: Threat = columns[0].selectbox(
         "Threat",
         list_threats(view.results),

@@ -22,7 +22,8 @@ from core.release import ORIGINAL
 from core.words import format_percent
 
 MAX_POINTS = 20_000
-
+MAX_IN_A_ROW = 8
+"""Classes whose legend stands above the picture; that of more stands beside it."""
 
 CLASS_SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
 
@@ -140,6 +141,8 @@ def mechanism_scatter(
         )
     title = _describe_quadrants(table, release)
     style_figure(figure, theme, 460, title, clickmode="event+select", dragmode="select")
+    if len(classes) > MAX_IN_A_ROW:
+        figure.update_layout(legend={"orientation": "v", "x": 1.02, "y": 1, "yanchor": "top"})
     shares = table[["class", "class_share"]].drop_duplicates("class")
     if len(shares) <= 4:
         for share in shares.class_share.dropna().unique():

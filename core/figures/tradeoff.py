@@ -90,6 +90,7 @@ def tradeoff(
         marker = {"color": colors[row.release], "symbol": symbol, "size": size, "line": edge}
         _add_point(figure, row, marker)
     lines = [(max_risk, "dash", "limit"), (chance_level(attack_metric), "dot", "chance")]
+    drawn = sorted(x for x, _, _ in lines if x is not None)
     for x, dash, name in lines:
         if x is not None:
             figure.add_vline(
@@ -98,6 +99,7 @@ def tradeoff(
                 annotation={
                     "text": f"{name} {format_number(x)}",
                     "yanchor": "bottom",
+                    "xanchor": "right" if x == drawn[0] else "left",  # never on each other
                     "textangle": 0,
                 },
                 annotation_position="top",

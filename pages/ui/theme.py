@@ -34,8 +34,11 @@ iframe {border: 0;}
 .limit-bar span.not_proven {background: #b98521;}
 .limit-bar i {position: absolute; left: 50%; top: 0; bottom: 0; width: 2px;
   background: currentColor;}
-.st-key-limits-matrix th {text-align: left;}
+.st-key-limits-matrix th {text-align: left; overflow-wrap: break-word;}
+.st-key-releases-table td:first-child {overflow-wrap: break-word;}
 [data-testid="stMetricDelta"] {white-space: normal;}
+:is([data-testid="stFileUploaderDropzone"], [data-testid="stCheckbox"])
+  :is(span, .stMarkdownEllipsis, .stMarkdownEllipsis p) {white-space: normal; overflow: visible;}
 @media (max-width: 1180px) {
   .block-container {padding-left: 2.2rem; padding-right: 2.2rem;}
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]

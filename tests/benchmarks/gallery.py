@@ -17,7 +17,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.accessibility import find_faults
 from tests.browser.conftest import find_free_port, wait_for_server
@@ -29,6 +29,7 @@ from tests.reliability.load import PAGES
 ROOT = Path(__file__).parents[2]
 REST_MS = 2_000
 """For charts, which are drawn after the page."""
+MAP_MS = 300_000
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
 
 
@@ -78,6 +79,7 @@ def photograph(
     for audit, name in product(options.audits or [""], options.pages.split(",")):
         page.goto(f"{address}/{name}" + (f"?audit={audit}" if audit else ""))
         settle(page)
+        expect(page.get_by_role("button", name="Cancel the map")).to_have_count(0, timeout=MAP_MS)
         page.wait_for_timeout(REST_MS)
         title = "-".join(filter(None, (options.state, audit, name or "overview", scheme)))
         page.screenshot(path=options.out / f"{title}-{width}.png")

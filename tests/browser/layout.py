@@ -53,7 +53,7 @@ _SCRIPT = """minimum => {
         found.push(`hidden choice: ${tag.innerText.slice(0, 40)}`); }); });
   main.querySelectorAll('*').forEach(e => { const style = getComputedStyle(e);
     if (style.textOverflow === 'ellipsis' && style.overflowX !== 'visible' && shown(e)
-      && e.scrollWidth > e.clientWidth + 1) found.push(`cut: ${e.innerText.slice(0, 40)}`); });
+      && e.scrollWidth > e.clientWidth + 1) found.push(`cut: ${e.textContent.slice(0, 40)}`); });
   return [...new Set(found)];
 }"""
 

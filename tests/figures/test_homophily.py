@@ -39,3 +39,10 @@ def test_scatter_points_name_their_node(view):
 def test_each_class_of_the_scatter_has_its_colour(view):
     traces = mechanism_scatter(view.profile).figure.data
     assert len({trace.marker.color for trace in traces}) == len(traces) == 2
+
+
+def test_many_classes_are_named_beside_the_picture(view):
+    """18 countries stood on the title."""
+    many = view.profile.assign(**{"class": [f"c{i % 18}" for i in range(len(view.profile))]})
+    legends = [mechanism_scatter(p).figure.layout.legend for p in (view.profile, many)]
+    assert [legend.orientation for legend in legends] == ["h", "v"]

@@ -106,7 +106,8 @@ def test_the_limit_is_drawn_and_named(view):
     chart = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.7)
     (line,) = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
     assert line.x0 == line.x1 == 0.7
-    assert "limit 0.70" in [a.text for a in chart.figure.layout.annotations]
+    notes = {a.text: a.xanchor for a in chart.figure.layout.annotations}
+    assert (notes["limit 0.70"], notes["chance 0.50"]) == ("left", "right")  # never on each other
     assert chart.title == (
         "2 of 2 defended releases keep Attack AUC at or below 0.70, interval included"
     )

@@ -49,6 +49,7 @@ def test_the_verdict_of_an_audit_is_that_of_the_pure_function(
     view = audited[0].get_view(audit_id)
     verdict = judge(view, find_policy("public"))
     matrix = app.table[0].value
+    assert not any(" \\=" in name for name in matrix.columns)  # a head breaks before a setting
     assert len(matrix.columns) == len(verdict.releases)
     for column, release in zip(matrix.columns, verdict.releases, strict=True):
         assert matrix[column].iloc[0] == DECISION_TITLES[release.decision]
