@@ -123,8 +123,9 @@ def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph,
         front = np.setdiff1d(np.unique(adjacency[front].indices), np.flatnonzero(inside))
     nodes = np.flatnonzero(inside)
     part = graph.subgraph(nodes)
-    share = part.num_edges / graph.num_edges
-    return part, nodes, f"made of a sample: {part.num_edges:,} links, {share:.2%} of the release"
+    percent = 100 * part.num_edges / graph.num_edges
+    said = f"made of a sample: {part.num_edges:,} links, {percent:.2g} % of the release"
+    return part, nodes, said
 
 
 def _hide_values(

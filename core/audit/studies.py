@@ -194,7 +194,7 @@ def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
 def list_points(kind: StudyKind, spec: AuditSpec, graph: Graph) -> list[tuple[float, str]]:
     """The points of a study, by number and by name."""
     if kind.shares:
-        return [(share, f"{share:.0%}") for share in kind.shares]
+        return [(share, f"{100 * share:.0f} %") for share in kind.shares]
     return list(enumerate(["nothing", *list_withheld(spec, graph)]))
 
 

@@ -196,8 +196,8 @@ def _compute_auc(pair: np.ndarray) -> float:
 
 
 def format_share(share: float) -> str:
-    """A percentage; only all is "100%"."""
-    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
+    """A percentage; only all is "100 %"."""
+    return "over 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
 
 
 NEARLY_CONSTANT = 0.95

@@ -85,7 +85,8 @@ class Blink(LinkLocalDefense):
             facts: dict[str, float] = {}
         else:
             published, facts = self._weigh_pairs(graph, beta, reports, bits, context)
-        accountant = f"basic composition, {1 - delta:.0%} rows + {delta:.0%} degrees"
+        percent = 100 * delta
+        accountant = f"basic composition, {100 - percent:.0f} % rows + {percent:.0f} % degrees"
         guarantee = account.make_guarantee(accountant)
         return self.build_release(published, guarantee, facts=facts)
 

@@ -8,6 +8,7 @@ from core.algorithms.fingerprints import DEPTHS
 from core.audit.scenarios import Scenario
 from core.audit.view import spell
 from core.findings.labels import attack_threat, release_title
+from core.findings.numbers import format_percent
 from core.release import ORIGINAL
 
 KNOWN = {
@@ -92,4 +93,4 @@ def _shorten(risk: float) -> str:
     """A mean over repeats: one of so many, or not found by knowledge that no longer fits."""
     if risk <= 0:
         return "what is known fits it no more"
-    return f"found in {risk:.0%} of tries"
+    return f"found in {format_percent(risk)} of tries"

@@ -12,6 +12,7 @@ from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat, split_id
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
+from core.findings.numbers import format_percent
 from core.measures.metrics import METRICS
 from core.methods import Defense, Method
 from core.registry import parse_method
@@ -178,7 +179,7 @@ def describe_scenario(method_id: str) -> list[str]:
         case Adaptive():
             words.append("adaptive")
         case Auxiliary() as known:
-            words.append(f"others who know {known.share:.0%}{_SPREADS[known.spread]}")
+            words.append(f"others who know {format_percent(known.share)}{_SPREADS[known.spread]}")
         case Joint(how=how):
             verb = "knowing" if how == "known" else "inferring"
             words.append(f"{verb} the other private columns")

@@ -14,7 +14,7 @@ from core.audit.prepared import list_published, prepare_graph
 from core.audit.spec import AuditSpec
 from core.data.release_columns import Rule, leave_out_people
 from core.errors import InputError
-from core.findings.numbers import format_number
+from core.findings.numbers import format_number, format_percent
 from core.graph import Graph
 from core.measures.identity import SMALL
 
@@ -156,8 +156,8 @@ def describe_uniqueness(table: pd.DataFrame, names: Sequence[str]) -> str:
     alone, last = table.iloc[0], table.iloc[-1]
     return (
         f"By {', '.join(names)} the release is {alone['k']}-anonymous and "
-        f"{alone['unique']:.1%} of the people are unique; together with the numbers of links of "
-        f"their neighbours, {last['unique']:.1%} are."
+        f"{format_percent(alone['unique'])} of the people are unique; together with the numbers "
+        f"of links of their neighbours, {format_percent(last['unique'])} are."
     )
 
 

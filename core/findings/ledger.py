@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from core.audit.ledger import Relative
 from core.findings.labels import release_title
+from core.findings.numbers import format_percent
 from core.privacy.ledger import NOT_COVERED, Entry, Total, compute_totals
 from core.words import begin_sentence
 
@@ -46,9 +47,9 @@ def describe_relative(relative: Relative) -> str:
     """A warning before a graph is published that is largely one of which there are releases."""
     runs = "1 publishing run was" if relative.runs == 1 else f"{relative.runs} publishing runs were"
     return (
-        f"This graph shares {relative.overlap:.0%} of its {PARTS[relative.part]} with one of which "
-        f"{runs} made. They count together, as the lineage “{relative.lineage}”, unless an "
-        "approver sets them apart."
+        f"This graph shares {format_percent(relative.overlap)} of its {PARTS[relative.part]} with "
+        f"one of which {runs} made. They count together, as the lineage “{relative.lineage}”, "
+        "unless an approver sets them apart."
     )
 
 

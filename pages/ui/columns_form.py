@@ -191,6 +191,7 @@ def _show_preview(spec: AuditSpec) -> None:
         if known:
             alone = cache.tabulate_alone(spec, state, tuple(known))
             st.markdown(leaving.describe_uniqueness(alone, [escape(n) for n in known]))
-            share = st.column_config.NumberColumn(format="percent")
-            columns = {name: share for name in alone.columns[2:]}
+            shares = alone.columns[2:]
+            alone = alone.assign(**{name: 100 * alone[name] for name in shares})
+            columns = dict.fromkeys(shares, st.column_config.NumberColumn(format="%.1f %%"))
             st.dataframe(alone, hide_index=True, column_config=columns, key="alone-table")

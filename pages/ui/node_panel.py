@@ -125,11 +125,13 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
     st.caption(f"It has {degree}. {escape(column)} of its neighbours:")
     attribute = graph.with_private(column).attribute(column)
     table = node_card.compute_neighbor_classes(graph, number, attribute)
-    share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
+    shares = ["share of neighbours", "share of all"]
+    table[shares] *= 100
+    share = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
     st.dataframe(
         table[table.neighbours > 0],
         hide_index=True,
-        column_config={"share of neighbours": share, "share of all": share},
+        column_config=dict.fromkeys(shares, share),
         alt=f"Neighbours by {column}",
     )
 

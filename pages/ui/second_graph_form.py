@@ -16,6 +16,7 @@ from core.graph import Graph
 from core.seeding import Seed
 from core.words import count_noun
 from pages.ui import cache, page, service, session
+from pages.ui.share import ask_share
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import FORMATS, ask_layout, store_upload
@@ -35,26 +36,20 @@ def show_second_graph(graph: Graph) -> None:
             "People found beforehand", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
         )
         simulated = given is None
-        overlap = middle.slider(
-            "Links it has in common",
-            0.05,
-            1.0,
-            choice.overlap,
-            0.05,
-            format="percent",
-            disabled=not simulated,
-            key=f"overlap-{key}",
-        )
-        noise = right.slider(
-            "Wrong links in it",
-            0.0,
-            1.0,
-            choice.noise,
-            0.05,
-            format="percent",
-            disabled=not simulated,
-            key=f"noise-{key}",
-        )
+        with middle:
+            overlap = ask_share(
+                "Links it has in common",
+                0.05,
+                1.0,
+                choice.overlap,
+                0.05,
+                f"overlap-{key}",
+                not simulated,
+            )
+        with right:
+            noise = ask_share(
+                "Wrong links in it", 0.0, 1.0, choice.noise, 0.05, f"noise-{key}", not simulated
+            )
         fields = {
             "auxiliary_graph": given,
             "seeds_known": seeds,

@@ -11,6 +11,7 @@ from core.audit.view import AuditProgress, RunningCell
 from core.errors import AuditError
 from core.figures import releases
 from core.findings.labels import method_title, release_title
+from core.findings.numbers import format_percent
 from core.words import count_noun
 from pages.ui import cache, job, service, session
 from pages.ui.text import escape
@@ -118,7 +119,10 @@ def _cancel(audit_id: str) -> None:
 
 def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
     """What is being computed now, a line each."""
-    lines = [f"{format_running(cell)}: {cell.fraction:.0%}" for cell in progress.running[:limit]]
+    lines = [
+        f"{format_running(cell)}: {format_percent(round(cell.fraction, 2))}"
+        for cell in progress.running[:limit]
+    ]
     return lines or ([escape(progress.note, 80)] if progress.note else [])
 
 

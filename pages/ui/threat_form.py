@@ -9,9 +9,11 @@ import streamlit as st
 from core.audit.knowledge import JointHow, PublisherKnows
 from core.data import node_pairs
 from core.errors import AuditError
+from core.findings.numbers import format_percent
 from core.graph import Graph
 from core.words import count_noun
 from pages.ui import page, session, upload
+from pages.ui.share import ask_share
 from pages.ui.text import escape
 
 WAYS = {
@@ -63,15 +65,14 @@ def _show_attribute_threat(graph: Graph) -> None:
         format_func=lambda c: titles.get(c, c),
         help="The adversary wants to infer it. It is not part of what the adversary sees.",
     )
-    known = st.slider(
+    known = ask_share(
         "Share of people whose value the adversary knows",
         0.01,
         0.9,
         choice.threats.known,
         0.01,
-        key=f"known-{key}",
-        disabled=private is None,
-        format="percent",
+        f"known-{key}",
+        private is None,
     )
     rest = [c for c in columns if c is None or c != private]
     utility = st.selectbox(
@@ -122,7 +123,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             "Further attackers, who know people of their own",
             sorted({*OTHERS, *shares}),
             shares,
-            format_func=lambda share: f"{share:.0%}",
+            format_func=format_percent,
             key=f"others-{key}",
             help="A defense that used some values may be no protection from who knows others.",
         )
@@ -157,7 +158,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
 def _format_place(text: str) -> str:
     spread, _, share = text.partition(":")
     who = "people with many links rather" if spread == "degree" else "some communities"
-    return f"{float(share):.0%}, {who}"
+    return f"{format_percent(float(share))}, {who}"
 
 
 def _show_link_threat(graph: Graph) -> None:
@@ -177,15 +178,8 @@ def _show_link_threat(graph: Graph) -> None:
         session.set_threats(way=way, hide_links=None, sensitive_links=None)
         return
     if way == "share":
-        share = st.slider(
-            "Share of the links",
-            0.01,
-            0.5,
-            choice.threats.hide_links or session.DEFAULT_SHARE,
-            0.01,
-            key=f"hide-{key}",
-            format="percent",
-        )
+        start = choice.threats.hide_links or session.DEFAULT_SHARE
+        share = ask_share("Share of the links", 0.01, 0.5, start, 0.01, f"hide-{key}")
         session.set_threats(way=way, hide_links=share, sensitive_links=None)
         return
     ask = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)

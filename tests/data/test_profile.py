@@ -80,9 +80,9 @@ def test_attribute_tables_count_classes_and_missing():
 
 
 WARNINGS = {
-    "nearly constant": ([0] * 58 + [1] * 2, "nearly constant: 97% are 'c0'"),
+    "nearly constant": ([0] * 58 + [1] * 2, "nearly constant: 97 % are 'c0'"),
     "one class": ([0] * 60, "has 1 class: there is nothing to infer"),
-    "missing": ([-1] * 20 + [0, 1] * 20, "unknown for 33% of the nodes"),
+    "missing": ([-1] * 20 + [0, 1] * 20, "unknown for 33 % of the nodes"),
     "tiny": ([2] * 3 + [0] * 30 + [1] * 27, "has 1 class of fewer than 10 nodes ('c2')"),
 }
 
@@ -99,8 +99,8 @@ def test_warnings_about_the_private_column(name):
 def test_all_but_one_are_not_said_to_be_all():
     graph = ring(600, attributes={"team": attribute("team", [0] * 599 + [1])})
     lines = " ".join(compute_profile(graph, private="team").warnings)
-    assert "nearly constant: over 99% are 'c0'" in lines
-    assert "100%" not in lines
+    assert "nearly constant: over 99 % are 'c0'" in lines
+    assert "100 %" not in lines
 
 
 def test_isolated_nodes_and_few_links_are_mentioned():

@@ -40,7 +40,7 @@ def test_followed_from_the_original_to_where_it_is_not_unique():
     )
     assert text[2].startswith("Not unique by this on: DICE")
     assert "(what is known fits it no more), k-degree anonymity" in text[2]
-    assert text[2].endswith("(found in 12% of tries).")
+    assert text[2].endswith("(found in 12 % of tries).")
     assert "Random deletion" not in text[2]
     assert len(text) == 3
     assert list_hiding(nodes, "anna") == ["dice", STRONG]
