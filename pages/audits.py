@@ -13,6 +13,7 @@ from core.audit.view import AuditSummary
 from core.errors import AuditError
 from core.findings import answers, release_table
 from core.findings.labels import method_title
+from core.findings.numbers import format_percent
 from core.findings.tables import list_threats
 from core.words import count_noun
 from pages.ui import cache, login, page, service, session
@@ -48,8 +49,9 @@ def main() -> None:
         column_config={
             "audit": st.column_config.TextColumn(width=150),
             "graph": st.column_config.TextColumn(width=150),
+            "state": st.column_config.TextColumn(width=150),
             "finished": st.column_config.ProgressColumn(
-                format="percent", min_value=0, max_value=1, width=80
+                format="%d %%", min_value=0, max_value=100, width=80
             ),
             "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=135),
             "took": st.column_config.TextColumn(width=75),
@@ -77,8 +79,10 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
                 "audit": audit.name,
                 **({"started by": names.get(audit.person, "")} if names else {}),
                 "graph": f"{audit.graph_name} ({audit.num_nodes:,} nodes)",
-                "state": audit.state,
-                "finished": audit.cells_done / max(audit.cells_total, 1),
+                "state": _describe_state(audit),
+                "finished": 100
+                * (audit.cells_done - audit.cells_skipped)
+                // max(audit.cells_total, 1),
                 "started": datetime.fromisoformat(audit.created),
                 "took": show_seconds(audit.seconds),
                 "secret": ", ".join(THREATS[threat] for threat in audit.threats),
@@ -89,6 +93,12 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
             for audit in audits
         ]
     )
+
+
+def _describe_state(audit: AuditSummary) -> str:
+    """Done is not all that was asked for where parts could not run on this graph."""
+    skipped = f", {count_noun(audit.cells_skipped, 'part')} skipped"
+    return audit.state + skipped * bool(audit.cells_skipped)
 
 
 def _show_audit(audit: AuditSummary) -> None:
@@ -163,7 +173,8 @@ def _compare(chosen: list[AuditSummary]) -> None:
             st.header(f"{escape(audit.graph_name)} · {audit.id}", anchor=False)
             spec, threats = view.spec, view.spec.threats
             st.caption(
-                f"private: {escape(threats.private or 'none')}, known {threats.known:.0%}; "
+                f"private: {escape(threats.private or 'none')}, "
+                f"known {format_percent(threats.known)}; "
                 f"{count_noun(spec.num_repeats, 'repeat')}; root seed {spec.root_seed}"
             )
             for threat in list_threats(view.results):
