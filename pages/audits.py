@@ -47,17 +47,17 @@ def main() -> None:
         selection_mode="multi-row",
         height=min(38 + 35 * len(audits), 480),
         column_config={
-            "audit": st.column_config.TextColumn(width=150),
-            "graph": st.column_config.TextColumn(width=150),
-            "state": st.column_config.TextColumn(width=150),
+            "audit": st.column_config.TextColumn(width=135),
+            "graph": st.column_config.TextColumn(width=140),
+            "state": st.column_config.TextColumn(width=110),
             "finished": st.column_config.ProgressColumn(
                 format="%d %%", min_value=0, max_value=100, width=80
             ),
             "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=135),
-            "took": st.column_config.TextColumn(width=75),
+            "took": st.column_config.TextColumn(width=70),
             "secret": st.column_config.TextColumn(width=180),
             "attacks": st.column_config.NumberColumn(width=60),
-            "defenses": st.column_config.NumberColumn(width=70),
+            "defenses": st.column_config.NumberColumn(width=65),
         },
     )
     chosen = [audits[row] for row in event.selection.rows if row < len(audits)]
@@ -97,8 +97,7 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
 
 def _describe_state(audit: AuditSummary) -> str:
     """Done is not all that was asked for where parts could not run on this graph."""
-    skipped = f", {count_noun(audit.cells_skipped, 'part')} skipped"
-    return audit.state + skipped * bool(audit.cells_skipped)
+    return audit.state + f", {audit.cells_skipped:,} skipped" * bool(audit.cells_skipped)
 
 
 def _show_audit(audit: AuditSummary) -> None:

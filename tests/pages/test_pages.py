@@ -224,7 +224,7 @@ def test_the_history_does_not_call_done_what_was_skipped(
     """Of an audit whose defense could not run, the history said 100 %."""
     stored = audited[0].list_audits()
     half = [replace(a, cells_skipped=a.cells_total // 2) for a in stored]
-    for audits, words in ((stored, "done"), (half, "done, {} parts skipped")):
+    for audits, words in ((stored, "done"), (half, "done, {} skipped")):
         monkeypatch.setattr(audited[0], "list_audits", lambda audits=audits: audits)
         table = open_app("audits").dataframe[0].value
         assert table.state[0] == words.format(audits[0].cells_skipped)
