@@ -16,7 +16,6 @@ from core.findings.labels import method_title
 from core.findings.tables import list_threats
 from core.words import count_noun, format_percent
 from pages.ui import cache, login, page, service, session
-from pages.ui.shares import show_shares
 from pages.ui.text import escape, show_seconds
 
 THREATS = {"link": "links", "attribute": "attribute", "identity": "re-identification"}
@@ -35,20 +34,18 @@ def main() -> None:
     states = pd.Series([audit.state for audit in audits]).value_counts()
     parts = ", ".join(f"{count} {state}" for state, count in states.items())
     page.show_answer(f"{count_noun(len(audits), 'audit')} stored on this machine: {parts}.")
-    table, bars = show_shares(_make_table(audits), ["finished"], width=65)
     event = st.dataframe(
-        table,
+        _make_table(audits),
         hide_index=True,
         key="audits",
         on_select="rerun",
         selection_mode="multi-row",
         height=min(38 + 35 * len(audits), 480),
         column_config={
-            **bars,
-            "audit": st.column_config.TextColumn(width=120),
-            "state": st.column_config.TextColumn(width=52),
-            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=122),
-            "took": st.column_config.TextColumn(width=66),
+            "audit": st.column_config.TextColumn(width=125),
+            "state": st.column_config.TextColumn(width=110),
+            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=125),
+            "took": st.column_config.TextColumn(width=68),
             "nodes": st.column_config.NumberColumn(format="localized", width=60),
             "secret": st.column_config.TextColumn(width=180),
         },
@@ -71,8 +68,7 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
             {
                 "audit": audit.name,
                 **({"started by": names.get(audit.person, "")} if names else {}),
-                "state": audit.state,
-                "finished": audit.cells_done / max(audit.cells_total, 1),
+                "state": _describe_state(audit),
                 "started": datetime.fromisoformat(audit.created),
                 "took": show_seconds(audit.seconds),
                 "nodes": audit.num_nodes,
@@ -81,6 +77,13 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
             for audit in audits
         ]
     )
+
+
+def _describe_state(audit: AuditSummary) -> str:
+    """Done is not all that was asked for where parts could not run on this graph."""
+    if audit.state.is_active:
+        return f"{audit.state}, {format_percent(audit.cells_done / max(audit.cells_total, 1))}"
+    return audit.state + f", {audit.cells_skipped:,} skipped" * bool(audit.cells_skipped)
 
 
 def _show_audit(audit: AuditSummary) -> None:

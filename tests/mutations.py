@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("core", "tests", "assets", "pyproject.toml")
+COPIED = ("core", "pages", "app.py", "tests", "assets", ".streamlit", "pyproject.toml")
 LIMIT_S = 300
 
 _LAYOUT = (

@@ -89,6 +89,7 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         defenses=tuple(c.id for c in spec.defenses),
         study=row.provenance.get("study"),
         person=row.person,
+        cells_skipped=counts.get(State.SKIPPED, 0),
     )
 
 

@@ -114,7 +114,8 @@ class ReleaseSummary:
 class AuditSummary:
     """One row of the history; `study` where it is a point of one (core.audit.studies).
 
-    person  subject of whose it is (core.audit.access.accounts)
+    person         subject of whose it is (core.audit.access.accounts)
+    cells_skipped  of `cells_done`, those that could not run on this graph
     """
 
     id: str
@@ -134,6 +135,7 @@ class AuditSummary:
     defenses: tuple[str, ...]
     study: dict[str, Any] | None = None
     person: str = LOCAL.subject
+    cells_skipped: int = 0
 
 
 @dataclass(frozen=True)

@@ -145,14 +145,14 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
         # Whether the attack ranks pairs without a common neighbour last.
         is_local = getattr(parse_method(split_id(attack)[0]), "is_local", False)
         if not row.withheld > 0:
-            lines.append(f"By {title}; its links were withheld in other splits than the first")
+            lines.append(f"By {title}; links withheld in other splits")
         elif row.ends > row.others and is_local:
             lines.append(
-                f"{format_number(row.ends)} contacts shared with each withheld end, "
+                f"{format_number(row.ends)} contacts shared with withheld ends, "
                 f"{format_number(row.others)} with strangers"
             )
         else:
-            lines.append(f"By {title}, which goes by more than shared contacts")
+            lines.append(f"By {title}, by more than shared contacts")
     return lines
 
 
@@ -197,7 +197,7 @@ def _format_mechanism(attack: str, row: Any) -> str:
         return f"{row.same:.0f} of {row.known:.0f} neighbours share its value, {everybody}"
     if is_role:
         return f"{format_percent(row.role)} of role peers share its value, {everybody}"
-    return f"{title} sees more than its neighbours' values show"
+    return f"{title} sees more than its neighbours' values"
 
 
 def _explain_uniqueness(nodes: pd.DataFrame, people: pd.DataFrame, release: str) -> list[str]:

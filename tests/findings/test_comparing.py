@@ -48,6 +48,20 @@ def test_a_row_a_limit_and_release_as_the_verdict_has_it():
 
 
 @pytest.mark.parametrize(
+    ("found", "state"), [(0.01, "met"), (0.045, "not proven"), (0.4, "exceeded")]
+)
+def test_what_is_not_proven_is_drawn_apart_from_what_is_met(found, state):
+    """ "Not proven" was kept in the picture and broken in audit.json."""
+    table = compute_comparison(judge_audit(found))
+    assert find_row(table).state == state
+    chart = compare_releases(table, RELEASES)
+    points = [t for t in chart.figure.data if t.text is not None]
+    drawn = {x: s for t in points for x, s in zip(t.x, t.marker.symbol, strict=True)}
+    assert drawn[found] == SYMBOLS[state]
+    assert len(set(SYMBOLS.values())) == len(SYMBOLS)
+
+
+@pytest.mark.parametrize(
     ("before", "change"), [(0.4, ""), (0.405, ""), (0.419, ""), (0.43, "lower"), (0.2, "higher")]
 )
 def test_only_what_lies_outside_both_intervals_is_a_change(before, change):

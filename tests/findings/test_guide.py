@@ -12,12 +12,14 @@ from core.audit.presets import PRESETS, SETTING
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.splits import draw_threats
 from core.findings.guide import (
+    ANYBODY,
     BUDGETS,
     CANDIDATES,
     RECIPIENTS,
     SECRETS,
     USES,
     Answers,
+    Candidate,
     choose_defenses,
     describe_spec,
     explain_preset,
@@ -82,6 +84,14 @@ def test_every_proposal_supports_threats_as_an_audit_draws_them(recipient, secre
         assert defense.supports(threats.visible, threats) is None, text
 
 
+def test_what_its_supports_refuses_is_not_proposed(monkeypatch):
+    """DICE was ticked for a private column alone, and everything for it was skipped."""
+    dice = Candidate("dice", ("links", "attribute"), tuple(USES), ANYBODY, "takes links away")
+    monkeypatch.setattr("core.findings.guide.CANDIDATES", (dice,))
+    assert choose(secrets=("attribute",)) == []
+    assert choose(secrets=("links", "attribute")) == ["dice"]
+
+
 @pytest.mark.parametrize("recipient", RECIPIENTS)
 def test_no_proposal_promises_more_than_the_policy_allows(recipient):
     """For anybody EdgeRand with ε = 3 was ticked, where that policy allows 1 at most."""
@@ -106,6 +116,7 @@ def test_the_learned_defenses_are_proposed_where_their_threat_is_chosen():
             for use in USES:
                 texts = choose(recipient=recipient, secrets=secrets, uses=(use,))
                 found |= {text.partition(":")[0] for text in texts}
+                assert texts[0].partition(":")[0] in LEARNED
     assert found >= LEARNED
     assert "gps_sampling" in choose(secrets=("attribute",))
     assert "ppgsl" in choose(secrets=("links",), recipient="internal", uses=("links",))

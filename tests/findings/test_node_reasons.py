@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.audit.view import NODE_COLUMNS
-from core.findings.node_reasons import explain_node, explain_people
+from core.findings.labels import is_blind
+from core.findings.node_reasons import _format_mechanism, explain_node, explain_people
 from core.findings.people import Secret, list_secrets, rank_people
 from core.graph import Attribute, Graph
+from core.registry import list_methods
 from core.release import ORIGINAL
 from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
+
+MAX_LETTERS = 64
+"""Of 380 pixels at the pages' size of letters."""
 
 
 def risk(node, attack, advantage, low=0.05):
@@ -75,7 +81,21 @@ def test_one_neighbour_is_no_reason():
     view = replace(make_view(graph), load_release=lambda _release, _repeat: graph)
     view = replace(view, profile=view.profile.iloc[:0])
     (line,) = explain_people(view, people, Secret("attribute"))
-    assert line == "GCN sees more than its neighbours' values show"
+    assert line == "GCN sees more than its neighbours' values"
+
+
+@pytest.mark.parametrize(("same", "is_reason"), [(1, False), (2, False), (3, True)])
+def test_few_neighbours_are_no_reason_however_rare_their_value(same, is_reason):
+    """All of one's neighbours say nothing while they are one or two."""
+    row = SimpleNamespace(same=same, known=same, share=0.01, role=np.nan)
+    assert ("neighbours share its value" in _format_mechanism("gcn", row)) == is_reason
+
+
+def test_neighbours_no_more_alike_than_luck_are_no_reason():
+    row = SimpleNamespace(same=4, known=5, share=0.5, role=np.nan)
+    assert "share its value" not in _format_mechanism("gcn", row)
+    row = SimpleNamespace(same=40, known=50, share=0.5, role=np.nan)
+    assert "40 of 50 neighbours share its value" in _format_mechanism("gcn", row)
 
 
 @pytest.mark.parametrize("attack", ["feature_regression", "feature_boosting", "mlp"])
@@ -91,6 +111,35 @@ def test_an_attack_that_does_not_score_contacts_is_not_explained_by_them(attack)
     node = two_communities().node_ids[3]
     (text,) = explain([risk(node, attack, 0.49)])
     assert "contacts" not in text.replace("more than shared contacts", "")
+
+
+def test_no_contacts_in_common_are_no_reason():
+    """ "Other ends share 0.00 contacts": on a tree nobody shares any with whom they know."""
+    pairs = np.array([[(i - 1) // 2, i] for i in range(1, 40)])
+    graph = two_communities().with_edges(pairs)
+    node = graph.node_ids[3]
+    text = " ".join(explain_node(view_of([risk(node, "common_neighbors", 0.49)], 3, graph), node))
+    assert text == "By Common neighbours, by more than shared contacts."
+
+
+def test_every_reason_fits_its_column():
+    """Reasons were cut in the table of nodes, whose column shows about so many letters."""
+    row = SimpleNamespace(same=120, known=250, share=0.0004, role=np.nan)
+    lines = [_format_mechanism("gcn", row), _format_mechanism("gcn", replace_row(row, role=0.9995))]
+    graph, node = two_communities(), two_communities().node_ids[3]
+    for kind in ("link_attack", "attribute_attack"):
+        for method in list_methods(kind):
+            key = method.info.key
+            if not is_blind(key):
+                lines += explain_node(view_of([risk(node, key, 0.4)], 3, graph), node)
+                lines.append(_format_mechanism(key, replace_row(row, same=1)))
+    for low in (0.0, np.nan):
+        lines += explain([risk(node, "gcn", 0.4, low)])
+    assert max(map(len, lines)) <= MAX_LETTERS, max(lines, key=len)
+
+
+def replace_row(row, **values):
+    return SimpleNamespace(**{**vars(row), **values})
 
 
 def test_the_table_and_the_card_say_the_same():

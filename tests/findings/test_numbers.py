@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.findings.numbers import format_duration, format_interval
+from core.findings.tables import describe_sample
 from core.words import format_percent
 
 
@@ -78,3 +80,12 @@ def test_some_are_never_said_to_be_all_or_nobody(some: int, others: int) -> None
     text = format_percent(some / (some + others))
     assert text.endswith(" %")
     assert 0 < float(text[:-2]) < 100
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"), [((76_359, 76_359), "76,359 nodes"), ((38, 40), "38–40 nodes")]
+)
+def test_equal_counts_are_one_number(counts, words):
+    """ "76,359 to 76,359 hidden nodes"."""
+    rows = pd.DataFrame({"n": counts, "seeds": 5, "low": 0.1, "high": 0.2})
+    assert describe_sample(rows, "node").startswith(f"{words} in each of 5 repeats")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from core.audit.estimate import TimeRange
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import DECISION_TITLES
+from pages.ui import estimate
 from pages.ui.page import STATE_ICONS
 from tests.pages.conftest import OpenApp, open_tab
 
@@ -236,3 +238,31 @@ def test_what_cannot_be_published_is_not_offered(open_app: OpenApp, audited, mon
         ]
         assert all(RELEASE not in str(option) for box in boxes for option in box.options)
         assert all(len(box.options) <= 1 for box in boxes)
+
+
+def test_a_release_that_could_not_be_made_is_told_with_its_reason(
+    open_app: OpenApp, audit_id: str, monkeypatch
+) -> None:
+    """Everything for DICE was skipped and no page said why."""
+    reason = "it needs sensitive links"
+    monkeypatch.setattr("core.findings.verdict.find_not_made", lambda view: {RELEASE: reason})
+    monkeypatch.setattr("pages.ui.cache.remember", lambda view, make, *more: make())
+    app = open_app("decision", audit=audit_id)
+    assert f"{release_title(RELEASE)} could not be made: {reason}" in texts(app)
+    assert list(app.table[0].value.columns) == ["Original"]
+
+
+def test_every_page_tells_the_same_time_for_the_same_audit(
+    open_app: OpenApp, example: str, audited, monkeypatch
+) -> None:
+    """A standard audit was 3 h on one page and 21 min on another."""
+    monkeypatch.setattr(audited[0], "estimate_time", lambda spec: TimeRange(120, 300))
+    estimate._estimate.clear()
+    guide = open_app("decision", graph=example)
+    assert str(guide.radio(key="guide-preset").proto.captions).count("2 to 5 min") == 3
+    attack = open_app("attack", graph=example)
+    assert texts(attack).count("2 to 5 min") == 4  # three presets, and what is chosen
+    defend = open_app("defend", graph=example)
+    defend.checkbox(key="defense.random_deletion").check().run()
+    assert "2 to 5 min on this computer" in texts(defend)
+    estimate._estimate.clear()

@@ -7,6 +7,7 @@ import pytest
 from core.audit.jobs.job import run_job
 from core.audit.jobs.layout import LayoutJobs, LayoutRequest
 from core.audit.states import State
+from core.audit.view import JobProgress
 from core.errors import InputError
 from pages.ui import map_data
 from tests.pages.conftest import OpenApp
@@ -114,3 +115,17 @@ def test_a_cancelled_map_asks_before_it_starts_again(
     app = open_app("map", graph=example)
     assert "was not finished" in texts(app)
     assert app.button(key="map-start").label == "Draw the map"
+
+
+def test_a_map_that_is_quickly_placed_is_drawn_unasked(
+    open_app: OpenApp, audited, example: str, monkeypatch
+) -> None:
+    """The map was drawn only when asked."""
+    started: list[str] = []
+    layouts = audited[0].layouts
+    run = JobProgress("l1", State.RUNNING, 0.5, "placing the people", "", 0.0)
+    monkeypatch.setattr(layouts, "find", lambda graph_hash: run if started else None)
+    monkeypatch.setattr(layouts, "start", lambda graph_hash: started.append(graph_hash))
+    app = open_app("map", graph=example)
+    assert started == [example]
+    assert "map-start" not in [button.key for button in app.button]

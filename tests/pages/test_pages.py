@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 
+from core.audit.assemble import summarize
 from core.audit.presets import list_attacks
+from core.audit.states import State
+from core.findings.labels import MAIN_UTILITY_METRICS
+from core.findings.policy import find_policy
 from core.registry import list_methods
 from pages.ui.text import escape
 from tests.pages.conftest import PAGES, OpenApp, open_tab
@@ -208,3 +216,90 @@ def test_workers_start_where_somebody_is_about_to_run_an_audit(
 ):
     open_app(page, graph=example)
     assert bool(warmed) is asks
+
+
+def test_the_history_does_not_call_done_what_was_skipped(
+    open_app: OpenApp, audited, monkeypatch
+) -> None:
+    """Of an audit whose defense could not run, the history said 100 %."""
+    stored = audited[0].list_audits()
+    half = [replace(a, cells_skipped=a.cells_total // 2) for a in stored]
+    for audits, words in ((stored, "done"), (half, "done, {} skipped")):
+        monkeypatch.setattr(audited[0], "list_audits", lambda audits=audits: audits)
+        table = open_app("audits").dataframe[0].value
+        assert table.state[0] == words.format(audits[0].cells_skipped)
+
+
+def test_skipped_parts_are_counted(audited, audit_id: str) -> None:
+    service = audited[0]
+    row = service._store.find_audit(audit_id)
+    counts = {State.DONE: 3, State.SKIPPED: 2, State.FAILED: 1, State.CANCELLED: 4}
+    found = summarize(row, counts)
+    assert (found.cells_done, found.cells_skipped, found.cells_total) == (6, 2, 10)
+
+
+def test_every_page_has_its_address(open_app: OpenApp, monkeypatch) -> None:
+    """`/data` was "Page not found"."""
+    listed = []
+    navigate = st.navigation
+
+    def list_pages(groups, **options):
+        listed.append([each.url_path for group in groups.values() for each in group])
+        return navigate(groups, **options)
+
+    monkeypatch.setattr(st, "navigation", list_pages)
+    open_app("overview")
+    assert listed[0] == ["", *list(PAGES)[1:]]
+
+
+def test_a_row_of_several_opens_into_a_row_each(open_app: OpenApp, audit_id, monkeypatch) -> None:
+    """ "Click a cell to open the person" stood where a cell averaged 54."""
+    drawn = []
+
+    def click(figure, key="", on_select=None, **options):
+        if key != "heatmap":
+            return
+        drawn.append(len(set(figure.data[1].y)))
+        if len(drawn) == 1:
+            point = {"customdata": list(figure.data[1].customdata[0])}
+            chosen = SimpleNamespace(selection=SimpleNamespace(points=[point]))
+            st.session_state["heatmap"] = chosen
+            on_select()
+
+    monkeypatch.setattr("core.figures.risk.MIN_ROW_PIXELS", 80.0)
+    monkeypatch.setattr("pages.ui.chart.st.plotly_chart", click)
+    app = open_app("risk", audit=audit_id)
+    assert drawn == [6]
+    assert "a row of several opens into a row each" in texts(app)
+    assert "node" not in app.session_state
+    app.run()
+    assert app.session_state["heatmap-ranks"] == (1, 5)
+    assert "mean of about" not in texts(app)
+    app.button(key="heatmap-all").click().run()
+    assert "heatmap-ranks" not in app.session_state
+
+
+def test_the_tradeoff_starts_with_what_counts_additions_and_the_policys_limit(
+    open_app: OpenApp, audit_id: str
+) -> None:
+    """It began with "links kept", which ignores additions, and a limit of .70 for one of .60."""
+    app = open_app("tradeoff", audit=audit_id)
+    assert app.selectbox(key="axis-utility").value in MAIN_UTILITY_METRICS
+    assert "links_kept" not in MAIN_UTILITY_METRICS
+    metric = app.selectbox(key="axis-risk-link").value
+    limit = find_policy("public").find_limit("link", metric)
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    (line,) = [s for s in layout["shapes"] if s["line"].get("dash") == "dash"]
+    assert line["x0"] == line["x1"] == limit
+
+
+def test_every_chart_has_its_files(open_app: OpenApp, audit_id: str) -> None:
+    """There was no PNG."""
+    app = open_app("tradeoff", audit=audit_id)
+    charts = app.get("plotly_chart")
+    images = [c.proto for c in app.get("bidi_component")]
+    assert len(charts) == len(images) == len([b for b in app.get("download_button")])
+    for image in images:
+        assert {'data-format="png"', 'data-format="svg"'} <= set(
+            re.findall(r'data-format="\w+"', image.html_content)
+        )

@@ -15,8 +15,10 @@ from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.errors import InputError
+from core.findings.labels import method_title
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
+from core.registry import list_methods
 from core.release import Guarantee
 from core.report import SECTIONS, ReportOptions, render_preview, write_report
 from core.report.charts import draw_ranking
@@ -253,6 +255,20 @@ def test_equal_reasons_share_a_row(view):
             "two classes only",
         ]
     ]
+
+
+def test_a_row_of_what_is_missing_names_few_methods(view):
+    """14 names of methods stood in each row."""
+    keys = [method.info.key for method in list_methods("attribute_attack")][:14]
+    lost = [
+        result_row("original", key, "auc", None, status="skipped", reason="no features")
+        for key in keys
+    ]
+    table = pd.DataFrame(lost, columns=view.results.columns)
+    content, _ = build_content(replace(view, results=table), ReportOptions(sections=("limits",)))
+    ((who, *_),) = content["sections"][0]["blocks"][0]["rows"]
+    named = [method_title(key) for key in keys]
+    assert who == f"{', '.join(named[:3])} and 11 more: Attack AUC"
 
 
 @pytest.mark.parametrize("pseudonyms", [True, False])

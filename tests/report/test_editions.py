@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 import shutil
 import subprocess
@@ -10,15 +12,20 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from PIL import Image
 
 from core.findings.columns import list_telling_columns
+from core.findings.labels import method_title
+from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
 from core.report import FILES, ReportOptions, render_preview, write_editions
 from core.report.decision_page import TO_FILL, _shorten_untried, find_review_date
 from core.report.document import build_content
-from tests.figures.conftest import RELEASES, make_view
+from tests.figures.conftest import RELEASES, make_view, result_row
+from tests.figures.test_theme import luminance
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 needs_pdftotext = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
@@ -212,6 +219,7 @@ def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
     content, _ = build_content(replace(view, load_graph=lambda: graph), ReportOptions())
     blocks = [*content["summary"], *(b for s in content["sections"] for b in s["blocks"])]
     texts = ["".join(s["text"] for s in b["spans"]) for b in blocks if b.get("spans")]
+    texts += ["".join(s["text"] for s in item) for b in blocks for item in b.get("items", ())]
     assert len(texts) == len(set(texts))
     assert "features as they are" not in str(content)
     assert "way through node features" not in str(content)
@@ -259,6 +267,52 @@ def test_what_ran_is_counted_once(view):
     tried = {row[0]: row[2] for row in table["rows"]}
     assert tried["Inference: links"] == "one attack"
     assert tried["Singling out"] == tried["Linkability"] == "not tried"
+
+
+def test_neither_plans_nor_a_second_attacker_are_counted_as_attacks(view):
+    """ "5 attacks on 4 releases" where 3 and 2 ran; one method under two assumptions was two."""
+    more = [
+        result_row("original", "katz", "auc", None, status="skipped", reason="needs more links"),
+        result_row("original", "common_neighbors@adaptive", "auc", 0.95),
+    ]
+    table = pd.DataFrame(more, columns=view.results.columns)
+    results = pd.concat([view.results, table], ignore_index=True)
+    curve = view.rocs["original", "common_neighbors"]
+    rocs = {**view.rocs, ("original", "common_neighbors@adaptive"): curve}
+    content, _ = build_content(
+        replace(view, results=results, rocs=rocs), ReportOptions(sections=("attacks", "standards"))
+    )
+    attacks, standards = (section["blocks"] for section in content["sections"])
+    table = next(b for b in standards if b["kind"] == "table")
+    assert {row[0]: row[2] for row in table["rows"]}["Inference: links"] == "one attack"
+    (roc,) = [b for b in attacks if b.get("name") == "roc_link.svg"]
+    assert roc["alt"].startswith("ROC curves of 2 attacks")  # it and its baseline
+
+
+def test_the_map_is_seen_on_paper(view):
+    """Links and people were as pale as the page."""
+    _, images = build_content(view, ReportOptions(sections=("graph",)))
+    fills = set(re.findall(r'<use [^>]*style="fill: (#[0-9a-f]{6})', images["people.svg"]))
+    points = [1.05 / (luminance(color) + 0.05) for color in fills]
+    assert min(points) > 1.5
+    assert max(points) > 7
+    found = re.findall(r'base64,([^"]+)', images["people.svg"])
+    links = max((Image.open(io.BytesIO(base64.b64decode(f))) for f in found), key=lambda i: i.width)
+    page = Image.new("RGBA", links.size, "white")
+    darkest = Image.alpha_composite(page, links.convert("RGBA")).convert("L").getextrema()[0]
+    assert darkest < 128
+
+
+def test_the_most_exposed_are_told_with_the_attacker_that_the_screen_names(view):
+    """Screen and PDF showed different attackers for the same person."""
+    options = ReportOptions(sections=("risk",), pseudonyms=False)
+    blocks = build_content(view, options)[0]["sections"][0]["blocks"]
+    rows = [b for b in blocks if b["kind"] == "table"][-1]["rows"]
+    shown = pd.concat([rank_people(view.nodes, secret) for secret in list_secrets(view.nodes)])
+    screen = shown.sort_values("advantage", kind="stable").drop_duplicates("node", keep="last")
+    attacker = dict(zip(screen.node, screen.attack.map(method_title), strict=True))
+    assert rows
+    assert {row[0]: row[2] for row in rows} == {row[0]: attacker.get(row[0]) for row in rows}
 
 
 def test_the_banner_and_its_sentence_are_of_one_decision():
