@@ -34,8 +34,16 @@ def main() -> None:
     page.show_state(view)
     if not view.results.empty:
         _show_results(view)
-    with st.expander("Run other attacks", expanded=view.results.empty, icon=":material/tune:"):
-        show_attack_form(view)
+    fold = st.expander(
+        "Run other attacks",
+        expanded=view.results.empty,
+        icon=":material/tune:",
+        key="attacks-open",
+        on_change="rerun",
+    )
+    if fold.open:
+        with fold:
+            show_attack_form(view)
     page.show_next("defend", "Choose defenses against these attacks")
 
 

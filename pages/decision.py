@@ -43,8 +43,8 @@ from pages.ui.policy import (
     list_keys,
     pick_policy,
     show_default_policy,
+    show_obstacles,
 )
-from pages.ui.publishing import show_obstacles
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -68,8 +68,12 @@ def main() -> None:
         _show_decision(view)
     elif view.summary.state.is_active:
         st.info("The decision appears here as soon as the first parts are finished.")
-    with st.expander("Start over with other answers", icon=":material/quiz:"):
-        show_guide()
+    fold = st.expander(
+        "Start over with other answers", icon=":material/quiz:", key="start-over", on_change="rerun"
+    )
+    if fold.open:
+        with fold:
+            show_guide()
 
 
 def _show_decision(view: AuditView) -> None:
@@ -244,7 +248,11 @@ def _show_evidence(view: AuditView, verdict: Verdict) -> None:
             table = compute_comparison(verdict, None if earlier is None else earlier[1])
             ids = [release.release for release in verdict.releases]
             if not table.empty:
-                show_chart(compare_releases(table, ids, current_theme(), when), "comparison")
+                theme = current_theme()
+                show_chart(
+                    cache.remember(view, lambda: compare_releases(table, ids, theme, when)),
+                    "comparison",
+                )
                 if earlier is not None:
                     st.markdown(escape(answer_changes(table, when), 2000))
     if tabs[1].open:

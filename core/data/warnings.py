@@ -86,11 +86,14 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
     sizes = np.bincount(codes, minlength=secret.num_classes)
     if len(known) < FEWEST_KNOWN or (sizes > 0).sum() < 2:
         return []
-    columns = [*_cut_attributes(graph, secret.name, known), *_cut_features(graph, known)]
+    groups = _group_secret(codes, len(sizes))
+    columns = [
+        *_count_attributes(graph, secret.name, known, groups),
+        *_count_features(graph, known, groups),
+    ]
     num_tests = sum(len(names) for names, _, _ in columns) * int((sizes > 0).sum())
     found: list[TellingColumn] = []
-    for names, bins, has_order in columns:
-        tables = _count(bins, codes, len(sizes))
+    for names, tables, has_order in columns:
         strengths = _compute_strengths(tables)
         for number in np.flatnonzero(strengths.max(axis=1) >= TELLS):
             table = tables[number][tables[number].any(axis=1)]
@@ -125,29 +128,40 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
     return sorted(found, key=lambda one: -one.strength)
 
 
-_Cut = tuple[list[str], np.ndarray, bool]
-"""Names of w columns, bins (k, w) of k people, whether bins are in order."""
+_Counts = tuple[list[str], np.ndarray, bool]
+"""Names of w columns, people of each bin and class (w, B, C), whether bins are in order."""
 
 
-def _cut_attributes(graph: Graph, secret: str, known: np.ndarray) -> Iterator[_Cut]:
+def _group_secret(codes: np.ndarray, num_classes: int) -> sparse.csr_array:
+    """(C, k) 1 where a person is of the class."""
+    ones = np.ones(len(codes))
+    return sparse.csr_array((ones, (codes, np.arange(len(codes)))), (num_classes, len(codes)))
+
+
+def _count_attributes(
+    graph: Graph, secret: str, known: np.ndarray, groups: sparse.csr_array
+) -> Iterator[_Counts]:
     """Other attributes; nearly distinct classes, which say nothing of others, are left out."""
     for name, attribute in graph.attributes.items():
         if name != secret:
             distinct, bins = np.unique(attribute.codes[known], return_inverse=True)
             if len(distinct) <= max(2 * MAX_BINS, len(known) / 10):
-                yield [name], bins[:, None], False
+                yield [name], _count(bins[:, None], groups), False
 
 
-def _cut_features(graph: Graph, known: np.ndarray) -> Iterator[_Cut]:
+def _count_features(graph: Graph, known: np.ndarray, groups: sparse.csr_array) -> Iterator[_Counts]:
     """Features in chunks: distinct numbers where they are few, else bins of as many people."""
-    features: Any = graph.features
+    features: Any = None if graph.features is None else graph.features[known]
+    if sparse.issparse(features) and np.isin(features.data, (0, 1)).all():
+        ones = (groups @ features).toarray().T
+        zeros = groups.sum(axis=1) - ones
+        yield list(graph.feature_names), np.stack([zeros, ones], axis=1), True
+        return
+    if sparse.issparse(features):
+        features = features.tocsc()
     for start in range(0, len(graph.feature_names), _CHUNK):
-        block = features[known][:, start : start + _CHUNK]
+        block = features[:, start : start + _CHUNK]
         dense = block.toarray() if sparse.issparse(block) else block
-        names = list(graph.feature_names[start : start + _CHUNK])
-        if np.isin(dense, (0, 1)).all():
-            yield names, dense.astype(np.int64), True
-            continue
         ordered = np.sort(dense, axis=0)
         bins = np.empty(dense.shape, np.int64)
         for number, values in enumerate(ordered.T):
@@ -156,12 +170,13 @@ def _cut_features(graph: Graph, known: np.ndarray) -> Iterator[_Cut]:
                 places = np.linspace(0, len(values), MAX_BINS + 1)[1:-1].astype(np.int64)
                 edges = np.unique(values[places])
             bins[:, number] = np.searchsorted(edges, dense[:, number], side="right")
-        yield names, bins, True
+        yield list(graph.feature_names[start : start + _CHUNK]), _count(bins, groups), True
 
 
-def _count(bins: np.ndarray, codes: np.ndarray, num_classes: int) -> np.ndarray:
-    """(w, B, C) people of each bin (k, w) and class (k,)."""
-    width, num_bins = bins.shape[1], int(bins.max()) + 1
+def _count(bins: np.ndarray, groups: sparse.csr_array) -> np.ndarray:
+    """(w, B, C) people of each bin (k, w) and class."""
+    num_classes, width, num_bins = groups.shape[0], bins.shape[1], int(bins.max()) + 1
+    codes = groups.T.tocsr().indices
     cells = (np.arange(width) * num_bins + bins) * num_classes + codes[:, None]
     counts = np.bincount(cells.ravel(), minlength=width * num_bins * num_classes)
     return counts.reshape(width, num_bins, num_classes).astype(float)

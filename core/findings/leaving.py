@@ -100,19 +100,21 @@ def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFr
     """
     rows = []
     for name in list_columns(before)[:limit]:
-        old = _read_texts(before, name)
+        old_texts, old = _read_texts(before, name)
         is_there = name in after.attributes or name in after.feature_names
-        new = _read_texts(after, name) if is_there else []
-        changed = [f"{a} → {b}" for a, b in zip(old, new, strict=False) if a != b and a]
-        counts = Counter(text for text in new if text)
+        new_texts, new = _read_texts(after, name) if is_there else ([], np.zeros(0, int))
+        _, first = np.unique(old[: len(new)] * len(new_texts) + new, return_index=True)
+        met = [(old_texts[old[i]], new_texts[new[i]]) for i in np.sort(first)]
+        changed = [f"{a} → {b}" for a, b in met if a != b and a]
+        counts = {t: n for t, n in zip(new_texts, np.bincount(new).tolist(), strict=False) if t}
         rows.append(
             {
                 "column": name,
                 "leaves": ("coarser" if changed else "as it is" if is_there else WITHHELD),
-                "values before": len(set(filter(None, old))),
+                "values before": sum(map(bool, old_texts)),
                 "values": len(counts),
                 "fewest people": min(counts.values(), default=0),
-                "example": "; ".join(dict.fromkeys(changed[:40]))[:60],
+                "example": "; ".join(changed[:40])[:60],
             }
         )
     return pd.DataFrame(
@@ -162,13 +164,16 @@ def describe_uniqueness(table: pd.DataFrame, names: Sequence[str]) -> str:
     )
 
 
-def _read_texts(graph: Graph, name: str) -> list[str]:
-    """One text a person; empty where the value is unknown."""
+def _read_texts(graph: Graph, name: str) -> tuple[list[str], np.ndarray]:
+    """Texts that occur, "" for what is unknown, and which of them each person has (n,)."""
     if name in graph.attributes:
         attribute = graph.attributes[name]
         classes = (*attribute.classes, "")
-        return [classes[code] for code in attribute.codes.tolist()]
+        codes, places = np.unique(attribute.codes, return_inverse=True)
+        return [classes[code] for code in codes.tolist()], places
     index = graph.feature_names.index(name)
     column = graph.features[:, [index]]  # type: ignore[index]
     dense = column.toarray() if hasattr(column, "toarray") else column
-    return [f"{value:g}" for value in np.asarray(dense).ravel().tolist()]
+    values, places = np.unique(np.asarray(dense).ravel(), return_inverse=True)
+    texts, merged = np.unique([f"{value:g}" for value in values.tolist()], return_inverse=True)
+    return texts.tolist(), merged[places]

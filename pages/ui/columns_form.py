@@ -172,16 +172,25 @@ def _show_preview(spec: AuditSpec) -> None:
     if spec.disclosure.leave_out:
         left_out = count_noun(len(spec.disclosure.leave_out), "person is", "people are")
         st.caption(f"{left_out} left out; {before.num_nodes:,} remain.")
-    table = cache.tabulate_leaving(spec, state)
-    if table.empty:
+    if not leaving.list_columns(before):
         return
-    with st.expander("Each column, before and as it leaves"):
-        st.dataframe(table, hide_index=True, key="leaving-table")
+    fold = st.expander(
+        "Each column, before and as it leaves", key="leaving-open", on_change="rerun"
+    )
+    if fold.open:
+        table = cache.tabulate_leaving(spec, state)
+        fold.dataframe(table, hide_index=True, key="leaving-table")
     if not published:
         return
-    with st.expander(
-        "Who is alone with what others may know", expanded=bool(spec.disclosure.generalize)
-    ):
+    fold = st.expander(
+        "Who is alone with what others may know",
+        expanded=bool(spec.disclosure.generalize),
+        key="alone-open",
+        on_change="rerun",
+    )
+    if not fold.open:
+        return
+    with fold:
         offered = published[:MAX_NAMES]
         known = st.multiselect(
             "Columns that others may know of a person (quasi-identifiers)",

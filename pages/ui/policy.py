@@ -6,8 +6,10 @@ import streamlit as st
 
 from core.audit.states import State
 from core.audit.view import AuditSummary, AuditView
+from core.findings.labels import release_title
 from core.findings.policy import Policy, check_policy, find_policy, list_policies
 from core.findings.verdict import Verdict, judge
+from core.release import ORIGINAL
 from pages.ui import cache, service
 from pages.ui.text import escape
 
@@ -87,3 +89,11 @@ def chosen_release(view: AuditView) -> str | None:
         release: str | None = chosen[1]
         return release
     return judge_view(view).recommended
+
+
+def show_obstacles(verdict: Verdict) -> list[str]:
+    """A line for each release that cannot be published; the others."""
+    for release in verdict.releases:
+        if release.obstacle:
+            st.caption(f"{release_title(release.release)} {escape(release.obstacle, 200)}.")
+    return [r.release for r in verdict.releases if not r.obstacle and r.release != ORIGINAL]

@@ -14,13 +14,18 @@ from core.errors import AuditError
 from core.findings.labels import release_title
 from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
-from core.findings.verdict import Verdict
 from core.findings.verdict_words import explain_release
-from core.release import ORIGINAL, Release
+from core.release import Release
 from pages.ui import cache, documents, job, login, page, service
 from pages.ui.decision_record import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
-from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view
+from pages.ui.policy import (
+    chosen_release,
+    current_policy,
+    has_policy,
+    judge_view,
+    show_obstacles,
+)
 from pages.ui.text import escape
 
 FORMATS = {"csv": "CSV", "parquet": "Parquet", "graphml": "GraphML", "gexf": "GEXF", "npz": "NPZ"}
@@ -51,14 +56,6 @@ def show_publishing(view: AuditView) -> None:
     runs = service.open_service().publishing.list(view.summary.id)
     if runs:
         _show_run(view, runs[-1])
-
-
-def show_obstacles(verdict: Verdict) -> list[str]:
-    """A line for each release that cannot be published; the others."""
-    for release in verdict.releases:
-        if release.obstacle:
-            st.caption(f"{release_title(release.release)} {escape(release.obstacle, 200)}.")
-    return [r.release for r in verdict.releases if not r.obstacle and r.release != ORIGINAL]
 
 
 def _show_form(view: AuditView) -> None:
