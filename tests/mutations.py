@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("core", "tests", "assets", "pyproject.toml")
+COPIED = ("core", "pages", "tests", "assets", ".streamlit", "app.py", "pyproject.toml")
 LIMIT_S = 300
 
 _LAYOUT = (

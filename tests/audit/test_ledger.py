@@ -245,6 +245,11 @@ def test_what_was_entered_stays_whatever_is_done_to_it(store, graph, statement):
     enter_release(store, graph, "a", "2026", RELEASE, None)
     with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.write() as connection:
         connection.execute(statement)
+    with store.read() as connection:
+        (row,) = connection.execute(sa.select(LedgerRow.__table__)).mappings()
+    again = sa.insert(LedgerRow).prefix_with("OR REPLACE", dialect="sqlite")
+    with pytest.raises(sa.exc.IntegrityError), store.write() as connection:
+        connection.execute(again.values({**row, "epsilon": 0.0}))
     assert [entry.epsilon for entry in list_entries(store, graph)] == [3.0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from core.audit.access.accounts import LOCAL, Person, RoleBook, load_roles, read
 from core.audit.access.team import Team
 from core.audit.prepared import PreparedAudit
 from core.audit.store.database import Store
+from core.audit.store.schema import TrailRow
 from core.errors import InputError
 
 CLAIMS = {"iss": "https://id.test", "sub": "7", "email": "Ada@Example.org", "name": "Ada"}
@@ -119,6 +121,9 @@ def test_the_trail_only_grows(store):
     for statement in ("UPDATE trail SET event = 'x'", "DELETE FROM trail WHERE number = 1"):
         with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.write() as connection:
             connection.execute(sa.text(statement))
+    again = sa.insert(TrailRow).prefix_with("OR REPLACE", dialect="sqlite")
+    with pytest.raises(sa.exc.IntegrityError), store.write() as connection:
+        connection.execute(again.values({**asdict(before[0]), "event": "x"}))
     assert team.list_trail() == before
 
 
