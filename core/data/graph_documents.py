@@ -158,7 +158,7 @@ def load_graphml(path: str | Path, **options: Any) -> RawGraph:
     names: dict[str, str] = {}
     usual_weight: str | None = None
     num_graphs = 0
-    for tag, element in _iterate(path, {"key", "node", "edge", "hyperedge", "graph"}):
+    for tag, element in _iterate(path, {"key", "node", "edge", "hyperedge", "graph"}, nodes):
         get = element.attrib.get
         if tag == "key":
             name = get("attr.name", "")
@@ -203,7 +203,7 @@ def load_gexf(path: str | Path, **options: Any) -> RawGraph:
     titles: dict[str, str] = {}
     wanted = {"attributes", "node", "edge", "graph"}
     num_graphs = 0
-    for tag, element in _iterate(path, wanted):
+    for tag, element in _iterate(path, wanted, nodes):
         get = element.attrib.get
         if tag == "attributes" and get("class", "node") == "node":
             for attribute in element:
@@ -234,8 +234,17 @@ def load_gexf(path: str | Path, **options: Any) -> RawGraph:
     return nodes.to_raw("GEXF", **options)
 
 
-def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
-    """(local tag, element) of each wanted element when it is complete; frees it afterwards."""
+_PLACES = {"node": ("graph", "nodes"), "edge": ("graph", "edges")}
+"""What nodes and edges stand in."""
+
+
+def _iterate(
+    path: str | Path, wanted: set[str], nodes: AttributedNodes
+) -> Iterator[tuple[str, Any]]:
+    """(local tag, element) of each wanted element when it is complete; frees it afterwards.
+
+    Nodes and edges that stand where the format has none are left out.
+    """
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import iterparse
 
@@ -258,7 +267,11 @@ def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
             opened.pop()
             tag = _local(element)
             if tag in wanted:
-                yield tag, element
+                outer = _local(opened[-1]) if opened else ""
+                if outer in _PLACES.get(tag, (outer,)):
+                    yield tag, element
+                else:
+                    nodes.leave_out(tag, f"within {_with_article(outer)}")
                 element.clear()
                 if opened:  # an emptied element still takes room in its parent
                     del opened[-1][-1]
@@ -337,7 +350,11 @@ def _list_nested(graph: list[Entry]) -> Iterator[tuple[str, str]]:
             if isinstance(value, list):
                 queue.append((value, key))
                 if key in ("node", "edge"):
-                    yield key, f"{'an' if outer[0] in 'aeiou' else 'a'} {outer}"
+                    yield key, _with_article(outer)
+
+
+def _with_article(word: str) -> str:
+    return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
 
 
 def _scalars(entries: list[Entry]) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import networkx as nx
 import pytest
 
@@ -62,6 +64,21 @@ def test_undeclared_keys_and_joined_graphs_of_graphml_are_told(tmp_path):
         "2 graphs of the file were read as one",
         "2 values of edges under the undeclared key 'nobody' not used",
     ]
+
+
+@pytest.mark.parametrize("kind", ["graphml", "gexf"])
+def test_links_where_the_format_has_none_are_told(tmp_path, kind):
+    """A line that was moved: NetworkX leaves such a link out as well, and says nothing."""
+    graph = nx.path_graph(["a", "b", "c"])
+    lines = list(getattr(nx, f"generate_{kind}")(graph))
+    text = "\n".join(lines) if kind == "graphml" else "".join(lines)
+    edge = re.search(r"<edge [^>]*/>", text)[0]
+    moved = text.replace(edge, "")
+    first = re.search(r"<node [^>]*/>", moved)[0]
+    moved = moved.replace(first, first.replace("/>", f">{edge}</node>"), 1)
+    loaded = load_graph(write(tmp_path, f"g.{kind}", moved))
+    assert loaded.graph.num_edges == 1
+    assert loaded.report.notes == ["1 edge within a node not used"]
 
 
 def test_values_of_edges_of_gexf_are_told(tmp_path):
