@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +23,7 @@ from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
-from core.privacy.ledger import compute_totals
+from core.privacy.ledger import check_budget, compute_totals
 from core.release import Release
 from tests.audit.test_service import wait_for
 
@@ -138,6 +140,29 @@ def test_a_run_is_entered_once_and_runs_at_the_same_time_see_each_other(store, g
     (total,) = compute_totals(list_entries(store, graph))
     assert (total.epsilon, total.runs, len(refused)) == (12.0, 4, 3)
     assert list_entries(store, PATH) == ()
+
+
+def test_no_run_is_entered_between_a_check_and_its_entry(store, graph, monkeypatch):
+    """Four edits of a graph that is new to the ledger, each of which looks at the budget for long
+    enough that all the others look meanwhile."""
+    graph = format_nodes(graph)
+
+    def check(known, new, budget):
+        check_budget(known, new, budget)
+        time.sleep(0.1)
+
+    def enter(number):
+        try:
+            edited = graph.without_edges(graph.edges[number : number + 1])
+            enter_release(store, edited, f"r{number}", "2026", RELEASE, 4.0)
+        except InputError:
+            return False
+        return True
+
+    monkeypatch.setattr("core.audit.ledger.check_budget", check)
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(enter, range(4))) == 1
+    assert len(list_entries(store, graph)) == 1
 
 
 def test_a_locked_ledger_is_waited_for(store, graph, monkeypatch):
