@@ -193,6 +193,7 @@ def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:
                 table = pa.Table.from_batches(batches, file.schema_arrow)
             else:
                 table = file.read(use_threads=False)
+        table.validate(full=True)
         # What pandas noted beside the columns is not needed, and a broken note would mislead.
         unnamed = [n for n in table.column_names if re.fullmatch(r"__index_level_\d+__", n)]
         table = table.drop_columns(unnamed)

@@ -81,6 +81,30 @@ def test_links_where_the_format_has_none_are_told(tmp_path, kind):
     assert loaded.report.notes == ["1 edge within a node not used"]
 
 
+def test_what_gexf_says_in_another_place_is_told(tmp_path):
+    graph = nx.path_graph(["a", "b", "c"])
+    nx.set_node_attributes(graph, "x", "kind")
+    text = "".join(nx.generate_gexf(graph))
+    edge = re.search(r"<edge [^>]*/>", text)[0]
+    moved = text.replace(edge, "").replace("</graph>", f"{edge}</graph>")
+    damaged = moved.replace("<attvalue ", "<attvaluf ", 1)
+    loaded = load_graph(write(tmp_path, "g.gexf", damaged))
+    assert loaded.graph.num_edges == 1
+    assert sorted(loaded.report.notes) == [
+        "1 edge within a graph not used",
+        "1 element of nodes in attvalues not used",
+    ]
+
+
+def test_labels_that_are_no_ids_are_told(tmp_path):
+    nodes = 'node [ id 1 label "a" ] node [ id 2 label "a" ]'
+    path = write(tmp_path, "g.gml", f"graph [ {nodes} edge [ source 1 target 2 ] ]")
+    loaded = load_graph(path)
+    assert loaded.graph.node_ids == ("1", "2")
+    (note,) = loaded.report.notes
+    assert note == "nodes are called by their numbers: some labels are missing or repeated"
+
+
 def test_values_of_edges_of_gexf_are_told(tmp_path):
     graph = nx.path_graph(["a", "b", "c"])
     nx.set_edge_attributes(graph, "friend", "kind")

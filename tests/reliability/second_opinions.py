@@ -72,8 +72,9 @@ def describe_difference(ours: Reading, theirs: Reading) -> str:
     for pair, weight in theirs.links.items():
         if not _are_close(ours.links[pair], weight):
             return f"weight of {_show(pair)}: {ours.links[pair]} and {weight}"
+    columns = {name for values in theirs.values.values() for name in values}
     for node, values in theirs.values.items():
-        for name in values.keys() | ours.values[node].keys():
+        for name in columns:
             one, other = (v.get(name, "") for v in (ours.values[node], values))
             if not _are_same(one, other):
                 return f"'{name}' of {node}: {one!r} and {other!r}"
