@@ -16,6 +16,7 @@ from core.data.columns import plain_names
 from core.data.sniff import (
     TableLayout,
     check_is_table,
+    check_line_ends,
     detect_decimal,
     detect_node_header,
     detect_separator,
@@ -81,6 +82,7 @@ def _load_csv(
     file = f"file '{path.name}'"
     text = load_text(path).lstrip("\r\n")
     check_is_table(text[: 1 << 13].encode() + text[-(1 << 13) :].encode(), file)
+    check_line_ends(text.encode(), file)
     lines = take_lines(text, 20)
     known = parse_layout(given)
     separator, question = known.get("separator"), None
