@@ -62,6 +62,7 @@ def load_edge_table(
             table = parquet.read_table(path, use_threads=False)
         else:
             table = feather.read_table(path, use_threads=False, memory_map=False)
+        table.validate(full=True)  # texts and codes that lead out of its memory
     except (pa.ArrowException, OSError, ValueError) as error:
         shown = str(error).partition("\n")[0]
         raise FormatError(file, "must be a complete Parquet or Arrow file", shown) from None

@@ -42,10 +42,14 @@ class AttributedNodes:
         """Count something that the file says and the graph does not keep."""
         self._left_out[what, where] += count
 
+    def note(self, text: str) -> None:
+        """Put something down that the reader did."""
+        self._notes.append(text)
+
     def count_graphs(self, count: int) -> None:
         """Note that several graphs of one file were joined."""
         if count > 1:
-            self._notes.append(f"{count} graphs of the file were read as one")
+            self.note(f"{count} graphs of the file were read as one")
 
     def set_default(self, column: str, value: str) -> None:
         """The value of nodes that do not name the column."""
@@ -158,7 +162,8 @@ def load_graphml(path: str | Path, **options: Any) -> RawGraph:
     names: dict[str, str] = {}
     usual_weight: str | None = None
     num_graphs = 0
-    for tag, element in _iterate(path, {"key", "node", "edge", "hyperedge", "graph"}):
+    places = {"node": "graph", "edge": "graph"}
+    for tag, element in _iterate(path, {"key", "hyperedge", "graph"}, places, nodes):
         get = element.attrib.get
         if tag == "key":
             name = get("attr.name", "")
@@ -201,9 +206,9 @@ def load_gexf(path: str | Path, **options: Any) -> RawGraph:
     file = f"file '{Path(path).name}'"
     nodes = AttributedNodes(file)
     titles: dict[str, str] = {}
-    wanted = {"attributes", "node", "edge", "graph"}
+    places = {"node": "nodes", "edge": "edges"}
     num_graphs = 0
-    for tag, element in _iterate(path, wanted):
+    for tag, element in _iterate(path, {"attributes", "graph"}, places, nodes):
         get = element.attrib.get
         if tag == "attributes" and get("class", "node") == "node":
             for attribute in element:
@@ -218,6 +223,9 @@ def load_gexf(path: str | Path, **options: Any) -> RawGraph:
             for group in element:
                 if _is(group, "attvalues"):
                     for value in group:
+                        if not _is(value, "attvalue"):
+                            nodes.leave_out("element of nodes", "in attvalues")
+                            continue
                         key = value.attrib.get("for", value.attrib.get("id", ""))
                         values[titles.get(key, key)] = value.attrib.get("value", "")
             if get("label") not in (None, get("id")):
@@ -234,8 +242,14 @@ def load_gexf(path: str | Path, **options: Any) -> RawGraph:
     return nodes.to_raw("GEXF", **options)
 
 
-def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
-    """(local tag, element) of each wanted element when it is complete; frees it afterwards."""
+def _iterate(
+    path: str | Path, wanted: set[str], places: Mapping[str, str], nodes: AttributedNodes
+) -> Iterator[tuple[str, Any]]:
+    """(local tag, element) of each wanted element when it is complete; frees it afterwards.
+
+    places  further elements that are wanted, each within one other alone; elsewhere the format
+            has none of them, and they are left out
+    """
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import iterparse
 
@@ -257,8 +271,12 @@ def _iterate(path: str | Path, wanted: set[str]) -> Iterator[tuple[str, Any]]:
                 continue
             opened.pop()
             tag = _local(element)
-            if tag in wanted:
-                yield tag, element
+            if tag in wanted or tag in places:
+                outer = _local(opened[-1]) if opened else ""
+                if places.get(tag, outer) == outer:
+                    yield tag, element
+                else:
+                    nodes.leave_out(tag, f"within {_with_article(outer)}")
                 element.clear()
                 if opened:  # an emptied element still takes room in its parent
                     del opened[-1][-1]
@@ -307,6 +325,8 @@ def load_gml(path: str | Path, **options: Any) -> RawGraph:
     nodes = AttributedNodes(file)
     if len(graphs) > 1:
         nodes.leave_out("further graph", "", len(graphs) - 1)
+    if any(labels) and not use_labels:
+        nodes.note("nodes are called by their numbers: some labels are missing or repeated")
     names: dict[str, str] = {}
     for row, label in zip(rows, labels, strict=True):
         number = row.pop("id", "")
@@ -337,7 +357,11 @@ def _list_nested(graph: list[Entry]) -> Iterator[tuple[str, str]]:
             if isinstance(value, list):
                 queue.append((value, key))
                 if key in ("node", "edge"):
-                    yield key, f"{'an' if outer[0] in 'aeiou' else 'a'} {outer}"
+                    yield key, _with_article(outer)
+
+
+def _with_article(word: str) -> str:
+    return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
 
 
 def _scalars(entries: list[Entry]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from core.data.columns import guess_link_roles, is_link_name, plain_names
 from core.data.sniff import (
     TableLayout,
     check_is_table,
+    check_line_ends,
     detect_decimal,
     detect_link_header,
     detect_separator,
@@ -87,6 +88,7 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     file = f"file '{Path(path).name}'"
     data = load_utf8(path)
     check_is_table(data, file)
+    check_line_ends(data, file)
     comments = b""
     num_comments = 0
     if b"#" in data or b"%" in data:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from core.data.assembly import RawGraph, unite_spellings
-from core.data.text_input import check_num_nodes, load_bytes, load_text
+from core.data.text_input import check_num_nodes, load_text, load_utf8
 from core.errors import FormatError
 
 _PAJEK = ("*arcs", "*edges", "*arcslist", "*edgeslist")
@@ -61,6 +63,8 @@ def load_pajek(path: str | Path) -> RawGraph:
     names = [labels.get(vertex, "") for vertex in range(1, size + 1)]
     use_labels = all(names) and len(set(names)) == size
     notes = [f"places and shapes of {further:,} vertices not used"] if further else []
+    if any(names) and not use_labels:
+        notes.append("vertices are called by their numbers: some labels are missing or repeated")
     return unite_spellings(
         RawGraph(
             pairs=np.array(pairs, np.int64).reshape(-1, 2),
@@ -75,32 +79,66 @@ def load_pajek(path: str | Path) -> RawGraph:
 def load_matrix_market(path: str | Path) -> RawGraph:
     """Links of a square sparse matrix; nodes are its rows, numbered from 1. Entries of 0 are no
     links; a pattern has no weights."""
-    from scipy import io as scipy_io
+    from scipy.io import mminfo
 
     file = f"file '{Path(path).name}'"
-    data = load_bytes(path)
+    data = load_utf8(path)
     try:
-        rows, columns, entries, layout, kind, _ = scipy_io.mminfo(io.BytesIO(data))
-        if layout != "coordinate" or kind not in ("real", "integer", "pattern"):
-            rule = "must hold a sparse matrix of real numbers"
-            raise FormatError(file, rule, f"{layout} {kind}", "write format coordinate")
-        if rows != columns:
-            raise FormatError(file, "must hold a square matrix", f"{rows} × {columns}")
-        num_lines = data.count(b"\n") + 1
-        if entries > num_lines:
-            raise ValueError(f"{entries:,} entries in {num_lines:,} lines")
-        check_num_nodes(file, rows, entries)
-        matrix = scipy_io.mmread(io.BytesIO(data)).tocoo()
+        rows, columns, entries, layout, kind, _ = mminfo(io.BytesIO(data))
     except (ValueError, TypeError, OverflowError) as error:
         raise FormatError(file, "must be a complete Matrix Market file", str(error)) from None
-    is_link = matrix.data != 0
-    pairs = np.stack([matrix.row, matrix.col], axis=1)[is_link].astype(np.int64)
+    if layout != "coordinate" or kind not in ("real", "integer", "pattern"):
+        rule = "must hold a sparse matrix of real numbers"
+        raise FormatError(file, rule, f"{layout} {kind}", "write format coordinate")
+    if rows != columns:
+        raise FormatError(file, "must hold a square matrix", f"{rows} × {columns}")
+    num_lines = data.count(b"\n") + 1
+    if entries > num_lines:
+        shown = f"{entries:,} entries in {num_lines:,} lines"
+        raise FormatError(file, "must be a complete Matrix Market file", shown)
+    check_num_nodes(file, rows, entries)
+    pairs, weights = _read_entries(data, 2 if kind == "pattern" else 3, file)
+    if len(pairs) != entries or not ((pairs >= 1) & (pairs <= rows)).all():
+        shown = f"{entries:,} entries from 1 to {rows:,}"
+        raise FormatError(file, "must be a complete Matrix Market file", f"not {shown}")
+    is_link = weights != 0
+    pairs, weights = pairs[is_link] - 1, weights[is_link]
     return RawGraph(
         pairs=pairs,
         node_ids=tuple(map(str, range(1, rows + 1))),
-        weights=None if kind == "pattern" else matrix.data[is_link].astype(float),
+        weights=None if kind == "pattern" else weights,
         format="Matrix Market",
     )
+
+
+def _read_entries(data: bytes, width: int, file: str) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends (k, 2) of the lines after the one with the sizes, and their numbers, else 1.
+
+    Not by SciPy: it takes "18 8.5" for the entry (18, 8) and follows some damaged lines out of
+    its memory.
+    """
+    lines = re.sub(rb"(?m)^[ \t]*%.*$", b"", data)
+    try:
+        table = pd.read_csv(
+            io.BytesIO(lines),
+            sep=r"\s+",
+            header=None,
+            names=range(4),
+            index_col=False,
+            dtype=np.float64,
+        ).to_numpy()[1:]
+    except ValueError as error:
+        shown = str(error).partition("\n")[0]
+        raise FormatError(file, "must be a complete Matrix Market file", shown) from None
+    pairs = table[:, :2]
+    is_whole = np.isfinite(table[:, :width]).all(axis=1) & (pairs == np.rint(pairs)).all(axis=1)
+    is_entry = is_whole & np.isnan(table[:, width:]).all(axis=1)
+    if not is_entry.all():
+        place = f"entry {int(np.argmin(is_entry)) + 1}"
+        rule = f"must be a complete Matrix Market file of {width} numbers a line"
+        raise FormatError(file, rule, place)
+    weights = table[:, 2] if width == 3 else np.ones(len(table))
+    return pairs.astype(np.int64), weights
 
 
 def _parse_whole(cells: Sequence[str], file: str, place: str) -> int:

@@ -16,6 +16,7 @@ from core.data.columns import plain_names
 from core.data.sniff import (
     TableLayout,
     check_is_table,
+    check_line_ends,
     detect_decimal,
     detect_node_header,
     detect_separator,
@@ -81,6 +82,7 @@ def _load_csv(
     file = f"file '{path.name}'"
     text = load_text(path).lstrip("\r\n")
     check_is_table(text[: 1 << 13].encode() + text[-(1 << 13) :].encode(), file)
+    check_line_ends(text.encode(), file)
     lines = take_lines(text, 20)
     known = parse_layout(given)
     separator, question = known.get("separator"), None
@@ -193,6 +195,7 @@ def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:
                 table = pa.Table.from_batches(batches, file.schema_arrow)
             else:
                 table = file.read(use_threads=False)
+        table.validate(full=True)
         # What pandas noted beside the columns is not needed, and a broken note would mislead.
         unnamed = [n for n in table.column_names if re.fullmatch(r"__index_level_\d+__", n)]
         table = table.drop_columns(unnamed)

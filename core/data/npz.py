@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.data.archive import load_array, open_archive
+from core.data.archive import check_contents, load_array, open_archive
 from core.data.assembly import RawGraph
 from core.data.text_input import (
     MAX_CELLS,
@@ -34,6 +34,7 @@ def load_npz(path: str | Path) -> RawGraph:
     """Links, and features and labels where present; node ids are 0 … n−1 unless given."""
     path = Path(path)
     with open_archive(path) as archive:
+        check_contents(archive)  # of all: one under a damaged name would be missed without a word
         names = {n[:-4] for n in archive.namelist() if n.endswith(".npy")}
         notes: list[str] = []
         weights = None

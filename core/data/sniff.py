@@ -55,6 +55,24 @@ def check_is_table(data: bytes, file: str) -> None:
         raise FormatError(file, "must be a table of text", "JSON", "call it .json")
 
 
+_QUOTED_FIELD = re.compile(rb'(^|[,;\t| ])"[^"]*"', re.MULTILINE)
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+
+
+def check_line_ends(data: bytes, file: str) -> None:
+    """FormatError for a return without a line feed outside of quotes: some readers end a row
+    there, others do not."""
+    if b"\r" not in data or not _LONE_RETURN.search(data):
+        return
+    bare = _QUOTED_FIELD.sub(rb"\1", data)
+    found = _LONE_RETURN.search(bare)
+    if found:
+        line = bare.count(b"\n", 0, found.start()) + 1
+        place = f"a return alone in line {line}"
+        remedy = "save it with the line ends of Unix or Windows"
+        raise FormatError(file, "must end its lines with line feeds", place, remedy)
+
+
 Field = Literal["separator", "decimal", "header"]
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}

@@ -171,7 +171,7 @@ def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
         )
     if not data.isascii():
         try:
-            codecs.utf_8_decode(data)
+            codecs.utf_8_decode(data, "strict", True)
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
             raise FormatError(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +23,7 @@ from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
-from core.privacy.ledger import compute_totals
+from core.privacy.ledger import check_budget, compute_totals
 from core.release import Release
 from tests.audit.test_service import wait_for
 
@@ -140,6 +142,29 @@ def test_a_run_is_entered_once_and_runs_at_the_same_time_see_each_other(store, g
     assert list_entries(store, PATH) == ()
 
 
+def test_no_run_is_entered_between_a_check_and_its_entry(store, graph, monkeypatch):
+    """Four edits of a graph that is new to the ledger, each of which looks at the budget for long
+    enough that all the others look meanwhile."""
+    graph = format_nodes(graph)
+
+    def check(known, new, budget):
+        check_budget(known, new, budget)
+        time.sleep(0.1)
+
+    def enter(number):
+        try:
+            edited = graph.without_edges(graph.edges[number : number + 1])
+            enter_release(store, edited, f"r{number}", "2026", RELEASE, 4.0)
+        except InputError:
+            return False
+        return True
+
+    monkeypatch.setattr("core.audit.ledger.check_budget", check)
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(enter, range(4))) == 1
+    assert len(list_entries(store, graph)) == 1
+
+
 def test_a_locked_ledger_is_waited_for(store, graph, monkeypatch):
     """Eight runs at once on a busy machine: what was drawn must not be lost, nor left out."""
     locked = sa.exc.OperationalError("", None, sqlite3.OperationalError("database is locked"))
@@ -245,6 +270,11 @@ def test_what_was_entered_stays_whatever_is_done_to_it(store, graph, statement):
     enter_release(store, graph, "a", "2026", RELEASE, None)
     with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.write() as connection:
         connection.execute(statement)
+    with store.read() as connection:
+        (row,) = connection.execute(sa.select(LedgerRow.__table__)).mappings()
+    again = sa.insert(LedgerRow).prefix_with("OR REPLACE", dialect="sqlite")
+    with pytest.raises(sa.exc.IntegrityError), store.write() as connection:
+        connection.execute(again.values({**row, "epsilon": 0.0}))
     assert [entry.epsilon for entry in list_entries(store, graph)] == [3.0]
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +204,30 @@ def test_of_two_coordinators_only_the_later_writes(store, audit):
     assert {cell.state for cell in store.list_cells(audit)} == {"queued"}
     store.end_audit(second, State.DONE, "", 1.0)
     assert store.find_audit(audit).state == "done"
+
+
+def test_no_coordinator_writes_while_another_takes_over(store, audit):
+    """Between the look at the lease and the write nobody else gets it."""
+    first, claimed = store.claim_audit(audit), []
+    taker = threading.Thread(target=lambda: claimed.append(store.claim_audit(audit)))
+    with store.write_by(first):
+        taker.start()
+        taker.join(0.3)
+        assert claimed == []
+    taker.join(30)
+    assert claimed[0].number > first.number
+
+
+def test_two_that_take_over_at_once_hold_different_leases(store, audit, monkeypatch):
+    def look(row):
+        time.sleep(0.2)
+        return find_state(row)
+
+    store.update_audit(audit, state="running", owner='["elsewhere", 1, 0.0]', heartbeat=0.0)
+    monkeypatch.setattr("core.audit.store.database.find_state", look)
+    with ThreadPoolExecutor(2) as threads:
+        leases = list(threads.map(lambda _: store.claim_audit(audit), range(2)))
+    assert sorted(lease.number for lease in leases) == [1, 2]
 
 
 def test_an_unusable_database_is_an_error(tmp_path):

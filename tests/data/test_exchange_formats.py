@@ -152,7 +152,10 @@ def test_pajek_lists_numbers_and_places(tmp_path):
         frozenset("13"): 1.0,
         frozenset("34"): 2.5,
     }
-    assert found.report.notes == ["places and shapes of 1 vertices not used"]
+    assert found.report.notes == [
+        "places and shapes of 1 vertices not used",
+        "vertices are called by their numbers: some labels are missing or repeated",
+    ]
 
 
 def test_values_that_a_graph_cannot_hold_are_told(tmp_path):
@@ -196,6 +199,11 @@ MALFORMED = {
         (HEAD + "900000000 900000000 1\n1 2 1\n", "at most"),
         (HEAD + "2 2 900000000000\n1 2 1\n", "complete"),
         (HEAD + "2 2 1\n1 2 -3\n", "not negative"),
+        (HEAD + "9 9 1\n1 8.5\n", "3 numbers a line"),
+        (HEAD + "9 9 1\n1 8\n", "3 numbers a line"),
+        (HEAD + "9 9 1\n1 2 3 4\n", "3 numbers a line"),
+        (HEAD + "9 9 1\n1.5 2 3\n", "3 numbers a line"),
+        (HEAD + "9 9 1\n1 2 3\n2 3 4\n", "1 entries"),
         ("%%MatrixMarket vector\n", "complete"),
     ],
     "g.json": [

@@ -1,17 +1,23 @@
 """Small files that ask for much, values no rule foresaw, and things that are no graph."""
 
+import contextlib
 import gzip
 import json
 import os
 import stat
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import io as scipy_io
+from scipy import sparse
 
 from core.data import sandbox, text_input
+from core.data.node_table import load_node_table
 from core.data.readers import load_graph
 from core.errors import FormatError, InputError, ResourceError
 from tests.data.test_malformed import csr, npy_header, npz, zipped
+from tests.reliability.fuzz_files import run_guarded
 
 LINKS = "a,b\nb,c\n"
 
@@ -179,6 +185,45 @@ def test_every_flipped_byte_of_a_pt_is_noticed_or_harmless(tmp_path):
         except InputError:
             num_refused += 1
     assert num_refused > 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="files are read in forked processes")
+@pytest.mark.parametrize("kind", ["feather", "parquet", "mtx"])
+def test_every_flipped_byte_of_a_table_is_noticed_or_harmless(tmp_path, kind):
+    """What reads Arrow followed such a byte out of its memory, and SciPy one of Matrix Market."""
+    ids = [f"p{number % 7}" for number in range(12)]
+    table = pd.DataFrame({"source": ids, "target": ids[::-1], "label": list("abc") * 4})
+    path = tmp_path / f"e.{kind}"
+    if kind == "mtx":
+        scipy_io.mmwrite(path, sparse.coo_array(np.triu(np.ones((7, 7)), 1)))
+    elif kind == "feather":
+        table.to_feather(path, compression="uncompressed")
+    else:
+        table.to_parquet(path)
+    content = path.read_bytes()
+
+    def read_all() -> str:
+        for place in range(len(content)):
+            path.write_bytes(
+                bytes([*content[:place], content[place] ^ 0x85, *content[place + 1 :]])
+            )
+            for read in (load_graph, load_node_table) if kind == "parquet" else (load_graph,):
+                with contextlib.suppress(InputError):
+                    read(path)
+        return "read"
+
+    outcome = run_guarded(read_all)
+    assert outcome.kind == "read", outcome.text
+
+
+def test_a_member_of_npz_under_a_damaged_name_is_noticed(tmp_path):
+    """It would be missed without a word: its name in the archive's list is not checked by sums."""
+    path = tmp_path / "g.npz"
+    np.savez(path, edges=np.array([[0, 1], [1, 2]]), labels=np.array([0, 1, 0]))
+    before, name, after = path.read_bytes().rpartition(b"labels.npy")
+    path.write_bytes(before + name.replace(b"labels", b"labelz") + after)
+    with pytest.raises(FormatError, match="match its checksums; got labelz"):
+        load_graph(path)
 
 
 def test_number_of_5000_digits_in_json(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import networkx as nx
 import pytest
 
@@ -62,6 +64,45 @@ def test_undeclared_keys_and_joined_graphs_of_graphml_are_told(tmp_path):
         "2 graphs of the file were read as one",
         "2 values of edges under the undeclared key 'nobody' not used",
     ]
+
+
+@pytest.mark.parametrize("kind", ["graphml", "gexf"])
+def test_links_where_the_format_has_none_are_told(tmp_path, kind):
+    """A line that was moved: NetworkX leaves such a link out as well, and says nothing."""
+    graph = nx.path_graph(["a", "b", "c"])
+    lines = list(getattr(nx, f"generate_{kind}")(graph))
+    text = "\n".join(lines) if kind == "graphml" else "".join(lines)
+    edge = re.search(r"<edge [^>]*/>", text)[0]
+    moved = text.replace(edge, "")
+    first = re.search(r"<node [^>]*/>", moved)[0]
+    moved = moved.replace(first, first.replace("/>", f">{edge}</node>"), 1)
+    loaded = load_graph(write(tmp_path, f"g.{kind}", moved))
+    assert loaded.graph.num_edges == 1
+    assert loaded.report.notes == ["1 edge within a node not used"]
+
+
+def test_what_gexf_says_in_another_place_is_told(tmp_path):
+    graph = nx.path_graph(["a", "b", "c"])
+    nx.set_node_attributes(graph, "x", "kind")
+    text = "".join(nx.generate_gexf(graph))
+    edge = re.search(r"<edge [^>]*/>", text)[0]
+    moved = text.replace(edge, "").replace("</graph>", f"{edge}</graph>")
+    damaged = moved.replace("<attvalue ", "<attvaluf ", 1)
+    loaded = load_graph(write(tmp_path, "g.gexf", damaged))
+    assert loaded.graph.num_edges == 1
+    assert sorted(loaded.report.notes) == [
+        "1 edge within a graph not used",
+        "1 element of nodes in attvalues not used",
+    ]
+
+
+def test_labels_that_are_no_ids_are_told(tmp_path):
+    nodes = 'node [ id 1 label "a" ] node [ id 2 label "a" ]'
+    path = write(tmp_path, "g.gml", f"graph [ {nodes} edge [ source 1 target 2 ] ]")
+    loaded = load_graph(path)
+    assert loaded.graph.node_ids == ("1", "2")
+    (note,) = loaded.report.notes
+    assert note == "nodes are called by their numbers: some labels are missing or repeated"
 
 
 def test_values_of_edges_of_gexf_are_told(tmp_path):

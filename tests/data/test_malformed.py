@@ -81,6 +81,8 @@ CASES = {
     "comments only": ("e.csv", "# a\n# b\n", FormatError, "at least one link"),
     "binary": ("e.csv", bytes(range(256)) * 4, FormatError, "must be text.*zero byte"),
     "latin-1": ("e.csv", "müller,bob\n".encode("latin-1"), FormatError, "UTF-8.*0xfc in line 1"),
+    "a lone return": ("e.csv", "a\tb\nb\rc\td\n", FormatError, "return alone in line 2"),
+    "half a character": ("e.csv", b"a,b\nb,c\xc3", FormatError, "UTF-8.*0xc3 in line 2"),
     "utf-16": ("e.csv", LINKS.encode("utf-16"), FormatError, "UTF-8 text.*UTF-16"),
     "one column": ("e.csv", "a\nb\nc\n", FormatError, "two columns of node ids"),
     "ragged long": ("e.csv", "a,b\nb,c\nc,d,e,f\n", FormatError, "same columns.*line 3"),

@@ -13,6 +13,8 @@ full disk   SQLite's own error for a database that may not grow, and ENOSPC from
             arrays, until space is there again
 lock        another process's exclusive transaction, held beyond what SQLite itself waits
 damage      a stored file truncated, flipped, emptied or deleted
+far folder  handles that are stale when a file is opened or renamed, and renames whose answer was
+            lost, so that the second request finds nothing to rename, as NFS has both
 """
 
 from __future__ import annotations
@@ -260,12 +262,54 @@ def damage(day: Day) -> tuple[int, str]:
     return check_day(day, set(), damaged)
 
 
+def go_far(day: Day) -> tuple[int, str]:
+    finished: set[str] = set()
+    fresh = [0]
+
+    def fail(number: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    def reach() -> None:
+        """A file that was just opened again is not stale."""
+        fresh[0] -= 1
+        if fresh[0] <= 0 and day.rng.random() < 0.3:
+            fresh[0] = 4
+            fail(errno.ESTALE)
+
+    def move(sound: Callable[..., Path]) -> Callable[..., Path]:
+        def call(path: Path, target: Path) -> Path:
+            reach()
+            moved = sound(path, target)
+            if day.rng.random() < 0.3:
+                fail(errno.ENOENT)
+            return moved
+
+        return call
+
+    sound_open = Path.open
+
+    def open_file(path: Path, mode: str = "r", *more: Any, **options: Any) -> Any:
+        if "r" in mode and day.home in path.parents:
+            reach()
+        return sound_open(path, mode, *more, **options)
+
+    with (
+        mock.patch.object(Path, "rename", move(Path.rename)),
+        mock.patch.object(Path, "replace", move(Path.replace)),
+        mock.patch.object(Path, "open", open_file),
+    ):
+        results = compute(day.home, finished.add)
+        lost, problem = check_day(day, finished)
+    return lost, problem or ("" if results == day.expected else "other results")
+
+
 KINDS: dict[str, Callable[[Day], tuple[int, str]]] = {
     "kill": kill,
     "power cut": cut_power,
     "full disk": fill_disk,
     "lock": lock,
     "damage": damage,
+    "far folder": go_far,
 }
 
 

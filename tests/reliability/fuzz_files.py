@@ -1,20 +1,20 @@
 """Damaged files of every format, made from valid ones and from the classes that once did harm.
 
-    python -m tests.reliability.fuzz_files [--count 1000] [--seed 0] [--keep FOLDER]
+    python -m tests.reliability.fuzz_files [--count 1000] [--seed 0] [--only NAME] [--keep FOLDER]
 
 After them come the files of tests/data that are named there: small ones that ask for much memory,
 odd arrays and tensors, and things that are no graph.
 
 Each file is read in a process of its own under the limits of the app. A file fails if reading it
 ends in an error that no rule foresaw, kills the process, takes over 2 GB or 60 CPU seconds, or
-gives another graph without a word: formats with checksums must give the same graph or none; the
-graph of a text must be the one that an independent reader finds in it.
+gives another graph without a word: formats with checksums must give the same graph or none; of
+all others links, weights, nodes and values must be those that an independent reader finds in the
+file (second_opinions.py), unless the report tells what was left out.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import gzip
 import json
 import os
@@ -32,7 +32,10 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
+from scipy.io import mmwrite
 
+from core.data.loaded import LoadedGraph
 from core.data.reader_process import _set_limits
 from core.data.readers import load_graph
 from core.data.sandbox import CPU_SECONDS, MEMORY_MB
@@ -40,6 +43,12 @@ from core.data.writers import write_release
 from core.errors import InputError
 from core.graph import Attribute, Graph
 from core.release import Release
+from tests.reliability.second_opinions import (
+    describe_difference,
+    list_readings,
+    read_ours,
+    tells_more,
+)
 
 CHECKED = (".npz", ".pt", ".gz")
 """Formats that carry checksums of their own."""
@@ -57,7 +66,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Outcome:
-    """kind: loaded, refused, limit, or one of the failures: unforeseen, killed, changed, costly."""
+    """kind: loaded, refused, limit, or one of the failures: unforeseen, killed, changed, costly;
+    text: of loaded, whether alike, told (another graph, as the report says) or alone (no second
+    opinion)."""
 
     kind: str
     text: str
@@ -90,6 +101,19 @@ def make_samples(folder: Path) -> list[Sample]:
     nx.write_graphml(other, folder / "g.graphml")
     nx.write_gexf(other, folder / "g.gexf")
     nx.write_gml(other, folder / "g.gml")
+    weighted = other.copy()
+    for number, (_, _, data) in enumerate(weighted.edges(data=True)):
+        data["weight"] = number / 4
+    nx.write_graphml(weighted, folder / "v.graphml")
+    nx.write_gexf(weighted, folder / "v.gexf")
+    nx.write_gml(weighted, folder / "v.gml")
+    nx.write_pajek(weighted, folder / "v.net")
+    (folder / "v.json").write_text(json.dumps(nx.node_link_data(weighted, edges="links")))
+    mmwrite(folder / "v.mtx", nx.to_scipy_sparse_array(weighted), symmetry="symmetric")
+    rows = [(f"p{a}", f"p{b}", data["weight"]) for a, b, data in weighted.edges(data=True)]
+    table = pd.DataFrame(rows, columns=["source", "target", "weight"])
+    table.to_parquet(folder / "v.parquet")
+    table.to_feather(folder / "v.feather")
     ends = np.array(other.edges)
     np.savez(folder / "e.npz", edges=ends, labels=np.arange(20) % 3)
     tensors = {"edge_index": torch.from_numpy(ends.T.copy()), "y": torch.arange(20) % 2}
@@ -100,7 +124,8 @@ def make_samples(folder: Path) -> list[Sample]:
 
     load_node_table(nodes).to_parquet(folder / "n.parquet")
     own = ["l.csv", "l.tsv", "l.txt", "s.csv", "p.csv.gz", "w.csv", "w.npz", "w.graphml"]
-    own += ["g.graphml", "g.gexf", "g.gml", "e.npz", "t.pt"]
+    own += [f"{name}.{kind}" for name in "gv" for kind in ("graphml", "gexf", "gml")]
+    own += ["v.net", "v.json", "v.mtx", "v.parquet", "v.feather", "e.npz", "t.pt"]
     samples = [Sample(folder / name, folder / name) for name in own]
     samples += [Sample(nodes, links, nodes), Sample(folder / "n.parquet", links, nodes)]
     return [*samples, Sample(folder / "words.json", folder / "l.csv", folder / "words.json")]
@@ -124,11 +149,22 @@ def damage(content: bytes, rng: np.random.Generator) -> bytes:
             content[:start] + part * int(rng.integers(2, 40)) + content[stop:],
             content[:start],
             content[: number[0]] + odd + content[number[1] :],
+            content[: number[0]] + b"%d" % rng.integers(30) + content[number[1] :],
             content[:start] + odd + content[start:],
             content[stop:] + content[:stop],
+            _move_line(content, rng),
         ]
         content = choices[int(rng.integers(len(choices)))]
     return content
+
+
+def _move_line(content: bytes, rng: np.random.Generator) -> bytes:
+    """A line is gone, there twice, or elsewhere."""
+    lines = content.split(b"\n")
+    line = lines.pop(int(rng.integers(len(lines))))
+    for _ in range(int(rng.integers(3))):
+        lines.insert(int(rng.integers(len(lines) + 1)), line)
+    return b"\n".join(lines)
 
 
 def _find_numbers(content: bytes, start: int) -> Iterator[tuple[int, int]]:
@@ -171,8 +207,11 @@ def run_guarded(work: Callable[[], str]) -> Outcome:
     return Outcome(kind, rest, seconds, peak)
 
 
-def read_sample(sample: Sample, path: Path, expected: str) -> str:
-    """loaded, or changed …, for the damaged file at `path`; errors are the caller's."""
+def read_sample(sample: Sample, path: Path, sound: LoadedGraph) -> str:
+    """loaded, or changed …, for the damaged file at `path`; errors are the caller's.
+
+    sound  what the undamaged file gives
+    """
     damaged = {sample.path: path}
     links, nodes = damaged.get(sample.links, sample.links), sample.nodes
     if sample.path not in (sample.links, nodes):
@@ -181,70 +220,50 @@ def read_sample(sample: Sample, path: Path, expected: str) -> str:
         nodes = damaged.get(nodes, nodes)
     loaded = load_graph(links, nodes_path=nodes)
     if path.suffix in CHECKED:
-        same = loaded.graph.content_hash == expected
-        return "loaded" if same else "changed another graph from a file with checksums"
-    if nodes is None:
-        found = find_links(path)
-        ids = loaded.graph.node_ids
-        ours = {frozenset((ids[i], ids[j])) for i, j in loaded.graph.edges.tolist()}
-        if found and all(ours != links for links in found):
-            return f"changed {sorted(map(sorted, ours ^ found[0]))[:4]}"
-    return "loaded"
+        is_same = loaded.graph.content_hash == sound.graph.content_hash
+        return "loaded alike" if is_same else "changed another graph from a file with checksums"
+    try:
+        readings = list_readings(path, links, nodes)
+    except Exception:  # it refuses what we read, or knows more of the format
+        return "loaded alone"
+    ours = read_ours(loaded)
+    differences = [describe_difference(ours, reading) for reading in readings]
+    if not all(differences):
+        return "loaded alike"
+    return "loaded told" if tells_more(loaded, sound) else f"changed {differences[0]}"
 
 
-def find_links(path: Path) -> list[set[frozenset[str]]]:
-    """What independent readers make of a text: one set of links, or two (header or none)."""
-    readers = {".graphml": nx.read_graphml, ".gexf": nx.read_gexf, ".gml": nx.read_gml}
-    if path.suffix in readers:
-        try:
-            graph = readers[path.suffix](path)
-        except Exception:  # it refuses what we read, or knows more of the format
-            return []
-        return [{frozenset(map(str, edge[:2])) for edge in graph.edges if edge[0] != edge[1]}]
-    text = path.read_bytes().decode("utf-8-sig")
-    if '"' in text or "\r" in text:
-        return []
-    lines = [line for line in text.split("\n") if line.strip()]
-    lines = [line for line in lines if line.strip()[0] not in "#%"]
-    found = []
-    for gap in ",;\t":
-        rows = list(csv.reader(lines, delimiter=gap))
-        if all(len(row) >= 2 for row in rows):
-            break
-    else:
-        rows = [re.split(r"[ \t]+", line.strip(" \t")) for line in lines]
-    for first in (0, 1):
-        ends = [(row[0].strip(), row[1].strip()) for row in rows[first:] if len(row) > 1]
-        found.append({frozenset(pair) for pair in ends if pair[0] != pair[1]})
-    return found
-
-
-def fuzz(count: int, seed: int, keep: Path | None = None) -> tuple[Counter[str], list[str], float]:
-    """(how many of each kind, what failed, greatest peak in MB) of `count` damaged files."""
+def fuzz(
+    count: int, seed: int, keep: Path | None = None, only: str = ""
+) -> tuple[dict[str, Counter[str]], list[str], float]:
+    """(file → how many of each kind, what failed, greatest peak in MB) of `count` damaged files of
+    each format."""
     warnings.simplefilter("ignore")
-    kinds: Counter[str] = Counter()
+    kinds: dict[str, Counter[str]] = {}
     failures: list[str] = []
     peak = 0.0
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
         folder = Path(name)
         samples = make_samples(folder)
-        hashes = {
-            s.path: load_graph(s.links, nodes_path=s.nodes).graph.content_hash for s in samples
-        }
         (folder / "damaged").mkdir()
-        for number in range(count):
-            rng = np.random.default_rng([seed, number])
-            sample = samples[number % len(samples)]
+        for place, sample in enumerate(samples):
+            if only not in sample.path.name:
+                continue
+            kinds[sample.path.name] = Counter()
+            sound = load_graph(sample.links, nodes_path=sample.nodes)
             path = folder / "damaged" / sample.path.name
-            path.write_bytes(damage(sample.path.read_bytes(), rng))
-            outcome = run_guarded(lambda s=sample, p=path: read_sample(s, p, hashes[s.path]))
-            kinds[outcome.kind] += 1
-            peak = max(peak, outcome.peak_mb)
-            if outcome.kind not in ("loaded", "refused", "limit"):
-                failures.append(f"{number} {path.name}: {outcome.kind} {outcome.text}")
-                if keep is not None:
-                    keep.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(path, keep / f"{number}-{path.name}")
+            for number in range(count):
+                rng = np.random.default_rng([seed, place, number])
+                path.write_bytes(damage(sample.path.read_bytes(), rng))
+                outcome = run_guarded(lambda s=sample, p=path, g=sound: read_sample(s, p, g))
+                is_loaded = outcome.kind == "loaded"
+                kinds[path.name][outcome.text if is_loaded else outcome.kind] += 1
+                peak = max(peak, outcome.peak_mb)
+                if outcome.kind not in ("loaded", "refused", "limit"):
+                    failures.append(f"{number} {path.name}: {outcome.kind} {outcome.text}")
+                    if keep is not None:
+                        keep.mkdir(parents=True, exist_ok=True)
+                        shutil.copy(path, keep / f"{number}-{path.name}")
     return kinds, failures, peak
 
 
@@ -296,13 +315,16 @@ def _load(path: Path, options: dict[str, Path]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--count", type=int, default=1000, help="files of each format")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for the files that failed")
+    parser.add_argument("--only", default="", help="part of a sample's name, such as .gml")
     options = parser.parse_args()
-    kinds, failures, peak = fuzz(options.count, options.seed, options.keep)
+    by_file, failures, peak = fuzz(options.count, options.seed, options.keep, options.only)
     more, failed, most = try_classes()
-    kinds, failures, peak = kinds + more, failures + failed, max(peak, most)
+    for name, found in by_file.items():
+        print(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in found.most_common()))
+    kinds, failures, peak = sum(by_file.values(), more), failures + failed, max(peak, most)
     cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
     print("\n".join(failures))
     print(

@@ -32,6 +32,13 @@ def test_bad_days_lose_nothing(recording) -> None:
     assert all(total == Counter(tried=5, survived=5, lost=0) for total in totals.values())
 
 
+def test_a_far_folder_loses_nothing() -> None:
+    """Quick, and needs no strace: stale handles and lost answers are made here."""
+    totals, problems = bad_days.try_days(5, seed=2, only="far folder")
+    assert problems == []
+    assert totals["far folder"]["survived"] == 5
+
+
 @pytest.mark.slow
 @needs_strace
 def test_losses_are_seen(recording) -> None:

@@ -1,21 +1,28 @@
-"""Sixty damaged files a run; the nightly form is `python -m tests.reliability.fuzz_files`."""
+"""Three damaged files of each format a run, and a thousand nightly."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 
 import pytest
 
+from core.data.readers import load_graph
 from tests.reliability import fuzz_files
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="files are read in forked processes")
-def test_damaged_files_are_refused_or_read_right() -> None:
-    kinds, failures, peak = fuzz_files.fuzz(60, seed=1)
+@pytest.mark.parametrize("count", [3, pytest.param(1000, marks=pytest.mark.nightly)])
+def test_damaged_files_are_refused_or_read_right(count) -> None:
+    """As a second reader has them, or as the report tells: never another graph without a word."""
+    by_file, failures, peak = fuzz_files.fuzz(count, seed=1)
     assert failures == []
-    assert kinds["refused"] > 20
-    assert kinds["loaded"] > 2
+    kinds = sum(by_file.values(), Counter())
+    assert kinds.total() == count * len(by_file)
+    assert kinds["refused"] > count * len(by_file) / 2
+    assert kinds["alike"] > count * len(by_file) / 20
+    assert kinds["alone"] < kinds["alike"] / 2
     assert peak < 2048
 
 
@@ -44,14 +51,28 @@ def test_failures_are_seen(tmp_path) -> None:
     assert fuzz_files.run_guarded(crash).kind == "killed"
     assert fuzz_files.run_guarded(wrong).kind == "unforeseen"
     assert fuzz_files.run_guarded(hog).kind == "limit"
-    sample = fuzz_files.make_samples(tmp_path)[0]
-    (tmp_path / "other.csv").write_text("a,b\nb,c\n")
-    assert fuzz_files.read_sample(sample, tmp_path / "other.csv", "") == "loaded"
-    wrong_links = [{frozenset("ac")}]
-    original = fuzz_files.find_links
-    try:
-        fuzz_files.find_links = lambda path: wrong_links
-        text = fuzz_files.read_sample(sample, tmp_path / "other.csv", "")
-    finally:
-        fuzz_files.find_links = original
-    assert text.startswith("changed")
+
+
+BY_OTHERS = {
+    "w.csv": ('"p2",0.73', '"p3",0.73'),
+    "v.gml": ("source 1\n", "source 2\n"),
+    "v.graphml": ('<data key="d1">0.5', '<data key="d1">0.75'),
+    "v.json": ('"kind": "a"', '"kind": "b"'),
+    "w.nodes.csv": ("red", "green"),
+}
+"""File → an edit; who reads the edited file and who reads the sound one differ."""
+
+
+@pytest.mark.parametrize("name", sorted(BY_OTHERS))
+def test_another_graph_without_a_word_is_seen(tmp_path, monkeypatch, name) -> None:
+    (sample,) = (s for s in fuzz_files.make_samples(tmp_path) if s.path.name == name)
+    sound = load_graph(sample.links, nodes_path=sample.nodes)
+    edited = tmp_path / "edited" / name
+    edited.parent.mkdir()
+    before, after = BY_OTHERS[name]
+    text = sample.path.read_text()
+    assert before in text
+    edited.write_text(text.replace(before, after, 1))
+    assert fuzz_files.read_sample(sample, edited, sound) == "loaded alike"
+    monkeypatch.setattr(fuzz_files, "load_graph", lambda path, **options: sound)
+    assert fuzz_files.read_sample(sample, edited, sound).startswith("changed")

@@ -50,6 +50,7 @@ def port(tmp_path_factory, outside, left_over, trace) -> Iterator[int]:
     home = tmp_path_factory.mktemp("hosts") / "home"
     environment = {**os.environ, "AUDIT_HOME": str(home), "AUDIT_DEVICE": "cpu"}
     environment["TMPDIR"] = str(left_over.parent)
+    environment["STREAMLIT_SERVER_ALLOWED_HOSTS"] = "localhost 127.0.0.1 audit.test"
     proxy = f"http://127.0.0.1:{outside.getsockname()[1]}"
     environment |= dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), proxy)
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(number)]
@@ -138,7 +139,9 @@ def test_a_foreign_origin_makes_it_ask_nobody_outside(port, outside):
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="no strace here")
 def test_nothing_is_asked_of_any_other_machine(port, trace):
-    """Not even which address this machine has: no socket is bound or pointed outside."""
+    """Not even which address this machine has, to know its own by: no socket is bound or pointed
+    outside, whatever a page under another of its names asks."""
+    open_socket(port, f"localhost:{port}", f"http://audit.test:{port}")
     lines = trace.read_text(errors="replace").splitlines()
     asked = [line for line in lines if "sin_addr" in line or "sin6_addr" in line]
     outside = [line for line in asked if '"127.' not in line and '"::1"' not in line]

@@ -7,16 +7,19 @@ AUDIT_HOME/flags/<key>                 is there where an audit or a job is to be
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,6 +33,12 @@ FOLDERS = ("graphs", "cells", "flags", "damaged")
 
 ARRAYS, CHECKSUM = "arrays.npz", "blake2b"
 """Files of a finished cell."""
+
+
+REOPENINGS = 3
+"""How often a file is opened again that was replaced while it was read over a network."""
+
+T = TypeVar("T")
 
 
 class DamagedError(InputError):
@@ -123,7 +132,9 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
         _sync_folder(folder.parent)
     except OSError:
         shutil.rmtree(temporary, ignore_errors=True)
-        if not folder.exists():  # else another run finished the same cell first
+        # Else another run finished the same cell first, or a network's file system asked for the
+        # rename again because the answer had been lost, and found nothing to rename.
+        if not is_whole(home, key):
             raise
 
 
@@ -138,9 +149,8 @@ def load_cell(home: Path, key: str) -> Arrays:
 
 def is_whole(home: Path, key: str) -> bool:
     """Whether the arrays of a cell are there and as they were written."""
-    folder = cell_folder(home, key)
     try:
-        return _compute_checksum(folder / ARRAYS) == (folder / CHECKSUM).read_text()
+        return _is_as_written(cell_folder(home, key))
     except (OSError, UnicodeDecodeError):
         return False
 
@@ -159,6 +169,23 @@ def delete_cell(home: Path, key: str) -> None:
     shutil.rmtree(cell_folder(home, key), ignore_errors=True)
 
 
+def _reopened(read: Callable[[Path], T]) -> Callable[[Path], T]:
+    """Reads again where a handle is stale: the file is there under its name."""
+
+    @wraps(read)
+    def call(path: Path) -> T:
+        for _ in range(REOPENINGS):
+            try:
+                return read(path)
+            except OSError as error:
+                if error.errno != errno.ESTALE:
+                    raise
+        return read(path)
+
+    return call
+
+
+@_reopened
 def read_npz(path: Path) -> Arrays:
     """Arrays by name; nothing is ever unpickled."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
@@ -194,6 +221,11 @@ def _compute_checksum(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
+@_reopened
+def _is_as_written(folder: Path) -> bool:
+    return _compute_checksum(folder / ARRAYS) == (folder / CHECKSUM).read_text()
+
+
 def _is_sound_zip(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
@@ -208,6 +240,10 @@ def _replacing(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         yield temporary
-        temporary.replace(path)
+        try:
+            temporary.replace(path)
+        except FileNotFoundError:  # asked again, as in `save_cell`
+            if not path.exists():
+                raise
     finally:
         temporary.unlink(missing_ok=True)

@@ -28,7 +28,7 @@ DAMAGE = ("malformed", "not a database")
 """Words of SQLite on a file that is none of its own."""
 
 _SQLITE = ("locked", "busy", "full", "I/O", "unable to open", "readonly")
-_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE}
 
 
 class StoreError(AuditError):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,8 +16,11 @@ import sqlalchemy as sa
 from core.audit.access import team as team_module
 from core.audit.access.accounts import LOCAL, Person, RoleBook, load_roles, read_claims
 from core.audit.access.team import Team
+from core.audit.access.trail import find_break
 from core.audit.prepared import PreparedAudit
 from core.audit.store.database import Store
+from core.audit.store.liveness import make_timestamp
+from core.audit.store.schema import TrailRow
 from core.errors import InputError
 
 CLAIMS = {"iss": "https://id.test", "sub": "7", "email": "Ada@Example.org", "name": "Ada"}
@@ -119,7 +125,25 @@ def test_the_trail_only_grows(store):
     for statement in ("UPDATE trail SET event = 'x'", "DELETE FROM trail WHERE number = 1"):
         with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.write() as connection:
             connection.execute(sa.text(statement))
+    again = sa.insert(TrailRow).prefix_with("OR REPLACE", dialect="sqlite")
+    with pytest.raises(sa.exc.IntegrityError), store.write() as connection:
+        connection.execute(again.values({**asdict(before[0]), "event": "x"}))
     assert team.list_trail() == before
+
+
+def test_what_is_done_at_once_is_one_chain(store, monkeypatch):
+    """Nobody reads the last row while another is about to write the next one."""
+
+    def look_at_clock():
+        time.sleep(0.05)
+        return make_timestamp()
+
+    monkeypatch.setattr("core.audit.access.trail.make_timestamp", look_at_clock)
+    team = Team(store)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda number: team.record(LOCAL, "event", f"{number}"), range(4)))
+    assert [entry.number for entry in team.list_trail()] == [4, 3, 2, 1]
+    assert find_break(store) is None
 
 
 def test_a_graph_stays_while_somebody_holds_it(store, graph, make_spec):

@@ -1,0 +1,263 @@
+"""What independent readers make of a file: NetworkX, pandas and a few lines of our own.
+
+Each knows its format by another's rules, so that where it and the app read a file differently and
+the app's report says no word of it, one of the two has silently read something else. What a
+reader here refuses is no second opinion. What the app says of its own it does: self-loops are
+dropped, directions joined, the largest weight of a repeated link stays, a link without a weight
+weighs 1, ids are stripped and in composed Unicode.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from core.data.loaded import LoadedGraph
+from core.graph import MISSING, Graph
+
+Values = dict[str, dict[str, str]]
+"""Node → column → text, without those that are blank."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A graph as one reader has it.
+
+    links   both ends of each link → its weight, 1 without one
+    nodes   None where the format does not name them
+    values  of nodes, where the reader tells them apart from what it adds itself
+    """
+
+    links: dict[frozenset[str], float]
+    nodes: frozenset[str] | None = None
+    values: Values = field(default_factory=dict)
+
+
+def read_ours(loaded: LoadedGraph) -> Reading:
+    """What the app read."""
+    graph: Graph = loaded.graph
+    ids = graph.node_ids
+    weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights
+    pairs = [frozenset((ids[i], ids[j])) for i, j in graph.edges.tolist()]
+    values: Values = {node: {} for node in ids}
+    for name, column in graph.attributes.items():
+        for node, code in zip(ids, column.codes.tolist(), strict=True):
+            if code != MISSING:
+                values[node][name] = column.classes[code]
+    if graph.features is not None:
+        for node, row in zip(ids, graph.dense_features(), strict=True):
+            values[node] |= dict(zip(graph.feature_names, map(repr, row.tolist()), strict=True))
+    return Reading(dict(zip(pairs, weights.tolist(), strict=True)), frozenset(ids), values)
+
+
+def describe_difference(ours: Reading, theirs: Reading) -> str:
+    """In what the two differ; "" in nothing."""
+    if theirs.nodes is not None and ours.nodes != theirs.nodes:
+        return f"nodes {_sample(ours.nodes or (), theirs.nodes)}"
+    if ours.links.keys() != theirs.links.keys():
+        return f"links {_sample(map(_show, ours.links), map(_show, theirs.links))}"
+    for pair, weight in theirs.links.items():
+        if not _are_close(ours.links[pair], weight):
+            return f"weight of {_show(pair)}: {ours.links[pair]} and {weight}"
+    columns = {name for values in theirs.values.values() for name in values}
+    for node, values in theirs.values.items():
+        for name in columns:
+            one, other = (v.get(name, "") for v in (ours.values[node], values))
+            if not _are_same(one, other):
+                return f"'{name}' of {node}: {one!r} and {other!r}"
+    return ""
+
+
+def tells_more(loaded: LoadedGraph, sound: LoadedGraph) -> bool:
+    """Whether the report says something of this file that it does not say of the sound one."""
+    here, there = loaded.report.to_json(), sound.report.to_json()
+    told = {"num_unknown", "num_filled", "num_rows_skipped", "ignored_columns", "notes"}
+    return any(here[name] != there[name] and here[name] for name in told)
+
+
+def list_readings(path: Path, links: Path, nodes: Path | None) -> list[Reading]:
+    """Readings of a graph of which one file is at `path`; the app must agree with one of them."""
+    if nodes is not None:
+        return [_read_words(nodes, links) if nodes.suffix == ".json" else _read_nodes(nodes, links)]
+    name = path.name.removesuffix(".gz")
+    return list(READERS.get(Path(name).suffix, _read_text)(path))
+
+
+def _sample(ours: Iterable[str], theirs: Iterable[str]) -> str:
+    return str(sorted(set(ours) ^ set(theirs))[:3])
+
+
+def _show(pair: frozenset[str]) -> str:
+    return " – ".join(sorted(pair))
+
+
+def _are_close(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-6 * max(abs(one), abs(other), 1e-30)
+
+
+def _are_same(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    try:
+        return _are_close(float(one), float(other))
+    except ValueError:
+        return False
+
+
+def _clean(node: object) -> str:
+    return normalize("NFC", str(node).strip())
+
+
+def _collect(
+    rows: Iterable[tuple[object, object, object]], nodes: Iterable[object] | None = None
+) -> Reading:
+    links: dict[frozenset[str], float] = {}
+    for source, target, weight in rows:
+        pair = frozenset((_clean(source), _clean(target)))
+        if len(pair) == 2:
+            links[pair] = max(links.get(pair, 0.0), float(str(weight)))
+    return Reading(links, None if nodes is None else frozenset(map(_clean, nodes)))
+
+
+def _read_networkx(read: Callable[[Path], Any]) -> Callable[[Path], Iterator[Reading]]:
+    def call(path: Path) -> Iterator[Reading]:
+        graph = read(path)
+        rows = ((a, b, data.get("weight", 1)) for a, b, data in graph.edges(data=True))
+        reading = _collect(rows, graph.nodes)
+        values = {
+            _clean(node): {k: str(v) for k, v in data.items() if k == "kind"}
+            for node, data in graph.nodes(data=True)
+            if path.suffix != ".net"  # which has no columns of its own
+        }
+        has_kinds = any(values.values())
+        yield Reading(reading.links, reading.nodes, values if has_kinds else {})
+
+    return call
+
+
+def _read_gml(path: Path) -> Any:
+    try:
+        return nx.read_gml(path)
+    except nx.NetworkXError:  # labels are missing or not distinct: numbers are the ids then
+        return nx.read_gml(path, label="id")
+
+
+def _read_json(path: Path) -> Any:
+    return nx.node_link_graph(json.loads(path.read_text(encoding="utf-8-sig")), edges="links")
+
+
+def _read_matrix(path: Path) -> Iterator[Reading]:
+    header, *lines = path.read_text().splitlines()
+    lines = [line for line in lines if line.strip() and not line.startswith("%")]
+    size = int(lines[0].split()[0])
+    rows = pd.read_csv(io.StringIO("\n".join(lines[1:])), sep=r"\s+", header=None)
+    assert rows.shape == (int(lines[0].split()[2]), 2 if "pattern" in header.lower() else 3)
+    rows = rows if rows.shape[1] == 3 else rows.assign(weight=1.0)
+    rows = rows[rows.iloc[:, 2] != 0]
+    yield _collect(rows.itertuples(index=False, name=None), range(1, size + 1))
+
+
+def _read_table(path: Path) -> Iterator[Reading]:
+    read = pd.read_parquet if path.suffix == ".parquet" else pd.read_feather
+    table = read(path)
+    weights = table["weight"] if "weight" in table else itertools.repeat(1.0)
+    yield _collect(zip(table["source"], table["target"], weights, strict=False))
+
+
+def _read_text(path: Path) -> Iterator[Reading]:
+    """By the first separator that every row has; with and without a header."""
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
+    lines = data.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
+    lines = [line for line in lines if line.strip() and line.strip()[0] not in "#%"]
+    for gap in ",;\t":
+        rows = list(csv.reader(lines, delimiter=gap))
+        if all(len(row) >= 2 for row in rows):
+            width = max(map(len, rows))
+            table = pd.read_csv(
+                io.StringIO("\n".join(lines)),
+                sep=gap,
+                header=None,
+                names=range(width),
+                dtype=str,
+                keep_default_na=False,
+                na_values=[],
+            ).fillna("")
+            cells = table.to_numpy(object).tolist()
+            break
+    else:
+        cells = [re.split(r"[ \t]+", line.strip(" \t")) for line in lines]
+    for first in (0, 1):
+        rows = [row for row in cells[first:] if len(row) > 1]
+        are_weights = all(len(row) > 2 and _is_number(row[2]) for row in rows)
+        yield _collect((row[0], row[1], row[2] if are_weights else 1) for row in rows)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def _read_nodes(path: Path, links: Path) -> Reading:
+    """A node table by pandas, beside sound links with a header."""
+    if path.suffix == ".parquet":
+        table = pd.read_parquet(path).astype(object)
+    else:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, sep=_find_gap(path))
+    table = table.map(lambda cell: "" if cell is None or cell != cell else str(cell).strip())
+    values = {
+        _clean(row["id"]): {
+            str(k).strip(): v
+            for k, v in row.items()
+            if k != "id" and v not in ("", "nan", "NaN", "None", "<NA>")
+        }
+        for row in table.to_dict("records")
+    }
+    (with_header,) = list(_read_text(links))[1:]
+    return Reading(with_header.links, frozenset(values), values)
+
+
+def _find_gap(path: Path) -> str:
+    first = path.read_text(encoding="utf-8-sig").split("\n")[0]
+    return max(",;\t", key=first.count)
+
+
+def _read_words(path: Path, links: Path) -> Reading:
+    """Words as features, beside sound links without a header."""
+    words: dict[str, list[int]] = json.loads(path.read_text(encoding="utf-8-sig"))
+    size = max((word for row in words.values() for word in row), default=-1) + 1
+    bare = next(_read_text(links))
+    nodes = frozenset(words) | {end for pair in bare.links for end in pair}
+    values = {
+        node: {f"word_{k}": str(float(k in words.get(node, ()))) for k in range(size)}
+        for node in nodes
+    }
+    return Reading(bare.links, nodes, values)
+
+
+READERS: dict[str, Callable[[Path], Iterator[Reading]]] = {
+    ".graphml": _read_networkx(nx.read_graphml),
+    ".gexf": _read_networkx(nx.read_gexf),
+    ".gml": _read_networkx(_read_gml),
+    ".json": _read_networkx(_read_json),
+    ".net": _read_networkx(nx.read_pajek),
+    ".mtx": _read_matrix,
+    ".parquet": _read_table,
+    ".feather": _read_table,
+}
