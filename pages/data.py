@@ -94,9 +94,12 @@ def _show_counts(profile: GraphProfile) -> None:
 def _show_charts(graph: Graph, profile: GraphProfile) -> None:
     with st.container(key="wide-profile"):
         left, right = st.columns(2, gap="large")
-    theme = current_theme()
+    theme, key = current_theme(), st.session_state["graph"]
     with left:
-        show_chart(figures.degree_distribution(graph, theme), "degrees", "Degrees")
+        chart = cache.remember(
+            None, lambda: figures.degree_distribution(cache.load_graph(key), theme)
+        )
+        show_chart(chart, "degrees", "Degrees")
     with right:
         st.header("Attributes", anchor=False)
         if profile.attribute_table.empty:
@@ -126,7 +129,10 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
         name = st.selectbox(
             "Classes of", list(graph.attributes), key="class-column", persist_state="session"
         )
-        show_chart(figures.class_bars(graph.attribute(name), theme), "classes")
+        chart = cache.remember(
+            None, lambda: figures.class_bars(cache.load_graph(key).attribute(name), theme)
+        )
+        show_chart(chart, "classes")
 
 
 main()

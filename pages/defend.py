@@ -80,8 +80,16 @@ def main() -> None:
             _show_results(view, made)
         if view.summary.state.is_active:
             sidebar.show_live_curves(view.summary.id)
-    with st.expander("Add defenses", expanded=not made, icon=":material/tune:"):
-        _show_form(view)
+    fold = st.expander(
+        "Add defenses",
+        expanded=not made,
+        icon=":material/tune:",
+        key="defenses-open",
+        on_change="rerun",
+    )
+    if fold.open:
+        with fold:
+            _show_form(view)
     if made:
         page.show_next("risk", "See who is exposed")
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 
 import numpy as np
 import pandas as pd
@@ -191,10 +195,8 @@ def _add_links(
     if side.lost is not None and side.gained is not None:
         layers = [(side.lost, REMOVED_RED), (side.gained, ADDED_BLUE)]
     for edges, color in layers:
-        counts = count_crossings(positions, edges, PIXELS, _SPAN)
-        channels = tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
         figure.add_layout_image(
-            source=Image.fromarray(shade_density(counts, channels)),  # type: ignore[arg-type]
+            source=_encode_links(_Drawing(positions, edges, color, PIXELS)),
             x=-_SPAN,
             y=_SPAN,
             sizex=2 * _SPAN,
@@ -204,6 +206,33 @@ def _add_links(
             row=1,
             col=column,
         )
+
+
+class _Drawing:
+    """Lines between places in one colour; equal where their content is."""
+
+    def __init__(self, positions: np.ndarray, edges: np.ndarray, color: str, pixels: int) -> None:
+        self.positions, self.edges, self.color, self.pixels = positions, edges, color, pixels
+        content = blake2b(f"{color} {pixels}".encode(), digest_size=16)
+        for array in (positions, edges):
+            content.update(np.ascontiguousarray(array).data)
+        self._key = content.digest()
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Drawing) and self._key == other._key
+
+
+@lru_cache(maxsize=8)
+def _encode_links(drawing: _Drawing) -> str:
+    """The links' image as a data URI: encoding it takes longer than all else on the page."""
+    counts = count_crossings(drawing.positions, drawing.edges, drawing.pixels, _SPAN)
+    red, green, blue = (int(drawing.color[i : i + 2], 16) for i in (1, 3, 5))
+    file = io.BytesIO()
+    Image.fromarray(shade_density(counts, (red, green, blue))).save(file, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
 def _format_communities(

@@ -18,7 +18,7 @@ import pytest
 
 from core.audit.jobs import cluster
 from core.audit.jobs import engine as engine_module
-from core.audit.jobs.cluster import EmbeddedCluster
+from core.audit.jobs.cluster import NICENESS, EmbeddedCluster
 from core.audit.jobs.engine import Engine
 from core.errors import InputError
 
@@ -96,6 +96,8 @@ def test_the_embedded_cluster_lets_in_only_its_parent(tmp_path, monkeypatch):
         profiles = engine.connect().run(dask.config.get, "distributed.worker.profile.enabled")
         assert list(profiles.values()) == [False]
         assert oct((tmp_path / "cluster.log").stat().st_mode & 0o777) == "0o600"
+        # Workers yield to the process that draws the pages.
+        assert set(engine.connect().run(os.nice, 0).values()) == {os.nice(0) + NICENESS}
     finally:
         engine.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,18 @@ def test_no_point_is_as_pale_as_the_page_and_the_highest_stands_out_most(theme, 
 def read_image(chart, number: int = 0) -> np.ndarray:
     data = chart.figure.layout.images[number].source.partition(",")[2]
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))
+
+
+def test_an_image_is_encoded_once_for_what_it_shows(monkeypatch):
+    """Nine tenths of the page's time went into the same picture."""
+    monkeypatch.setattr(module, "PIXELS", 60)
+    module._encode_links.cache_clear()
+    side = make_side()
+    first, again = (people_map([replace(side)], POSITIONS.copy()) for _ in range(2))
+    assert module._encode_links.cache_info()[:2] == (1, 1)
+    assert np.array_equal(read_image(first), read_image(again))
+    fewer = people_map([replace(side, edges=side.edges[1:])], POSITIONS)
+    assert not np.array_equal(read_image(fewer), read_image(first))
 
 
 def test_every_link_is_in_the_image_where_its_ends_stand(monkeypatch):

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
 READY = "cluster at "
+NICENESS = 10
+"""Of the embedded cluster: whoever reads a page meanwhile comes first."""
 """Start of the line that carries the address."""
 
 GPU = "GPU"
@@ -115,6 +117,8 @@ class EmbeddedCluster:
 def main() -> None:
     """Run until standard input closes."""
     os.umask(0o077)
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
     os.environ.update(ONE_THREAD)
     if FORKED in multiprocessing.get_all_start_methods():
         os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = FORKED
