@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.fingerprints import list_neighbors
+from core.algorithms.kernels import count_marked_between
 from core.errors import InputError
 from core.graph import Graph, is_among, pair_codes, sort_distinct
 
@@ -170,3 +172,8 @@ def draw_by_degrees(
         found = sort_distinct(np.concatenate([found, codes[~is_among(codes, taken)]]))
         left = degrees - np.bincount(np.concatenate([found // n, found % n]), minlength=n)
     return np.stack([found // n, found % n], axis=1)
+
+
+def count_shared_neighbors(graph: Graph, pairs: np.ndarray) -> np.ndarray:
+    """(k,) int64 common neighbours of each pair (k, 2)."""
+    return count_marked_between(*list_neighbors(graph), pairs, np.ones(graph.num_nodes, bool))

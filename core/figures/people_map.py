@@ -231,7 +231,9 @@ def _encode_links(drawing: _Drawing) -> str:
     counts = count_crossings(drawing.positions, drawing.edges, drawing.pixels, _SPAN)
     red, green, blue = (int(drawing.color[i : i + 2], 16) for i in (1, 3, 5))
     file = io.BytesIO()
-    Image.fromarray(shade_density(counts, (red, green, blue))).save(file, "PNG")
+    opacity = Image.fromarray(shade_density(counts, (red, green, blue))[..., 3])
+    opacity.putpalette([red, green, blue] * 256)  # one colour: a byte a pixel instead of four
+    opacity.save(file, "PNG", transparency=bytes(range(256)))
     return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
+from core.algorithms.pairs import count_shared_neighbors
 from core.audit.scenarios import split_id
 from core.audit.view import AuditView
 from core.findings.identity import KNOWN, find_depth_risks
@@ -36,8 +36,6 @@ MIN_NEIGHBORS = 3
 
 COLUMNS_ALONE = ("feature_regression", "feature_boosting", "mlp")
 """Attribute attacks that read no links."""
-
-_PAIRS_AT_ONCE = 50_000
 
 
 def explain_node(
@@ -82,7 +80,7 @@ def compare_contacts(original: Graph, release: Graph) -> pd.DataFrame:
     edges = original.edges
     gone = ~np.isin(pair_codes(edges, num_nodes), pair_codes(release.edges, num_nodes))
     links_to = (release.adjacency != 0).astype(float).tocsr()
-    shared = _count_shared(links_to, edges)
+    shared = count_shared_neighbors(release, edges)
     links = np.bincount(edges.ravel(), minlength=num_nodes)
     withheld = np.bincount(edges[gone].ravel(), minlength=num_nodes)
     ends = np.bincount(edges[gone].ravel(), np.repeat(shared[gone], 2), num_nodes)
@@ -113,15 +111,6 @@ def count_same_neighbors(graph: Graph, codes: np.ndarray) -> tuple[np.ndarray, n
         np.bincount(ends[same], minlength=graph.num_nodes),
         np.bincount(ends, minlength=graph.num_nodes),
     )
-
-
-def _count_shared(links_to: sparse.csr_matrix, pairs: np.ndarray) -> np.ndarray:
-    """(k,) common neighbours of each pair."""
-    parts = [
-        np.asarray(links_to[part[:, 0]].multiply(links_to[part[:, 1]]).sum(axis=1)).ravel()
-        for part in np.array_split(pairs, max(len(pairs) // _PAIRS_AT_ONCE, 1))
-    ]
-    return np.concatenate(parts)
 
 
 def _explain_chance(row: Any) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.algorithms.pairs import find_near_pairs, sample_non_links
+from core.algorithms.pairs import count_shared_neighbors, find_near_pairs, sample_non_links
 from core.graph import Graph, is_among, pair_codes
 from core.measures.intervals import share_variance
 from core.results import Measurement
@@ -82,7 +82,7 @@ def draw_candidates(
     rest = max(total - len(hidden) - found, 0)
     most = NUM_LAST if is_local else NUM_OTHERS
     far = drop(sample_non_links(graph, min(most, limit, available), rng))
-    far = far[_count_shared(graph, far) == 0]
+    far = far[count_shared_neighbors(graph, far) == 0]
     return _join(hidden, [(near, weight), (far, max(rest / max(len(far), 1), 1.0))], total)
 
 
@@ -126,10 +126,3 @@ def _join(hidden: np.ndarray, parts: list[tuple[np.ndarray, float]], total: int)
         [np.ones(len(hidden)), *(np.full(len(pairs), weight) for pairs, weight in parts)]
     )
     return Candidates(pairs, weights, np.arange(len(pairs)) < len(hidden), total)
-
-
-def _count_shared(graph: Graph, pairs: np.ndarray) -> np.ndarray:
-    """(k,) common neighbours of each pair."""
-    links = graph.adjacency != 0
-    shared = links[pairs[:, 0]].multiply(links[pairs[:, 1]])
-    return np.asarray(shared.sum(axis=1)).ravel()

@@ -75,7 +75,7 @@ def test_no_point_is_as_pale_as_the_page_and_the_highest_stands_out_most(theme, 
 
 def read_image(chart, number: int = 0) -> np.ndarray:
     data = chart.figure.layout.images[number].source.partition(",")[2]
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGBA"))
 
 
 def test_an_image_is_encoded_once_for_what_it_shows(monkeypatch):
@@ -134,7 +134,7 @@ def test_changes_are_a_red_and_a_blue_image():
     )
     original, lost, gained = (read_image(chart, i) for i in range(3))
     assert tuple(lost[lost[..., 3] > 0][0, :3]) == (0xD5, 0x5E, 0x00)
-    assert not gained.any()
+    assert not gained[..., 3].any()
     assert 0 < (lost[..., 3] > 0).sum() < (original[..., 3] > 0).sum()
     assert [image.xref for image in chart.figure.layout.images] == ["x", "x2", "x2"]
     assert "taken away" in chart.note
