@@ -140,6 +140,12 @@ async def visit(port: int, audit_id: str, number: int, rounds: int, tally: Tally
         tally.errors.append(repr(error))
 
 
+def measure_family(process: psutil.Process) -> int:
+    """Bytes of a process and all that it started; what they share counts once."""
+    family = [process, *process.children(recursive=True)]
+    return sum(member.memory_full_info().pss for member in family)
+
+
 @contextmanager
 def run_app(home: Path) -> Iterator[tuple[int, psutil.Process]]:
     """Port and process of the app on a home."""
@@ -216,7 +222,8 @@ def measure_load(home: Path, num_sessions: int, rounds: int, is_quiet: bool) -> 
         print(
             f"{pages} pages in {wall:.0f} s, {cpu / max(pages, 1):.3f} CPU s each, "
             f"{tally.num_bytes / max(pages, 1) / 1e3:.0f} kB each; "
-            f"server {server.memory_info().rss / 1e6:.0f} MB; {len(tally.errors)} errors"
+            f"server {server.memory_info().rss / 1e6:.0f} MB, with its workers "
+            f"{measure_family(server) / 1e6:.0f}; {len(tally.errors)} errors"
         )
     for error in sorted(set(first.errors + tally.errors))[:10]:
         print(error)
