@@ -25,8 +25,9 @@ from tests.conftest import find_data_root
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("five-minutes")]
 
 MAX_CLICKS = 12
-MAX_CPU_S = 300
-"""Two cores that do nothing else have done that within five minutes in any case."""
+MAX_S = 300
+"""On two cores that do nothing else. So many CPU seconds cannot take longer there; more may not,
+as both cores compute: then the clock must show it."""
 NUM_PEOPLE = 3
 MAX_TABS, MAX_ROUNDS = 100, 10
 ASKED = "I decide that it is published"
@@ -118,7 +119,8 @@ def test_at_most_twelve_clicks(page: Page, files: Files, tmp_path: Path) -> None
     click(_find_button(page, "Make the release"))
     expect(_find_button(page, "Download the release")).to_be_visible(timeout=driver.RUN_MS)
     assert clicks <= MAX_CLICKS
-    assert _count_cpu() - before < MAX_CPU_S, time.monotonic() - started
+    spent = (_count_cpu() - before, time.monotonic() - started)
+    assert min(spent) < MAX_S, spent
 
 
 @pytest.mark.nightly
