@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.errors import AccessError
-from pages.ui import login, memory, page, session, sidebar, sign_in, theme, turns
+from pages.ui import fair_semaphore, login, memory, page, session, sidebar, sign_in, theme
 
 PAGES = Path(__file__).parents[1]
 
@@ -38,7 +38,7 @@ if sign_in.has_sign_in():
 history.append(st.Page(PAGES / "help.py", title="Help", icon=":material/help:"))
 chosen = st.navigation({"": start, "Audit a graph": work, "More": history}, expanded=True)
 
-with turns.TURNS.take():
+with fair_semaphore.PAGES.hold():
     with st.sidebar:
         sidebar.show_sidebar()
         login.show_person()
