@@ -22,7 +22,9 @@ _STYLE = """
   {height: auto; max-height: none;}
 [data-testid="stMultiSelectTagsContainer"] {flex-wrap: wrap; overflow: visible; height: auto;
   max-height: none; mask-image: none; padding-block: .25rem; min-width: 0; flex: 1 1 0;}
-[data-testid="stMultiSelectTagsContainer"] [data-tag] {max-width: 100%;}
+[data-testid="stMultiSelectTagsContainer"] [data-tag] {max-width: 100%; height: auto;}
+[data-testid="stMultiSelectTagsContainer"] [data-tag] :is(span, div)
+  {white-space: normal; overflow: visible;}
 .st-key-node-panel h2 {font-size: 1.15rem;}
 :is(.st-key-releases-table, [class*="st-key-limits-"]) :is(td, th) {padding: .35rem .45rem;
   font-size: .84rem; line-height: 1.35; overflow-wrap: anywhere; min-width: 0;}

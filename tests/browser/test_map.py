@@ -30,7 +30,7 @@ def test_a_click_on_the_map_opens_the_person(page: Page) -> None:
     plot = page.locator(".js-plotly-plot").first
     expect(plot).to_be_visible(timeout=driver.RUN_MS)
     driver.settle(page)
-    expect(page.locator(".st-key-answer")).to_contain_text("1,000 people in")
+    expect(page.locator(".st-key-answer")).to_contain_text("The graph falls into")
     page.wait_for_function(
         "() => document.querySelector('.js-plotly-plot')?._fullLayout?.xaxis?._length > 100"
     )
