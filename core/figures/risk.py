@@ -37,7 +37,7 @@ from core.findings.risk import (
 )
 from core.findings.tables import list_releases
 from core.measures.node_risk import ADVANTAGE_LIMIT
-from core.words import format_percent
+from core.words import count_noun, format_percent
 
 MAX_CELLS = 10_000
 """Of one panel; each is a transparent marker that can be clicked."""
@@ -210,7 +210,8 @@ def _describe_exposed(
 
 
 def _describe_rows(num_nodes: int, num_rows: int, num_attacks: int) -> str:
-    note = f"{num_nodes:,} nodes with something at stake, {num_attacks} attacks; "
+    nodes, attacks = count_noun(num_nodes, "node"), count_noun(num_attacks, "attack")
+    note = f"{nodes} with something at stake, {attacks}; "
     if num_rows < num_nodes:
         note += f"a row is the mean of about {num_nodes / num_rows:.0f} nodes; "
     return note + "mean over repeats. Empty: nothing at stake for the node under that attack."
