@@ -34,16 +34,13 @@ def main() -> None:
     page.show_state(view)
     if not view.results.empty:
         _show_results(view)
-    fold = st.expander(
+    page.show_folded(
         "Run other attacks",
+        "attacks-open",
+        lambda: show_attack_form(view),
         expanded=view.results.empty,
         icon=":material/tune:",
-        key="attacks-open",
-        on_change="rerun",
     )
-    if fold.open:
-        with fold:
-            show_attack_form(view)
     page.show_next("defend", "Choose defenses against these attacks")
 
 

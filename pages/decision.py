@@ -68,12 +68,9 @@ def main() -> None:
         _show_decision(view)
     elif view.summary.state.is_active:
         st.info("The decision appears here as soon as the first parts are finished.")
-    fold = st.expander(
-        "Start over with other answers", icon=":material/quiz:", key="start-over", on_change="rerun"
+    page.show_folded(
+        "Start over with other answers", "start-over", show_guide, icon=":material/quiz:"
     )
-    if fold.open:
-        with fold:
-            show_guide()
 
 
 def _show_decision(view: AuditView) -> None:

@@ -80,16 +80,13 @@ def main() -> None:
             _show_results(view, made)
         if view.summary.state.is_active:
             sidebar.show_live_curves(view.summary.id)
-    fold = st.expander(
+    page.show_folded(
         "Add defenses",
+        "defenses-open",
+        lambda: _show_form(view),
         expanded=not made,
         icon=":material/tune:",
-        key="defenses-open",
-        on_change="rerun",
     )
-    if fold.open:
-        with fold:
-            _show_form(view)
     if made:
         page.show_next("risk", "See who is exposed")
 

@@ -47,7 +47,7 @@ DOUBT: dict[Source, float] = {"own": 1.4, "past": 1.8, "typical": 3.0, "class": 
 of earlier ones here, from `TYPICAL_S`, or from its class of cost alone. Cells err together: all
 run on the same machine."""
 
-CORRECTED = 0.8
+CORRECTED = 0.7
 """Power of the factor once cells of the audit have shown how fast the machine is now."""
 
 NEAREST = 15

@@ -86,10 +86,9 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
     sizes = np.bincount(codes, minlength=secret.num_classes)
     if len(known) < FEWEST_KNOWN or (sizes > 0).sum() < 2:
         return []
-    groups = _group_secret(codes, len(sizes))
     columns = [
-        *_count_attributes(graph, secret.name, known, groups),
-        *_count_features(graph, known, groups),
+        *_count_attributes(graph, secret, known),
+        *_count_features(graph, secret, known),
     ]
     num_tests = sum(len(names) for names, _, _ in columns) * int((sizes > 0).sum())
     found: list[TellingColumn] = []
@@ -132,36 +131,30 @@ _Counts = tuple[list[str], np.ndarray, bool]
 """Names of w columns, people of each bin and class (w, B, C), whether bins are in order."""
 
 
-def _group_secret(codes: np.ndarray, num_classes: int) -> sparse.csr_array:
-    """(C, k) 1 where a person is of the class."""
-    ones = np.ones(len(codes))
-    return sparse.csr_array((ones, (codes, np.arange(len(codes)))), (num_classes, len(codes)))
-
-
-def _count_attributes(
-    graph: Graph, secret: str, known: np.ndarray, groups: sparse.csr_array
-) -> Iterator[_Counts]:
+def _count_attributes(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
     """Other attributes; nearly distinct classes, which say nothing of others, are left out."""
     for name, attribute in graph.attributes.items():
-        if name != secret:
+        if name != secret.name:
             distinct, bins = np.unique(attribute.codes[known], return_inverse=True)
             if len(distinct) <= max(2 * MAX_BINS, len(known) / 10):
-                yield [name], _count(bins[:, None], groups), False
+                yield [name], _count(bins[:, None], secret, known), False
 
 
-def _count_features(graph: Graph, known: np.ndarray, groups: sparse.csr_array) -> Iterator[_Counts]:
+def _count_features(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
     """Features in chunks: distinct numbers where they are few, else bins of as many people."""
-    features: Any = None if graph.features is None else graph.features[known]
-    if sparse.issparse(features) and np.isin(features.data, (0, 1)).all():
-        ones = (groups @ features).toarray().T
-        zeros = groups.sum(axis=1) - ones
-        yield list(graph.feature_names), np.stack([zeros, ones], axis=1), True
+    if graph.features is None:
         return
-    if sparse.issparse(features):
+    features: Any = graph.features[known]
+    is_sparse = sparse.issparse(features)
+    if is_sparse:
         features = features.tocsc()
     for start in range(0, len(graph.feature_names), _CHUNK):
         block = features[:, start : start + _CHUNK]
-        dense = block.toarray() if sparse.issparse(block) else block
+        names = list(graph.feature_names[start : start + _CHUNK])
+        if np.isin(block.data if is_sparse else block, (0, 1)).all():
+            yield names, _count_binary(block, secret, known), True
+            continue
+        dense = block.toarray() if is_sparse else block
         ordered = np.sort(dense, axis=0)
         bins = np.empty(dense.shape, np.int64)
         for number, values in enumerate(ordered.T):
@@ -170,13 +163,22 @@ def _count_features(graph: Graph, known: np.ndarray, groups: sparse.csr_array) -
                 places = np.linspace(0, len(values), MAX_BINS + 1)[1:-1].astype(np.int64)
                 edges = np.unique(values[places])
             bins[:, number] = np.searchsorted(edges, dense[:, number], side="right")
-        yield list(graph.feature_names[start : start + _CHUNK]), _count(bins, groups), True
+        yield names, _count(bins, secret, known), True
 
 
-def _count(bins: np.ndarray, groups: sparse.csr_array) -> np.ndarray:
-    """(w, B, C) people of each bin (k, w) and class."""
-    num_classes, width, num_bins = groups.shape[0], bins.shape[1], int(bins.max()) + 1
-    codes = groups.T.tocsr().indices
+def _count_binary(features: Any, secret: Attribute, known: np.ndarray) -> np.ndarray:
+    """`_count` of columns of 0 and 1 (k, w) by one product."""
+    codes, size = secret.codes[known], (secret.num_classes, len(known))
+    groups = sparse.csr_array((np.ones(len(known)), (codes, np.arange(len(known)))), size)
+    ones = groups @ features
+    ones = (ones.toarray() if sparse.issparse(ones) else ones).T
+    return np.stack([groups.sum(axis=1) - ones, ones], axis=1)
+
+
+def _count(bins: np.ndarray, secret: Attribute, known: np.ndarray) -> np.ndarray:
+    """(w, B, C) people of each bin (k, w) and class of the secret."""
+    codes, num_classes = secret.codes[known], secret.num_classes
+    width, num_bins = bins.shape[1], int(bins.max()) + 1
     cells = (np.arange(width) * num_bins + bins) * num_classes + codes[:, None]
     counts = np.bincount(cells.ravel(), minlength=width * num_bins * num_classes)
     return counts.reshape(width, num_bins, num_classes).astype(float)

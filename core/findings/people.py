@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.findings.attackers import compute_exposed, compute_headlines, find_secret
+from core.findings.differences import is_clear
 from core.findings.labels import is_blind, method_title, release_title
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_estimate
 from core.release import ORIGINAL
+from core.results import Estimate
 from core.words import begin_sentence, format_percent
 
 PEOPLE_COLUMNS = (
@@ -137,12 +140,17 @@ def advise_release(nodes: pd.DataFrame, secret: Secret, node: str) -> str:
     others = gains.drop(ORIGINAL, errors="ignore")
     if others.empty or ORIGINAL not in gains.index:
         return ""
-    best, before = str(others.idxmin()), float(gains[ORIGINAL])
-    if others[best] >= before:
-        return "None of the releases lowers it for this person."
-    row = found[found.release == best].iloc[0]
-    after = format_interval(row.advantage, row.low - row.base, row.high - row.base)
+    best = str(others.idxmin())
+    rows = found.set_index("release")
+    before, after = (_get_advantage(rows.loc[release]) for release in (ORIGINAL, best))
+    if gains[best] >= gains[ORIGINAL] or not is_clear(before, after):
+        return "None of the releases clearly lowers it for this person."
     return (
         f"Of the releases, {release_title(best)} lowers it most: the advantage falls from "
-        f"{format_interval(before, None, None)} to {after}, by {method_title(row.attack)}."
+        f"{format_estimate(before)} to {format_estimate(after)}, by "
+        f"{method_title(rows.loc[best].attack)}."
     )
+
+
+def _get_advantage(row: Any) -> Estimate:
+    return Estimate(row.advantage, row.low - row.base, row.high - row.base, 1)

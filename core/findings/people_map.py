@@ -164,15 +164,17 @@ def summarize_map(people: pd.DataFrame) -> PageSummary:
     total = Count(exposed, at_stake).format()
     rule = f"advantage above {ADVANTAGE_LIMIT:g} under the worst attack on any secret"
     share = f"{format_percent(exposed / at_stake)} of those at stake"
-    cards = [Card("People exposed", total, share, None, rule), parts]
-    exact = [f"People exposed: {total}; {rule}{_format_threats(people)}."]
+    cards = [Card("People exposed to some attack", total, share, None, rule), parts]
+    exact = [f"People exposed to some attack: {total}; {rule}{_format_threats(people)}."]
     found = find_gathering(communities)
     if not exposed:
-        sentence = "Nobody is exposed."
+        sentence = "Nobody is exposed to any attack."
     elif found is None:
-        sentence = f"{total} people are exposed, and they gather in no community beyond chance."
+        sentence = (
+            f"{total} people are exposed to some attack and gather in no community beyond chance."
+        )
     else:
-        others = (exposed - int(found.exposed), max(at_stake - int(found.at_stake), 1))
+        others = (exposed - int(found.exposed), at_stake - int(found.at_stake))
         texts = format_frequencies(found.exposed / found.at_stake, others[0] / others[1])
         place = f"community {found.community}"
         compared = f"elsewhere {texts[1]}"

@@ -96,7 +96,7 @@ def _describe_review(verdict: Verdict) -> str:
     ]
     tested = [r for r in open_ones if any(c.evidence.value is not None for c in r.checks)]
     if not open_ones:
-        return "Review: only releases made without the data are not refused."
+        return "Review: each release of the data is refused; data-independent baselines remain."
     if not tested:
         return "Review: no attack has finished on any release that exceeds no limit."
     if len(tested) == 1:

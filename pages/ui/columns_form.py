@@ -11,9 +11,8 @@ from core.data.text_input import load_text
 from core.errors import AuditError
 from core.findings import leaving
 from core.graph import Graph
-from core.words import count_noun
+from core.words import count_noun, format_percent
 from pages.ui import cache, page, session
-from pages.ui.shares import show_shares
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
@@ -174,32 +173,35 @@ def _show_preview(spec: AuditSpec) -> None:
         st.caption(f"{left_out} left out; {before.num_nodes:,} remain.")
     if not leaving.list_columns(before):
         return
-    fold = st.expander(
-        "Each column, before and as it leaves", key="leaving-open", on_change="rerun"
+    page.show_folded(
+        "Each column, before and as it leaves",
+        "leaving-open",
+        lambda: _show_columns(spec, state),
     )
-    if fold.open:
-        table = cache.tabulate_leaving(spec, state)
-        fold.dataframe(table, hide_index=True, key="leaving-table")
-    if not published:
-        return
-    fold = st.expander(
-        "Who is alone with what others may know",
-        expanded=bool(spec.disclosure.generalize),
-        key="alone-open",
-        on_change="rerun",
-    )
-    if not fold.open:
-        return
-    with fold:
-        offered = published[:MAX_NAMES]
-        known = st.multiselect(
-            "Columns that others may know of a person (quasi-identifiers)",
-            offered,
-            offered[:MAX_KNOWN],
-            key=f"known-columns-{form_key()}-{len(published)}",
+    if published:
+        page.show_folded(
+            "Who is alone with what others may know",
+            "alone-open",
+            lambda: _show_alone(spec, state, published),
+            expanded=bool(spec.disclosure.generalize),
         )
-        if known:
-            alone = cache.tabulate_alone(spec, state, tuple(known))
-            st.markdown(leaving.describe_uniqueness(alone, [escape(n) for n in known]))
-            table, columns = show_shares(alone, list(alone.columns[2:]))
-            st.dataframe(table, hide_index=True, column_config=columns, key="alone-table")
+
+
+def _show_columns(spec: AuditSpec, state: str) -> None:
+    st.dataframe(cache.tabulate_leaving(spec, state), hide_index=True, key="leaving-table")
+
+
+def _show_alone(spec: AuditSpec, state: str, published: list[str]) -> None:
+    """How many are unique by quasi-identifiers, alone and with numbers of links."""
+    offered = published[:MAX_NAMES]
+    known = st.multiselect(
+        "Columns that others may know of a person (quasi-identifiers)",
+        offered,
+        offered[:MAX_KNOWN],
+        key=f"known-columns-{form_key()}-{len(published)}",
+    )
+    if known:
+        alone = cache.tabulate_alone(spec, state, tuple(known))
+        st.markdown(leaving.describe_uniqueness(alone, [escape(n) for n in known]))
+        shares = {name: alone[name].map(format_percent) for name in alone.columns[2:]}
+        st.dataframe(alone.assign(**shares), hide_index=True, key="alone-table")

@@ -15,12 +15,11 @@ from core.findings.people import Secret, advise_release, list_secrets
 from core.findings.tables import list_releases
 from core.graph import Graph
 from core.release import ORIGINAL
-from core.words import count_noun
+from core.words import count_noun, format_percent
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.identity_panel import show_fingerprint, show_identity
 from pages.ui.node_table import current_secret, rank_nodes, select_nodes
-from pages.ui.shares import show_shares
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -126,12 +125,10 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
     st.caption(f"It has {degree}. {escape(column)} of its neighbours:")
     attribute = graph.with_private(column).attribute(column)
     table = node_card.compute_neighbor_classes(graph, number, attribute)
-    shares = ["share of neighbours", "share of all"]
-    shown, columns = show_shares(table[table.neighbours > 0], shares)
+    texts = {n: table[n].map(format_percent) for n in ("share of neighbours", "share of all")}
     st.dataframe(
-        shown,
+        table.assign(**texts)[table.neighbours > 0],
         hide_index=True,
-        column_config=columns,
         alt=f"Neighbours by {column}",
     )
 

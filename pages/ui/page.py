@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,22 @@ def show_cards(cards: Sequence[Card]) -> None:
                 border=True,
                 height="stretch",
             )
+
+
+def show_folded(
+    label: str,
+    key: str,
+    draw: Callable[[], None],
+    expanded: bool = False,
+    icon: str | None = None,
+) -> None:
+    """What `draw` shows, computed once it is unfolded."""
+    fold = st.expander(
+        label, expanded=expanded, icon=icon, key=f"{key}-{expanded}", on_change="rerun"
+    )
+    if fold.open:
+        with fold:
+            draw()
 
 
 def show_error(error: AuditError) -> None:

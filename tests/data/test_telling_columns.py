@@ -60,6 +60,21 @@ def test_three_copies_are_found_among_three_thousand_columns(make, share):
     assert sum("in reverse" in line for line in lines) == (2 if turned else 1)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_columns_of_zeros_and_ones_are_counted_as_any_other(make):
+    rng = np.random.default_rng(4)
+    secret = (rng.random(300) < 0.3).astype(int)
+    nearly = np.where(rng.random(300) < 0.05, 1 - secret, secret)
+    words = np.column_stack([rng.random((300, 200)) < 0.2, nearly, 1 - nearly]).astype(np.float32)
+    names = (*map(str, range(200)), "nearly", "inverted")
+    binary, other = (
+        find_telling_columns(graph, graph.attribute("secret"))
+        for graph in (make_graph(secret, make(w), names) for w in (words, 2 * words))
+    )
+    assert binary == other
+    assert {one.column: one.is_inverted for one in binary} == {"nearly": False, "inverted": True}
+
+
 def test_independent_columns_are_not_named_however_many_and_however_few_the_people():
     rng = np.random.default_rng(2)
     for n in (20, 24, 30, 45, 80):

@@ -180,7 +180,7 @@ def test_a_twin_that_passes_is_not_told_as_the_original():
     text = describe_decision(
         judge(make_audit(scores, ATTACKS, (independent,)), find_policy("public"))
     )
-    assert text == "Review: only releases made without the data are not refused."
+    assert text == "Review: each release of the data is refused; data-independent baselines remain."
 
 
 def test_of_equal_usefulness_within_noise_the_other_is_not_called_less_useful():

@@ -187,3 +187,11 @@ def test_a_person_is_told_which_release_helps_most(view):
     assert f"to {gains[best]:.2f}".replace("-", "−")[:6] in text
     only = view.nodes[view.nodes.release == ORIGINAL]
     assert advise_release(only, LINK, node) == ""
+
+
+def test_no_release_is_said_to_help_within_noise(view):
+    """ "DICE lowers it most: the advantage falls from 0.00 to −0.15 [−0.50, 0.50]"."""
+    node = rank_people(view.nodes, LINK).node.iloc[0]
+    wide = view.nodes.assign(low=view.nodes.risk - 0.5, high=view.nodes.risk + 0.5)
+    told = advise_release(wide, LINK, node)
+    assert told == "None of the releases clearly lowers it for this person."

@@ -255,11 +255,11 @@ def check_map(sentence: str, world: World, release: str) -> bool:
     ]
     chance = GROUPS * min(ways) / math.comb(PEOPLE, exposed)
     if not exposed:
-        return sentence == "Nobody is exposed."
+        return sentence == "Nobody is exposed to any attack."
     if chance >= 0.01:
         return sentence == (
-            f"{exposed} of {PEOPLE} people are exposed, and they gather in no community beyond "
-            "chance."
+            f"{exposed} of {PEOPLE} people are exposed to some attack and gather in no community "
+            "beyond chance."
         )
     pattern = r"Exposed people gather in community (\d): <x>, against <y> elsewhere\."
     found = read(pattern, sentence)

@@ -69,7 +69,7 @@ def test_columns_are_published_coarser_and_withheld(app):
     assert "age \\(in steps of 10\\)" in text
     assert "5-anonymous" in text
     assert not any("leaves" in t.value.columns for t in app.dataframe)  # computed when opened
-    app.session_state["leaving-open"] = True
+    app.session_state["leaving-open-False"] = True
     app.run()
     table = next(t.value for t in app.dataframe if "leaves" in t.value.columns)
     rows = table.set_index("column").leaves.to_dict()

@@ -58,7 +58,7 @@ def test_people_are_looked_for_from_the_attack_page(open_app, audit_id, monkeypa
     started = []
     monkeypatch.setattr(page, "start_audit", started.append)
     app = open_app("attack", audit=audit_id)
-    app.session_state["attacks-open"] = True
+    app.session_state["attacks-open-False"] = True
     app.run()
     app.button(key="preset-none").click().run()
     app.checkbox(key="attack.ego").check().run()

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
 READY = "cluster at "
+"""Start of the line that carries the address."""
+
 NICENESS = 10
 """Of the embedded cluster: whoever reads a page meanwhile comes first."""
-"""Start of the line that carries the address."""
 
 GPU = "GPU"
 """Name of the resource that each GPU worker has one of: one cell at a time per device."""
