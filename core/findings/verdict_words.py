@@ -51,14 +51,20 @@ def list_deciding(release: ReleaseVerdict) -> list[Check]:
 
 def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
     """The release that the decision is about: the recommended one, else one of the best decision
-    and of these a least severe one, a defended one before the original where they are tied."""
+    and of these first those that can be published, then a least severe one, a defended one before
+    the original where they are tied."""
     if verdict.recommended is not None:
         return verdict.find(verdict.recommended)
     nearest = find_least_severe(verdict)
     offered = [r for r in verdict.offered if not is_data_independent(r.release)]
     return min(
         offered,
-        key=lambda r: (SEVERITY[r.decision], r.release not in nearest, r.release == ORIGINAL),
+        key=lambda r: (
+            SEVERITY[r.decision],
+            bool(r.obstacle),
+            r.release not in nearest,
+            r.release == ORIGINAL,
+        ),
         default=None,
     )
 

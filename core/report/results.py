@@ -26,7 +26,7 @@ from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
 from core.findings.risk import SCALE_TITLES, compute_group_risk, compute_risk_shares
 from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
-from core.findings.tradeoff import compute_tradeoff, compute_transfer
+from core.findings.tradeoff import compute_tradeoff, compute_transfer, find_clear_front
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
 from core.report import blocks, charts
@@ -348,6 +348,9 @@ def _build_tradeoff_chart(
         f"tradeoff_{threat}",
         lambda: charts.draw_tradeoff(table, data.colors, data.symbols, metric, utility, limit),
     )
+    front = ""
+    if find_clear_front(table).risk.notna().any():
+        front = "; the line joins releases that no other one dominates, where beyond noise"
     line = "" if limit is None else f" Dashed: the policy's limit, {format_number(limit)}."
     alt = f"{metric_title(metric)} (worst case) and {metric_title(utility)} of each release: " + (
         "; ".join(
@@ -360,8 +363,8 @@ def _build_tradeoff_chart(
         blocks.figure(
             image,
             alt,
-            f"Risk against usefulness; the line joins the releases that no other one "
-            f"dominates.{line} {sample}{INVERTED_NOTE * bool(table.is_inverted.any())}",
+            f"Risk against usefulness{front}.{line} {sample}"
+            f"{INVERTED_NOTE * bool(table.is_inverted.any())}",
         )
     ]
 

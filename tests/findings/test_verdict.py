@@ -80,6 +80,18 @@ def test_a_data_free_twin_is_never_recommended():
     assert verdict.recommended is None
 
 
+def test_the_decision_is_about_a_release_that_can_be_published():
+    """ "Limits that decide on PPGSL", whose links were not named, while another was open too."""
+    names = (ORIGINAL, "ppgsl", RELEASE)
+    scores = make_noise(names, ATTACKS)
+    scores[ORIGINAL, "katz", "auc"] = 0.9
+    for name, found in (("ppgsl", 0.042), (RELEASE, 0.048)):
+        scores[name, "katz", "tpr_at_fpr_0.01"] = found
+    verdict = judge(make_audit(scores, ATTACKS, names[1:], half=0.01), PUBLIC)
+    assert [verdict.find(name).decision for name in names[1:]] == ["review", "review"]
+    assert find_subject(verdict).release == RELEASE
+
+
 def test_a_baseline_is_no_release_to_review():
     """ "3 releases need a review", of which two were baselines made without the data."""
     baseline = "gap:data_free=True"
