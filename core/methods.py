@@ -192,6 +192,11 @@ class Defense(Method):
         """None if it can run; otherwise the reason, in words for the user."""
         return "needs sensitive links to protect" if self.needs_links and not threats.link else None
 
+    def expect_links(self, num_nodes: int, num_links: int) -> float:
+        """About how many links the release of a graph of this size has: as many, unless pairs
+        without a link are randomised too."""
+        return float(num_links)
+
     @abstractmethod
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         """A release of `graph` (= `threats.visible`); never mutates it."""

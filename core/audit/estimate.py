@@ -11,7 +11,6 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from core.audit.cell import Cell
 from core.audit.knowledge import ADAPTIVE
 from core.audit.parts import PARTS
 from core.audit.scenarios import split_id
@@ -19,12 +18,13 @@ from core.audit.states import KEPT, State
 from core.audit.store.database import Store
 from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
 from core.errors import AuditError
-from core.registry import find_method
+from core.methods import Defense
+from core.registry import find_method, parse_method
 from core.release import ORIGINAL
 
 Cost = Literal["instant", "seconds", "minutes"]
 
-DEFAULT_S: dict[Cost, float] = {"instant": 0.15, "seconds": 5.0, "minutes": 45.0}
+DEFAULT_S: dict[Cost, float] = {"instant": 0.05, "seconds": 5.0, "minutes": 45.0}
 """Of a cell that never ran here, on a graph of `REFERENCE_SIZE`."""
 
 REFERENCE_SIZE = 10_000
@@ -48,10 +48,13 @@ of earlier ones here, from `TYPICAL_S`, or from its class of cost alone. Cells e
 run on the same machine."""
 
 CORRECTED = 0.7
-"""Power of the factor once cells of the audit have shown how fast the machine is now."""
+"""Power of the factor once cells of the audit have fully shown how fast the machine is now."""
 
 NEAREST = 15
-"""Past cells of the most similar size that are asked."""
+"""Past cells of the most similar size that are asked at most."""
+
+NEAR = 1.25
+"""How many times farther in size than the nearest past cell the others may be."""
 
 FAR = 10.0
 """Ratio of sizes from which on past cells are averaged with what is typical."""
@@ -59,26 +62,23 @@ FAR = 10.0
 
 @dataclass(frozen=True)
 class Task:
-    """A cell as the estimate sees it; `progress` 0 to 1 of one that runs."""
+    """A cell as the estimate sees it: `size` in nodes and links of the release that it works on,
+    `progress` 0 to 1 of one that runs."""
 
     kind: str
     name: str
     cost: Cost
+    size: float
     progress: float = 0.0
-
-    @staticmethod
-    def of_cell(cell: Cell) -> Task:
-        """The task that the cell is one of."""
-        return make_task(cell.kind, cell.method)
 
 
 @dataclass(frozen=True)
 class Past:
-    """What a cell took on a graph of `size` nodes and links."""
+    """What a cell took on a release of `size` nodes and links."""
 
     kind: str
     name: str
-    size: int
+    size: float
     seconds: float
 
 
@@ -90,10 +90,25 @@ class TimeRange:
     high: float
 
 
-def make_task(kind: str, method: str, progress: float = 0.0) -> Task:
-    """The task of a stored cell; methods are told apart by key and knowledge, not by settings."""
+def make_task(
+    kind: str, method: str, num_nodes: int, num_links: int, release: str = "", progress: float = 0.0
+) -> Task:
+    """The task of a cell; methods are told apart by key and knowledge, not by settings.
+
+    release  id of the release of a graph of `num_nodes` and `num_links`; "" the graph itself
+    """
     name, cost = _format_method(kind, method)
-    return Task(kind, name, cost, progress)
+    size = num_nodes + _expect_links(release, num_nodes, num_links)
+    return Task(kind, name, cost, size, progress)
+
+
+@lru_cache(maxsize=4096)
+def _expect_links(release: str, num_nodes: int, num_links: int) -> float:
+    if release in ("", ORIGINAL):
+        return num_links
+    defense = parse_method(release, "defense")
+    assert isinstance(defense, Defense)
+    return defense.expect_links(num_nodes, num_links)
 
 
 @lru_cache(maxsize=4096)
@@ -127,15 +142,18 @@ class TimeModel:
         own = task.name.partition("@")[0]
         return "typical" if (task.kind, own) in TYPICAL_S else "class"
 
-    def predict(self, task: Task, size: int) -> float:
-        """Seconds to expect: nearest past runs scaled to this size, else `TYPICAL_S`, else the cost
+    def predict(self, task: Task) -> float:
+        """Seconds to expect: nearest past runs scaled to its size, else `TYPICAL_S`, else the cost
         class; the geometric mean of past and typical where the past is of another order."""
+        size = task.size
         own = task.name.partition("@")[0]  # who knows more runs the same method, more often
         first = TYPICAL_S.get((task.kind, own), DEFAULT_S[task.cost]) * _scale(size)
         known = self._past.get((task.kind, task.name), [])
         if not known:
             return max(first, MIN_S)
         nearest = sorted(known, key=lambda item: _distance(item.size, size))[:NEAREST]
+        bound = _distance(nearest[0].size, size) + math.log(NEAR)
+        nearest = [item for item in nearest if _distance(item.size, size) <= bound]
         found = median(p.seconds * _scale(size) / _scale(p.size) for p in nearest)
         is_far = _distance(nearest[0].size, size) > math.log(FAR)
         return max(math.sqrt(found * first) if is_far else found, MIN_S)
@@ -145,7 +163,6 @@ def estimate_time(
     model: TimeModel,
     left: Sequence[Task],
     done: Sequence[tuple[Task, float]],
-    size: int,
     num_workers: int,
 ) -> TimeRange:
     """Wall seconds that the cells `left` will take, as a range that shall hold in eight of ten
@@ -157,14 +174,14 @@ def estimate_time(
     own: dict[tuple[str, str], list[float]] = {}
     for task, seconds in done:
         if seconds > 0:
-            own.setdefault((task.kind, task.name), []).append(seconds)
-    correction = _compare_machine(model, done, size)
+            own.setdefault((task.kind, task.name), []).append(seconds / _scale(task.size))
+    correction, trust = _compare_machine(model, done)
     times, doubt = [], 0.0
     for task in left:
         known = own.get((task.kind, task.name))
-        whole = median(known) if known else model.predict(task, size) * correction
+        whole = median(known) * _scale(task.size) if known else model.predict(task) * correction
         factor = DOUBT["own"] if known else DOUBT[model.find_source(task)]
-        power = CORRECTED if own and not known else 1.0
+        power = 1.0 if known else 1.0 - trust * (1.0 - CORRECTED)
         times.append(whole * (1.0 - min(max(task.progress, 0.0), 1.0)))
         doubt += times[-1] * power * math.log(factor)
     total = sum(times)
@@ -176,21 +193,23 @@ def estimate_time(
     return TimeRange(wall / factor, wall * factor + (0.0 if is_started else START_S))
 
 
-def _compare_machine(model: TimeModel, done: Sequence[tuple[Task, float]], size: int) -> float:
-    """How many times longer cells take here and now than the model believes.
+def _compare_machine(model: TimeModel, done: Sequence[tuple[Task, float]]) -> tuple[float, float]:
+    """How many times longer cells take here and now than the model believes, and how far that is
+    to be trusted, 0 to 1.
 
     The weighted median over the cells that are done, long ones counting as they are expected to
     last; nearer to 1 the less time they were expected to take together.
     """
-    found = [(model.predict(task, size), seconds) for task, seconds in done if seconds > MIN_S]
+    found = [(model.predict(task), seconds) for task, seconds in done if seconds > MIN_S]
     ratios = sorted((seconds / expected, expected) for expected, seconds in found)
     total = sum(weight for _, weight in ratios)
     half = total / 2
     for ratio, weight in ratios:
         half -= weight
         if half <= 0:
-            return float(ratio ** (total / (total + TELLING_S)))
-    return 1.0
+            trust = total / (total + TELLING_S)
+            return float(ratio**trust), trust
+    return 1.0, 0.0
 
 
 def load_past(store: Store) -> list[Past]:
@@ -201,7 +220,8 @@ def load_past(store: Store) -> list[Past]:
             JobRow.release,
             JobRow.method,
             JobRow.seconds,
-            (GraphRow.num_nodes + GraphRow.num_edges).label("size"),
+            GraphRow.num_nodes,
+            GraphRow.num_edges,
         )
         .join(AuditCellRow, AuditCellRow.cell_key == JobRow.key)
         .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
@@ -217,10 +237,10 @@ def load_past(store: Store) -> list[Past]:
         if shares_result(row.release, row.method):
             continue
         try:
-            task = make_task(row.kind, row.method)
+            task = make_task(row.kind, row.method, row.num_nodes, row.num_edges, row.release)
         except AuditError:  # a method that this version does not know
             continue
-        found.append(Past(task.kind, task.name, row.size, row.seconds))
+        found.append(Past(task.kind, task.name, task.size, row.seconds))
     return found
 
 
@@ -242,50 +262,51 @@ def find_kept(store: Store, keys: Sequence[str]) -> set[str]:
     return found
 
 
-def _distance(first: int, second: int) -> float:
+def _distance(first: float, second: float) -> float:
     return abs(math.log(max(first, 1) / max(second, 1)))
 
 
-def _scale(size: int) -> float:
-    """Time on a graph of this size, as a multiple of that on one of `REFERENCE_SIZE`."""
+def _scale(size: float) -> float:
+    """Time on a release of this size, as a multiple of that on one of `REFERENCE_SIZE`."""
     ratio = max(size, 1) / REFERENCE_SIZE
     return ratio if ratio > 1 else math.sqrt(ratio)
 
 
 TYPICAL_S = {
-    ("attack", "ai_deepwalk"): 2.5,
-    ("attack", "ai_node2vec"): 3.5,
-    ("attack", "attri_infer"): 0.6,
+    ("attack", "ai_deepwalk"): 1.2,
+    ("attack", "ai_node2vec"): 1.5,
+    ("attack", "attri_infer"): 0.4,
     ("attack", "best_single"): 6.0,
-    ("attack", "block_model"): 2.8,
-    ("attack", "ensemble"): 1.0,
-    ("attack", "feature_boosting"): 1.4,
-    ("attack", "feature_neighbourhood"): 1.0,
-    ("attack", "feature_regression"): 0.8,
-    ("attack", "gae_cosine"): 2.5,
-    ("attack", "gae_svc"): 0.2,
-    ("attack", "gat"): 7.0,
-    ("attack", "gcn"): 4.0,
-    ("attack", "gps"): 3.0,
-    ("attack", "h2gcn"): 12.0,
-    ("attack", "katz"): 0.25,
-    ("attack", "mixhop"): 14.0,
-    ("attack", "mlp"): 1.5,
-    ("attack", "ncn"): 9.0,
+    ("attack", "block_model"): 3.5,
+    ("attack", "ensemble"): 0.5,
+    ("attack", "feature_boosting"): 0.4,
+    ("attack", "feature_neighbourhood"): 0.7,
+    ("attack", "feature_regression"): 0.15,
+    ("attack", "gae_cosine"): 1.3,
+    ("attack", "gae_svc"): 1.0,
+    ("attack", "gat"): 6.0,
+    ("attack", "gcn"): 2.7,
+    ("attack", "gps"): 2.2,
+    ("attack", "h2gcn"): 9.0,
+    ("attack", "katz"): 0.7,
+    ("attack", "mixhop"): 11.0,
+    ("attack", "mlp"): 0.6,
+    ("attack", "ncn"): 11.0,
     ("attack", "neighbourhood_classifier"): 4.5,
-    ("attack", "node2vec_cosine"): 2.0,
+    ("attack", "node2vec_cosine"): 1.5,
     ("attack", "node2vec_svc"): 0.1,
-    ("attack", "pair_classifier"): 4.0,
-    ("attack", "personalized_pagerank"): 0.9,
-    ("attack", "sage"): 12.0,
-    ("attack", "seal"): 19.0,
+    ("attack", "pair_classifier"): 5.0,
+    ("attack", "personalized_pagerank"): 1.5,
+    ("attack", "sage"): 7.0,
+    ("attack", "seal"): 12.0,
     ("publish", "blink"): 1.3,
-    ("publish", "gps_sampling"): 25.0,
+    ("publish", "gps_sampling"): 36.0,
     ("publish", "k_degree_anonymity"): 0.3,
-    ("publish", "ppgsl"): 8.0,
-    ("measure", "homophily"): 0.05,
-    ("measure", "structure"): 0.3,
-    ("measure", "pairs"): 0.1,
-    ("measure", "utility"): 3.0,
+    ("publish", "ppgsl"): 6.0,
+    ("measure", "homophily"): 0.02,
+    ("measure", "structure"): 0.15,
+    ("measure", "pairs"): 0.02,
+    ("measure", "utility"): 1.3,
 }
-"""(kind, key) → seconds on a graph of `REFERENCE_SIZE`; what several share counts once."""
+"""(kind, key) → seconds on a graph of `REFERENCE_SIZE`, as the geometric mean over five graphs of
+8 to 190 thousand nodes and links on two cores; what several share counts once."""

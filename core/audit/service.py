@@ -19,7 +19,6 @@ from core.audit.access.team import Team
 from core.audit.assemble import assemble_cells, assemble_view, summarize
 from core.audit.decisions import Decision, list_decisions, record_decision
 from core.audit.estimate import (
-    Task,
     TimeModel,
     TimeRange,
     estimate_time,
@@ -259,8 +258,13 @@ class AuditService:
         audit = PreparedAudit.load(spec, self.load_graph)
         cells = [cell for cell in list_cells(audit) if not (cell.skip or cell.same_as)]
         kept = find_kept(self._store, [cell.key for cell in cells])
-        left = [Task.of_cell(cell) for cell in cells if cell.key not in kept]
-        return self._estimate(self.load_time_model(), left, [], spec.graph_hash)
+        size = (audit.graph.num_nodes, audit.graph.num_edges)
+        left = [
+            make_task(cell.kind, cell.method, *size, cell.release)
+            for cell in cells
+            if cell.key not in kept
+        ]
+        return estimate_time(self.load_time_model(), left, [], count_workers())
 
     def load_time_model(self) -> TimeModel:
         """What cells took here so far, to say beforehand what others will."""
@@ -274,25 +278,17 @@ class AuditService:
             model = self.load_time_model()
             self._remember(self._models, audit_id, model, _MAX_VIEWS)
         columns = ("kind", "release", "method", "state", "progress", "seconds")
-        left, done = [], []
+        graph = self.load_graph(graph_hash)
+        size, left, done = (graph.num_nodes, graph.num_edges), [], []
         for cell in self._store.list_cells(audit_id, *columns):
             if shares_result(cell.release, cell.method):
                 continue
             if cell.state == State.DONE:
-                done.append((make_task(cell.kind, cell.method), cell.seconds))
+                done.append((make_task(cell.kind, cell.method, *size, cell.release), cell.seconds))
             elif cell.state not in FINAL:
-                left.append(make_task(cell.kind, cell.method, cell.progress))
-        return self._estimate(model, left, done, graph_hash)
-
-    def _estimate(
-        self,
-        model: TimeModel,
-        left: list[Task],
-        done: list[tuple[Task, float]],
-        graph_hash: str,
-    ) -> TimeRange:
-        graph = self.load_graph(graph_hash)
-        return estimate_time(model, left, done, graph.num_nodes + graph.num_edges, count_workers())
+                parts = cell.release, cell.progress
+                left.append(make_task(cell.kind, cell.method, *size, *parts))
+        return estimate_time(model, left, done, count_workers())
 
     def get_view(self, audit_id: str) -> AuditView:
         """All that is known so far; assembled anew only when cells have finished since."""

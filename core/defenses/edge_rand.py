@@ -12,7 +12,7 @@ from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import EDGE
-from core.privacy.mechanisms import check_release_fits, draw_flips
+from core.privacy.mechanisms import check_release_fits, draw_flips, expect_flipped_links
 from core.release import Release
 from core.threats import Threats
 
@@ -32,10 +32,13 @@ class EdgeRand(EdgePrivateDefense):
         group="edge DP",
     )
 
+    def expect_links(self, num_nodes: int, num_links: int) -> float:
+        return expect_flipped_links(num_nodes, num_links, self.epsilon)
+
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         account = Account(EDGE, self.epsilon, context)
         flip = account.spend_bits().flip
-        expected = graph.num_edges * (1 - flip) + (graph.num_pairs - graph.num_edges) * flip
+        expected = self.expect_links(graph.num_nodes, graph.num_edges)
         check_release_fits("EdgeRand", expected, context, "raise epsilon or use a smaller graph")
         kept, added = draw_flips(graph, flip, context.rng("flips"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))

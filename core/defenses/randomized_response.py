@@ -13,7 +13,7 @@ from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import draw_noisy_rows, merge_reports
-from core.privacy.mechanisms import check_release_fits
+from core.privacy.mechanisms import check_release_fits, compute_flip_probability
 from core.release import Release
 from core.threats import Threats
 
@@ -29,6 +29,11 @@ class RandomizedResponse(LinkLocalDefense):
         source="Warner, JASA 1965; baseline RR of Blink (Zhu et al., CCS 2023, §5.1)",
         group="link-local DP",
     )
+
+    def expect_links(self, num_nodes: int, num_links: int) -> float:
+        flip = compute_flip_probability(self.epsilon)
+        num_others = num_nodes * (num_nodes - 1) // 2 - num_links
+        return num_links * (1.0 - flip**2) + num_others * (1.0 - (1.0 - flip) ** 2)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         account = Account(LINK_TWICE, self.epsilon, context)

@@ -12,7 +12,7 @@ from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_ONCE
-from core.privacy.mechanisms import check_release_fits, draw_flips
+from core.privacy.mechanisms import check_release_fits, draw_flips, expect_flipped_links
 from core.release import Release
 from core.threats import Threats
 
@@ -35,12 +35,14 @@ class SymRR(Defense):
         description="Budget of one link.",
     )
 
+    def expect_links(self, num_nodes: int, num_links: int) -> float:
+        return expect_flipped_links(num_nodes, num_links, self.epsilon)
+
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         account = Account(LINK_ONCE, self.epsilon, context)
         flip = account.spend_bits().flip
-        check_release_fits(
-            self.info.title, graph.num_edges + graph.num_pairs * flip, context, "raise epsilon"
-        )
+        expected = self.expect_links(graph.num_nodes, graph.num_edges)
+        check_release_fits(self.info.title, expected, context, "raise epsilon")
         kept, added = draw_flips(graph, flip, context.rng("flips"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
         return self.build_release(published, account.make_guarantee())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -51,8 +50,8 @@ MAX_DEFENSES = 4
 MAX_PUBLISH_S = 1_200.0
 """Expected seconds of making one release above which a defense is not proposed."""
 
-MAX_NOISE = 5.0
-"""Added links per link of the graph above which randomised responses drown it."""
+MAX_RATIO = 6.0
+"""Links of a release per link of the graph above which it is mostly noise."""
 
 BUDGETS: dict[str, str] = {
     "edge_rand": "epsilon_edge",
@@ -169,17 +168,19 @@ def choose_defenses(
     threats = _build_threats(answers, graph)
     model = model or TimeModel(())
     secrets, uses = set(answers.secrets), set(answers.uses)
+    size = graph.num_nodes, graph.num_edges
     found: list[tuple[Candidate, Advice]] = []
     for candidate in CANDIDATES:
         if not secrets & set(candidate.secrets):
             continue
         text = _write_defense(candidate, policy)
         choice = MethodChoice.parse(text, "defense")
-        seconds = model.predict(make_task("publish", choice.id), graph.num_nodes + graph.num_edges)
-        if choice.id in tried or seconds > MAX_PUBLISH_S or _drowns(choice, graph):
-            continue
+        seconds = model.predict(make_task("publish", choice.id, *size, choice.id))
         defense = choice.make("defense")
-        if not isinstance(defense, Defense) or defense.supports(graph, threats) is not None:
+        if choice.id in tried or seconds > MAX_PUBLISH_S or not isinstance(defense, Defense):
+            continue
+        is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
+        if is_noise or defense.supports(graph, threats) is not None:
             continue
         reason = candidate.reason
         if defense.needs_links and not answers.named_links:
@@ -234,14 +235,6 @@ def _write_defense(candidate: Candidate, policy: Policy) -> str:
             epsilon /= 2
         config.append(f"epsilon={epsilon:g}")
     return f"{candidate.key}:{','.join(config)}" if config else candidate.key
-
-
-def _drowns(choice: MethodChoice, graph: Graph) -> bool:
-    """Whether randomised responses would add far more links than there are."""
-    if choice.key != "edge_rand":
-        return False
-    flip = 1.0 / (1.0 + math.exp(float(choice.config["epsilon"])))
-    return flip * graph.num_pairs > MAX_NOISE * graph.num_edges
 
 
 def _build_threats(answers: Answers, graph: Graph) -> Threats:

@@ -52,6 +52,12 @@ def check_release_fits(method: str, expected_links: float, context: Context, rem
         )
 
 
+def expect_flipped_links(num_nodes: int, num_links: int, epsilon: float) -> float:
+    """Expected links where each pair is flipped with probability 1/(1+e^ε)."""
+    flip = compute_flip_probability(epsilon)
+    return num_links * (1 - flip) + (num_nodes * (num_nodes - 1) // 2 - num_links) * flip
+
+
 def draw_flips(
     graph: Graph, flip: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:

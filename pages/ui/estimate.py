@@ -29,8 +29,8 @@ def estimate_method(method: type[Method], num_repeats: int) -> str:
     """ "5 to 15 s" for one method on the open graph, all repeats together."""
     graph = session.current_graph()
     kind = "publish" if method.kind == "defense" else "attack"
-    tasks = [make_task(kind, method.info.key)] * num_repeats
-    time = estimate_time(load_time_model(), tasks, [], graph.num_nodes + graph.num_edges, 1)
+    tasks = [make_task(kind, method.info.key, graph.num_nodes, graph.num_edges)] * num_repeats
+    time = estimate_time(load_time_model(), tasks, [], 1)
     return format_duration_range(time.low, time.high)
 
 

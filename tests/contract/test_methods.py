@@ -15,7 +15,7 @@ from core.registry import list_methods, make_method, parse_method
 from core.release import Release
 from core.results import AnonymitySets
 from core.seeding import Seed
-from tests.oracles.graphs import GRAPHS, make_threats
+from tests.oracles.graphs import GRAPHS, make_threats, two_communities
 from tests.oracles.progress import RecordingProgress
 
 METHODS = list_methods()
@@ -115,3 +115,20 @@ def test_a_method_that_takes_time_reports_progress_and_obeys_cancel(method):
 def test_one_file_a_method_named_by_its_key():
     for method in list_methods():
         assert Path(inspect.getfile(method)).stem == method.info.key
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 3.0, 6.0])
+@pytest.mark.parametrize("method", [m for m in METHODS if m.kind == "defense"], ids=str)
+def test_a_defense_foretells_how_many_links_its_release_has(method, epsilon):
+    """Estimates and the guide go by it: EdgeRand's release may be thirty times its graph."""
+    threats = make_threats(two_communities(120))
+    visible = threats.visible
+    settings = {"epsilon": epsilon} if "epsilon" in method.model_fields else {}
+    defense = method.model_validate(QUICK.get(method.info.key, {}) | settings)
+    if defense.supports(visible, threats):
+        pytest.skip("cannot run on this graph")
+    found = defense.publish(visible, threats, Context(Seed(0))).graph.num_edges
+    expected = defense.expect_links(visible.num_nodes, visible.num_edges)
+    assert found <= (5.0 if defense.info.key == "solitude" else 2.2) * expected
+    if expected != visible.num_edges:
+        assert found == pytest.approx(expected, rel=0.05)
