@@ -20,6 +20,9 @@ from core.threats import AttributeThreat
 POWERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """By which log-values are multiplied; the search takes the best on known nodes held out."""
 
+HELD_OUT = 20_000
+"""Known nodes on which the power is chosen at most, in whole parts: a choice among seven."""
+
 COLUMNS = 16
 """Columns that are spread at once: wider rows save little time and take more memory."""
 
@@ -41,7 +44,7 @@ class LabelPropagation(AttributeAttack):
             "harmonic functions, ICML 2003"
         ),
         group="propagation",
-        version=2,
+        version=3,
     )
     holds_out = True
     neighbor_share: float = Field(
@@ -64,6 +67,7 @@ class LabelPropagation(AttributeAttack):
     ) -> ClassProbabilities:
         observed, prior = threat.observed, threat.observed_shares
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
+        folds = folds[: -(-HELD_OUT // len(folds[0]))] if folds else []
         parts = list(hold_out(observed, folds))
         codes = [*(rest for rest, _ in parts), observed]
         *others, values = self._spread(codes, prior, release, context)

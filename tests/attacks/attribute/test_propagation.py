@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize
 
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
-from core.attacks.attribute import attri_infer
+from core.attacks.attribute import attri_infer, label_propagation
 from core.attacks.attribute.attri_infer import COUPLINGS, PULLS, AttriInfer, choose_coupling
 from core.attacks.attribute.ensemble import Ensemble
 from core.attacks.attribute.label_propagation import LabelPropagation, choose_power
@@ -67,6 +67,21 @@ def test_accuracy_is_above_the_class_prior_and_the_ranking_as_it_was():
     assert sure["auc"] == pytest.approx(plain["auc"], abs=1e-9)
     assert plain["accuracy"] == pytest.approx(0.75, abs=0.02)
     assert sure["accuracy"] > 0.78
+
+
+def test_of_many_known_people_some_are_enough_to_choose_how_sure_to_be(monkeypatch):
+    """At a million people five of six passes over the links only chose one of seven numbers."""
+    graph = make_unequal()
+    threat = draw_attribute_threat(graph, "private", 0.5, Seed(1))
+    whole = measure(LabelPropagation(), graph, threat)
+    monkeypatch.setattr(label_propagation, "HELD_OUT", 80)
+    found = LabelPropagation().infer(Release(graph), threat, Context(Seed(0)))
+    is_held_out = ~np.isnan(found.held_out[:, 0])
+    assert 80 <= is_held_out.sum() <= 80 + threat.known.sum() / 5 < threat.known.sum()
+    assert not is_held_out[~threat.known].any()
+    part = measure(LabelPropagation(), graph, threat)
+    assert part["auc"] == pytest.approx(whole["auc"], abs=1e-9)
+    assert part["accuracy"] == pytest.approx(whole["accuracy"], abs=0.05)
 
 
 def test_without_evidence_the_auc_is_exactly_one_half():
