@@ -197,9 +197,14 @@ class Graph:
 
     def without_edges(self, pairs: np.ndarray) -> Graph:
         """The same graph less the given links; pairs that are no link are ignored."""
-        keep = ~is_among(self.edge_codes, np.sort(pair_codes(pairs, self.num_nodes)))
-        weights = None if self.weights is None else self.weights[keep]
-        return replace(self, edges=self.edges[keep], weights=weights)
+        return self.select_edges(
+            ~is_among(self.edge_codes, np.sort(pair_codes(pairs, self.num_nodes)))
+        )
+
+    def select_edges(self, is_kept: np.ndarray) -> Graph:
+        """The same nodes with those links only that the mask (m,) keeps."""
+        weights = None if self.weights is None else self.weights[is_kept]
+        return replace(self, edges=self.edges[is_kept], weights=weights)
 
     def with_private(self, column: str) -> Graph:
         """A graph in which `column` is an attribute and no longer a feature."""

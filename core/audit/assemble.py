@@ -11,7 +11,6 @@ import pandas as pd
 from sqlalchemy.engine import Row
 
 from core.audit.describe import CellResult, ReleaseRecord
-from core.audit.jobs.cells import load_threats
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
 from core.audit.knowledge import Auxiliary
@@ -26,12 +25,14 @@ from core.audit.node_tables import (
     make_margin_loader,
 )
 from core.audit.parts import list_parts
+from core.audit.prepared import PreparedAudit
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import FINISHED, State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.liveness import find_state
+from core.audit.threat_sampling import draw_visible
 from core.audit.view import (
     CELL_COLUMNS,
     REPEATS,
@@ -108,7 +109,7 @@ def assemble_view(
     keys = {(c.release, c.repeat): c.key for c in cells if c.kind == "publish"}
 
     def load_release(release: str, repeat: int) -> Graph:
-        visible = load_threats(store.home, spec, repeat).visible
+        visible = draw_visible(PreparedAudit.load(spec, load), repeat)
         if release == ORIGINAL:
             return visible
         return files.unpack_release(files.load_cell(store.home, keys[release, repeat]), visible)

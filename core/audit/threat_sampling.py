@@ -21,9 +21,9 @@ from core.audit.knowledge import (
 )
 from core.audit.prepared import PreparedAudit, list_published
 from core.audit.scenarios import Scenario
-from core.audit.spec import AuditSpec, PublishSpec
+from core.audit.spec import AuditSpec, PublishSpec, ThreatSpec
 from core.data.second_graph import draw_identity_threat
-from core.data.splits import Spread, draw_attribute_threat, draw_threats
+from core.data.splits import Spread, draw_attribute_threat, draw_threats, withhold_links
 from core.graph import Graph
 from core.seeding import Seed
 from core.threats import AttributeThreat, Threats
@@ -64,7 +64,8 @@ def draw_secrets(
     held_back: IdPairs | None = None,
 ) -> Threats:
     """The links and values that a spec makes secret on a prepared graph."""
-    threats, given = spec.threats, spec.threats.sensitive_links
+    threats = spec.threats
+    given, kept = _find_given(threats, graph, held_back)
     return draw_threats(
         graph,
         seed,
@@ -72,12 +73,33 @@ def draw_secrets(
         utility=spec.disclosure.utility,
         known=threats.known,
         hide_links=threats.hide_links,
-        sensitive_links=None if given is None else find_pairs(graph, given),
+        sensitive_links=given,
         test_links=test_links,
         utility_train=spec.disclosure.utility_train,
         evaluation=threats.evaluation,
-        held_back=None if held_back is None else find_pairs(graph, held_back, "held-back link"),
+        held_back=kept,
         known_nodes=find_known(spec, graph),
+    )
+
+
+def draw_visible(audit: PreparedAudit, repeat: int) -> Graph:
+    """`visible` of `draw_repeat`, without drawing the rest."""
+    spec, graph = audit.spec, audit.graph
+    threats, seed = spec.threats, Seed(spec.root_seed).child("repeat", repeat)
+    if threats.hide_links is None and threats.sensitive_links is None:
+        return graph
+    given, kept = _find_given(threats, graph, spec.held_back_links)
+    return withhold_links(graph, seed, threats.hide_links, given, spec.test_links, kept)[2]
+
+
+def _find_given(
+    threats: ThreatSpec, graph: Graph, held_back: IdPairs | None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Node numbers of the sensitive and of the held-back links that were named."""
+    given = threats.sensitive_links
+    return (
+        None if given is None else find_pairs(graph, given),
+        None if held_back is None else find_pairs(graph, held_back, "held-back link"),
     )
 
 

@@ -53,17 +53,16 @@ def draw_threats(
     held_back        (t, 2) links held back for utility; replaces the draw by `test_links`
     known_nodes      (k,) nodes whose private value is known; replaces the draw by `known`
     """
-    if private is not None:
-        graph = graph.with_private(private)
-    if utility is not None:
-        graph = graph.with_private(utility)
+    for column in (private, utility):
+        graph = graph if column is None else graph.with_private(column)
     link = test = test_non = None
     visible = graph
     if hide_links is not None or sensitive_links is not None:
-        hidden, test = _draw_links(graph, seed, hide_links, sensitive_links, test_links, held_back)
+        hidden, test, visible = withhold_links(
+            graph, seed, hide_links, sensitive_links, test_links, held_back
+        )
         non_links = sample_non_links(graph, len(hidden) + len(test), seed.rng("non_links"))
         absent, test_non = non_links[: len(hidden)], non_links[len(hidden) :]
-        visible = graph.without_edges(np.concatenate([hidden, test]))
         candidates = graph.num_pairs - visible.num_edges
         prior = len(hidden) / max(candidates, 1)
         link = judge_links(graph, visible, LinkThreat(hidden, absent, prior), evaluation, seed)
@@ -140,23 +139,25 @@ def _order_known(
     return np.asarray(nodes[np.lexsort((rng.random(len(nodes)), labels, keys))])
 
 
-def _draw_links(
+def withhold_links(
     graph: Graph,
     seed: Seed,
     share: float | None,
     given: np.ndarray | None,
     test_share: float,
     held_back: np.ndarray | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sensitive links and test links, disjoint: a link that is given as both is sensitive."""
+) -> tuple[np.ndarray, np.ndarray, Graph]:
+    """Sensitive links, test links, and the graph without either; arguments as in `draw_threats`.
+
+    A link that is given as both is sensitive.
+    """
     order = seed.rng("links").permutation(graph.num_edges)
     if given is not None:
         codes = np.unique(pair_codes(given, graph.num_nodes))
         is_given = np.isin(graph.edge_codes, codes)
         if not is_given.any():
             raise InputError("sensitive links", "must include links of the graph", len(codes))
-        hidden = graph.edges[is_given]
-        rest = order[~is_given[order]]
+        hidden, rest = np.flatnonzero(is_given), order[~is_given[order]]
     else:
         if share is None or not 0 < share < 1:
             raise InputError("share of withheld links", "must lie between 0 and 1", share)
@@ -168,12 +169,15 @@ def _draw_links(
                 graph.num_edges,
                 "raise the share or use a larger graph",
             )
-        hidden, rest = graph.edges[np.sort(order[:num_hidden])], order[num_hidden:]
+        hidden, rest = np.sort(order[:num_hidden]), order[num_hidden:]
     if held_back is not None:
         codes = np.sort(pair_codes(held_back, graph.num_nodes))
-        return hidden, graph.edges[np.sort(rest[is_among(graph.edge_codes[rest], codes)])]
-    num_test = min(round(test_share * graph.num_edges), len(rest))
-    return hidden, graph.edges[np.sort(rest[:num_test])]
+        test = rest[is_among(graph.edge_codes[rest], codes)]
+    else:
+        test = rest[: min(round(test_share * graph.num_edges), len(rest))]
+    is_kept = np.ones(graph.num_edges, bool)
+    is_kept[hidden] = is_kept[test] = False
+    return graph.edges[hidden], graph.edges[np.sort(test)], graph.select_edges(is_kept)
 
 
 def judge_links(

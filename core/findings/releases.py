@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 import pandas as pd
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import connected_components
 
 from core.graph import Graph, pair_codes
 
@@ -29,7 +29,14 @@ def choose_sample(before: Graph, num_nodes: int = MAX_NODES) -> np.ndarray:
     if len(linked) == 0:
         linked = np.flatnonzero(inside)
     start = int(linked[np.argsort(degrees[linked], kind="stable")[len(linked) // 2]])
-    reached = breadth_first_order(before.adjacency, start, return_predecessors=False)
+    reached, adjacency = [start], before.adjacency
+    seen = {start}
+    for node in reached:  # grows while it is read
+        near = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
+        reached += [int(other) for other in near if other not in seen]
+        seen.update(reached)
+        if len(reached) >= num_nodes:
+            break
     return np.sort(reached[:num_nodes])
 
 

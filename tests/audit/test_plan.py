@@ -14,6 +14,7 @@ from core.audit.parts import PARTS
 from core.audit.plan import list_cells, plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.store.database import Lease
+from core.audit.threat_sampling import draw_repeat, draw_visible
 from core.errors import InputError
 from core.registry import find_method
 from tests.oracles.graphs import two_communities
@@ -126,8 +127,6 @@ def test_threats_that_cannot_be_drawn_are_an_error_before_anything_runs(make_spe
 
 
 def test_sensitive_links_by_name_are_the_hidden_ones(make_spec, graph):
-    from core.audit.threat_sampling import draw_repeat
-
     first = tuple(graph.node_ids[i] for i in graph.edges[5])
     spec = make_spec(hide_links=None, sensitive_links=(first,))
     threat = draw_repeat(PreparedAudit.build(spec, graph), 0).link
@@ -187,3 +186,23 @@ def test_cells_are_listed_without_a_draw(make_spec, graph, monkeypatch):
     assert list_cells(PreparedAudit.build(spec, graph)) == expected
     with pytest.raises(AssertionError, match="was drawn"):
         plan_audit(PreparedAudit.build(spec, graph))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"hide_links": None},
+        {"test_links": 0.2},
+        {"hide_links": None, "sensitive_links": [["0", "1"], ["1", "2"], ["2", "3"], ["4", "5"]]},
+    ],
+    ids=str,
+)
+def test_the_visible_graph_alone_is_that_of_the_whole_draw(make_spec, fields):
+    """Pages show releases without drawing what was attacked: half a minute at a million people."""
+    graph = two_communities()
+    audit = PreparedAudit.build(make_spec(**fields), graph)
+    for repeat in range(2):
+        whole, alone = draw_repeat(audit, repeat).visible, draw_visible(audit, repeat)
+        assert alone.content_hash == whole.content_hash
+        assert alone.feature_names == whole.feature_names
