@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,12 @@ def assemble_view(
         groups.setdefault((cell.release, key), []).append(cell)
     keys = {(c.release, c.repeat): c.key for c in cells if c.kind == "publish"}
 
+    @lru_cache(maxsize=1)
+    def load_visible(repeat: int) -> Graph:
+        return draw_visible(PreparedAudit.load(spec, load), repeat)
+
     def load_release(release: str, repeat: int) -> Graph:
-        visible = draw_visible(PreparedAudit.load(spec, load), repeat)
+        visible = load_visible(repeat)
         if release == ORIGINAL:
             return visible
         return files.unpack_release(files.load_cell(store.home, keys[release, repeat]), visible)

@@ -75,6 +75,7 @@ def compute_profile(
     possible = degrees * (degrees - 1) / 2
     clustering = np.divide(triangles, possible, out=np.zeros(len(degrees)), where=possible > 0)
     quantiles = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+    at_quantiles = np.quantile(degrees, quantiles).tolist()
     return GraphProfile(
         num_nodes=graph.num_nodes,
         num_edges=graph.num_edges,
@@ -84,7 +85,9 @@ def compute_profile(
         num_isolated=int((degrees == 0).sum()),
         mean_degree=float(degrees.mean()),
         degree_table=_degree_table(degrees),
-        degree_quantiles={q: float(np.quantile(degrees, q)) for q in quantiles},
+        degree_quantiles=dict(
+            zip(quantiles, np.quantile(degrees, quantiles).tolist(), strict=True)
+        ),
         average_clustering=float(clustering.mean()),
         num_triangles=int(triangles.sum()) // 3,
         assortativity=compute_assortativity(graph),
@@ -99,10 +102,15 @@ def compute_profile(
 
 def compute_assortativity(graph: Graph) -> float:
     """Pearson correlation of the degrees at both ends of the links (Newman 2002)."""
-    ends = graph.degrees[graph.edges]
-    if not len(ends) or (ends == ends[0, 0]).all():
+    degrees = graph.degrees.astype(np.float64)
+    linked = degrees[degrees > 0]
+    if not len(linked) or (linked == linked[0]).all():
         return float("nan")
-    return float(np.corrcoef(np.concatenate([ends, ends[:, ::-1]]).T)[0, 1])
+    # over the 2m ends of links, of which a node has as many as its degree
+    mean = (linked**2).sum() / linked.sum()
+    gaps = degrees - mean
+    a, b = graph.edges.T
+    return float(2 * (gaps[a] @ gaps[b]) / (linked * (linked - mean) ** 2).sum())
 
 
 def _degree_table(degrees: np.ndarray) -> pd.DataFrame:

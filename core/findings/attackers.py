@@ -87,7 +87,7 @@ def _find_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     found = nodes.iloc[np.concatenate(parts)].reset_index(drop=True)
     sizes = [len(mine) for mine in parts]
     for name, values in zip(("threat", "target", "how"), zip(*told, strict=True), strict=True):
-        found[name] = np.repeat(np.array(values, object), sizes)
+        found[name] = pd.Categorical(values).repeat(sizes)
     return found.assign(base=found.risk - found.advantage)[list(HEADLINE_COLUMNS)]
 
 
@@ -226,7 +226,7 @@ class _Names:
 @lru_cache(maxsize=2)
 def _hash_names(people: _Names) -> np.ndarray:
     """(n,) kept for the same people: a page asks a dozen times, of a million if need be."""
-    return np.array([zlib.crc32(str(name).encode()) & 1 for name in people.names], np.int8)
+    return np.array([zlib.crc32(str(n).encode()) & 1 for n in people.names.tolist()], np.int8)
 
 
 def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from core.findings.identity import KNOWN, find_depth_risks
 from core.findings.labels import method_title
 from core.findings.numbers import format_number
 from core.findings.people import Secret, list_secrets, rank_people
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.measures.intervals import wilson_interval
 from core.registry import parse_method
 from core.release import ORIGINAL
@@ -69,25 +69,28 @@ def explain_people(
     return [said or reason for said, reason in zip(chance, reasons, strict=True)]
 
 
-def compare_contacts(original: Graph, release: Graph) -> pd.DataFrame:
-    """A row a node of `original`: links, withheld, ends, others.
+def compare_contacts(original: Graph, release: Graph, nodes: np.ndarray) -> pd.DataFrame:
+    """links, withheld, ends, others of each of `nodes` (k,), numbers in `original`.
 
     withheld  how many of its `links` the release lacks
     ends      contacts in the release that it shares with the other ends of those, on average
     others    the same with all whom it has no link to; NaN where there is nobody
     """
     num_nodes = original.num_nodes
-    edges = original.edges
-    gone = ~np.isin(pair_codes(edges, num_nodes), pair_codes(release.edges, num_nodes))
-    links_to = (release.adjacency != 0).astype(float).tocsr()
+    is_asked = np.zeros(num_nodes, bool)
+    is_asked[nodes] = True
+    edges = original.edges[is_asked[original.edges].any(axis=1)]
+    gone = ~release.contains_pairs(edges)
     shared = count_shared_neighbors(release, edges)
-    links = np.bincount(edges.ravel(), minlength=num_nodes)
-    withheld = np.bincount(edges[gone].ravel(), minlength=num_nodes)
-    ends = np.bincount(edges[gone].ravel(), np.repeat(shared[gone], 2), num_nodes)
+    links = np.bincount(edges.ravel(), minlength=num_nodes)[nodes]
+    withheld = np.bincount(edges[gone].ravel(), minlength=num_nodes)[nodes]
+    ends = np.bincount(edges[gone].ravel(), np.repeat(shared[gone], 2), num_nodes)[nodes]
     # Walks of two steps end at strangers, at one's links, or where they began.
-    degrees = np.asarray(links_to.sum(axis=1)).ravel()
-    walks = links_to @ degrees - degrees
-    linked = np.bincount(edges.ravel(), np.repeat(shared, 2), num_nodes)
+    a, b = release.edges.T
+    walks = np.bincount(a, release.degrees[b], num_nodes) + np.bincount(
+        b, release.degrees[a], num_nodes
+    )
+    linked = np.bincount(edges.ravel(), np.repeat(shared, 2), num_nodes)[nodes]
     strangers = num_nodes - 1 - links
     with np.errstate(invalid="ignore", divide="ignore"):
         return pd.DataFrame(
@@ -95,7 +98,7 @@ def compare_contacts(original: Graph, release: Graph) -> pd.DataFrame:
                 "links": links,
                 "withheld": withheld,
                 "ends": ends / withheld,
-                "others": (walks - linked) / strangers,
+                "others": ((walks - release.degrees)[nodes] - linked) / strangers,
             }
         )
 
@@ -125,10 +128,10 @@ def _explain_chance(row: Any) -> str:
 def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[str]:
     """Shared contacts, for the attacks that go by them and where they exceed those of strangers."""
     original = view.load_graph()
-    table = compare_contacts(original, view.load_release(release, 0))
-    table.index = pd.Index(original.node_ids)
+    nodes = original.find_nodes(people.node)
+    table = compare_contacts(original, view.load_release(release, 0), nodes)
     lines = []
-    rows = table.reindex(people.node).itertuples(index=False)
+    rows = table.itertuples(index=False)
     for attack, row in zip(people.attack, rows, strict=True):
         title = method_title(attack)
         # Whether the attack ranks pairs without a common neighbour last.
@@ -153,17 +156,14 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
     graph = view.load_graph().with_private(column)
     attribute = graph.attribute(column)
     same, known = count_same_neighbors(view.load_release(release, 0), attribute.codes)
+    places = graph.find_nodes(people.node)
+    shares = np.where(attribute.codes >= 0, attribute.shares[attribute.codes], np.nan)
     rows = pd.DataFrame(
-        {
-            "same": same,
-            "known": known,
-            "share": np.where(attribute.codes >= 0, attribute.shares[attribute.codes], np.nan),
-        },
-        index=pd.Index(graph.node_ids),
-    ).reindex(people.node)
-    rows["role"] = np.nan
+        {"same": same[places], "known": known[places], "share": shares[places], "role": np.nan}
+    )
     if not target and len(view.profile):
-        profile = view.profile[view.profile.release == release].set_index("node")
+        profile = view.profile[view.profile.release == release]
+        profile = profile[profile.node.isin(people.node)].set_index("node")
         rows["role"] = profile.ghratio_role.reindex(people.node).to_numpy(float)
     return [
         _format_mechanism(attack, row)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.audit.scenarios import THREAT_TITLES, Threat
-from core.findings.attackers import compute_exposed, compute_headlines, find_secret
+from core.audit.view import spell
+from core.findings.attackers import compute_exposed, compute_headlines, find_secret, pick_worst
 from core.findings.differences import is_clear
 from core.findings.labels import is_blind, method_title, release_title
 from core.findings.numbers import format_estimate
@@ -89,29 +93,40 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
              are ordered by `low`, then by `support`, then by id.
     """
     rows = select_secret(nodes, secret)
-    rows = rows[rows.release == release]
-    found = compute_headlines(rows)
-    real = rows[~rows.attack.map({a: is_blind(a) for a in rows.attack.unique()}).astype(bool)]
-    means = real.groupby("node", sort=False, observed=True).advantage.mean()
-    means.index = means.index.astype("str")
-    found = found.assign(support=found.node.map(means))
+    rows = rows[rows.release == release].astype({"node": "category"})
+    found = pick_worst(rows)
+    if found.empty:
+        return pd.DataFrame(columns=list(PEOPLE_COLUMNS))
+    real = rows[rows.attack.isin([a for a in rows.attack.unique() if not is_blind(a)])]
+    real = real[real.advantage.notna()]
+    codes, num_names = real.node.cat.codes, len(rows.node.cat.categories)
+    counts = np.bincount(codes, minlength=num_names)
+    totals = np.bincount(codes, real.advantage, num_names)
+    codes = found.node.cat.codes.to_numpy()
+    found = found.assign(support=totals[codes] / counts[codes])
     found["low"], found["high"] = found.low - found.base, found.high - found.base
-    found["sure"] = found.low.fillna(-np.inf)
-    found = found.round({"advantage": 9, "sure": 9, "support": 9})
-    found = found.sort_values(
-        ["advantage", "sure", "support", "node"],
-        ascending=[False, False, False, True],
-        kind="stable",
-    ).reset_index(drop=True)
+    found = found.round({"advantage": 9, "support": 9})
+    sure = found.low.fillna(-np.inf).round(9)
+    place = np.empty(num_names, np.int64)
+    place[pc.sort_indices(pa.array(rows.node.cat.categories))] = np.arange(num_names)
+    order = np.lexsort((place[codes], -found.support, -sure, -found.advantage))
+    found = found.iloc[order].reset_index(drop=True)
     found.insert(0, "rank", np.arange(1, len(found) + 1))
-    return found[list(PEOPLE_COLUMNS)]
+    return spell(found[list(PEOPLE_COLUMNS)])
 
 
-def compare_people(nodes: pd.DataFrame, secret: Secret, release: str) -> pd.Series:
-    """Person → advantage of the headline attacker on another release."""
+def compare_people(
+    nodes: pd.DataFrame, secret: Secret, release: str, people: Sequence[str]
+) -> pd.Series:
+    """Person → advantage of the headline attacker on another release, for those of `people` who
+    are at stake there."""
     rows = select_secret(nodes, secret)
-    found = compute_headlines(rows[rows.release == release])
-    return found.set_index("node").advantage
+    found = pick_worst(rows[rows.release == release].astype({"node": "category"}))
+    if found.empty:
+        return pd.Series(dtype=float)
+    names = pa.array(found.node.cat.categories)
+    is_asked = pc.is_in(names, value_set=pa.array(people, names.type)).to_numpy(False)
+    return spell(found[is_asked[found.node.cat.codes]]).set_index("node").advantage
 
 
 def describe_prior(people: pd.DataFrame, secret: Secret) -> str:

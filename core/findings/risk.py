@@ -8,6 +8,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.audit.view import spell
 from core.findings.attackers import compute_headline, pick_worst
@@ -60,24 +62,37 @@ def compute_heatmap(
         rows = rows[rows.attack.isin(list(attacks))]
     if rows.empty:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
-    wide = rows.pivot_table(by, "node", "attack", sort=False, observed=True)
-    wide.index, wide.columns = wide.index.astype("str"), wide.columns.astype("str")
     means = nodes.pivot_table(by, "attack", "release", sort=False, observed=True)
     means = means.reindex(columns=list_releases(nodes))  # the original's, where there is one
     ranked = means.bfill(axis=1).iloc[:, 0].sort_values(ascending=False, kind="stable")
-    wide = wide[[attack for attack in ranked.index if attack in wide]]
-    wide = wide if order is None else wide.reindex(pd.Index(list(order), name="node"))
-    found = compute_headline(rows).set_index("node").reindex(wide.index)
-    headline, which = found[by].to_numpy(float), found.attack.to_numpy(object)
-    places = np.arange(len(wide))
+    rows = rows.astype({"node": "category"})  # numbers: a million names are slow to look up
+    names, found = rows.node.cat.categories, pick_worst(rows)
+
+    def place(nodes: pd.Series, values: pd.Series) -> np.ndarray:
+        """(n + 1,) values by number of the node; the last one is nobody's."""
+        placed = np.full(len(names) + 1, np.nan if values.dtype == float else None, values.dtype)
+        placed[nodes.cat.codes] = values
+        return placed
+
+    headline, which = place(found.node, found[by]), place(found.node, found.attack.astype(object))
     if order is None:
-        places = np.argsort(-np.nan_to_num(headline, nan=-np.inf), kind="stable")
-    table = wide.iloc[places].reset_index()
-    table.columns.name = None
-    table.insert(0, "rank", np.arange(1, len(table) + 1))
-    table.insert(2, "headline", headline[places])
-    table.insert(3, "attack", which[places])
-    return table
+        shown = pd.unique(rows.node.cat.codes)
+        shown = shown[np.argsort(-np.nan_to_num(headline[shown], nan=-np.inf), kind="stable")]
+        order = names.take(shown)
+    else:
+        places = pc.index_in(pa.array(order), value_set=pa.array(names))
+        shown = places.fill_null(len(names)).to_numpy()
+    table = {
+        "rank": np.arange(1, len(shown) + 1),
+        "node": order,
+        "headline": headline[shown],
+        "attack": which[shown],
+    }
+    run = set(rows.attack.unique())
+    for attack in (name for name in ranked.index if name in run):
+        mine = rows[rows.attack == attack]
+        table[str(attack)] = place(mine.node, mine[by])[shown]
+    return pd.DataFrame(table)
 
 
 def compute_risk_shares(

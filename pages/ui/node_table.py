@@ -168,7 +168,7 @@ def _tabulate(
     )
     names = short_titles((release, *others))
     for other in others:
-        gains = compare_people(view.nodes, secret, other)
+        gains = compare_people(view.nodes, secret, other, nodes.node.tolist())
         gain = nodes.node.map(gains).round(2) + 0.0  # no "-0.00"
         table[f"On {names[other]}"] = gain
     table["Low"], table["High"] = nodes.low, nodes.high

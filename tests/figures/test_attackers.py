@@ -140,7 +140,7 @@ def test_names_and_their_numbers_tell_the_same():
         compute_exposed,
         compute_bound,
         lambda rows: rank_people(rows, secret, "edge_rand"),
-        lambda rows: compare_people(rows, secret, "edge_rand").reset_index(),
+        lambda rows: compare_people(rows, secret, "edge_rand", names[5:]).reset_index(),
         lambda rows: compute_heatmap(rows, "edge_rand"),
         compute_worst_case,
         compute_risk_shares,

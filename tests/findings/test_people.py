@@ -109,11 +109,12 @@ def test_contacts_of_everybody_equal_a_naive_count():
     for a, b in release.edges.tolist():
         around[a].add(b)
         around[b].add(a)
-    table = compare_contacts(graph, release)
-    for node in range(graph.num_nodes):
+    nodes = np.random.default_rng(0).permutation(graph.num_nodes)[:25]
+    table = compare_contacts(graph, release, nodes)
+    for place, node in enumerate(nodes):
         linked = {n for pair in graph.edges.tolist() if node in pair for n in pair} - {node}
         gone, strangers = linked - around[node], set(range(graph.num_nodes)) - linked - {node}
-        row = table.iloc[node]
+        row = table.iloc[place]
         assert (row.links, row.withheld) == (len(linked), len(gone))
         if gone:
             assert row.ends == pytest.approx(np.mean([len(around[node] & around[n]) for n in gone]))
@@ -180,7 +181,7 @@ def test_a_further_column_is_explained_by_its_own_values():
 
 def test_a_person_is_told_which_release_helps_most(view):
     node = rank_people(view.nodes, LINK).node.iloc[0]
-    gains = {r: compare_people(view.nodes, LINK, r)[node] for r in RELEASES[1:]}
+    gains = {r: compare_people(view.nodes, LINK, r, [node])[node] for r in RELEASES[1:]}
     best = min(gains, key=gains.get)
     text = advise_release(view.nodes, LINK, node)
     assert best.partition("=")[2] in text
