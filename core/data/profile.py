@@ -70,7 +70,8 @@ def compute_profile(
     from core.algorithms.triangles import compute_triangles
 
     degrees = graph.degrees
-    num_components, members = csgraph.connected_components(graph.adjacency, directed=False)
+    # of a symmetric matrix the same as undirected, without a copy of its transpose
+    num_components, members = csgraph.connected_components(graph.adjacency, connection="strong")
     triangles = compute_triangles(graph.edges, graph.num_nodes)
     possible = degrees * (degrees - 1) / 2
     clustering = np.divide(triangles, possible, out=np.zeros(len(degrees)), where=possible > 0)
@@ -85,9 +86,7 @@ def compute_profile(
         num_isolated=int((degrees == 0).sum()),
         mean_degree=float(degrees.mean()),
         degree_table=_degree_table(degrees),
-        degree_quantiles=dict(
-            zip(quantiles, np.quantile(degrees, quantiles).tolist(), strict=True)
-        ),
+        degree_quantiles=dict(zip(quantiles, at_quantiles, strict=True)),
         average_clustering=float(clustering.mean()),
         num_triangles=int(triangles.sum()) // 3,
         assortativity=compute_assortativity(graph),

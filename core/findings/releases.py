@@ -23,7 +23,8 @@ def choose_sample(before: Graph, num_nodes: int = MAX_NODES) -> np.ndarray:
     degrees = before.degrees
     if not before.num_edges:
         return np.arange(min(num_nodes, before.num_nodes))
-    parts = connected_components(before.adjacency, directed=False)[1]
+    # of a symmetric matrix the same as undirected, without a copy of its transpose
+    parts = connected_components(before.adjacency, connection="strong")[1]
     inside = parts == np.bincount(parts).argmax()
     linked = np.flatnonzero(inside & (degrees >= 2))
     if len(linked) == 0:
