@@ -30,6 +30,8 @@ ROOT = Path(__file__).parents[2]
 REST_MS = 2_000
 """For charts, which are drawn after the page."""
 MAP_MS = 300_000
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+"""Nothing tells a page that is still blank from one that is done but this."""
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
 
 
@@ -76,8 +78,11 @@ def photograph(
         color_scheme=scheme,  # type: ignore[arg-type]
     )
     page.set_default_timeout(180_000)
+    expect.set_options(timeout=180_000)
     for audit, name in product(options.audits or [""], options.pages.split(",")):
         page.goto(f"{address}/{name}" + (f"?audit={audit}" if audit else ""))
+        expect(page.get_by_role("heading", level=1).first).to_be_visible()
+        expect(page.locator(IDLE)).to_have_count(1)
         settle(page)
         expect(page.get_by_role("button", name="Cancel the map")).to_have_count(0, timeout=MAP_MS)
         page.wait_for_timeout(REST_MS)
