@@ -155,8 +155,8 @@ def _draw_released(threats: Threats, release: Release, context: Context) -> Rele
     rng, control = context.rng("included"), threats.control
     if control is None:
         return draw_released_threat(threats.visible, release.graph, rng)
-    graphs = [graph.subgraph(control.members) for graph in (threats.visible, release.graph)]
-    return lift_pairs(draw_released_threat(*graphs, rng), control)
+    before, told = (g.subgraph(control.members) for g in (threats.visible, release.graph))
+    return lift_pairs(draw_released_threat(before, told, rng), control)
 
 
 def _compose_releases(

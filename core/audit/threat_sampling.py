@@ -63,9 +63,7 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
     return replace(threats, identity=replace(identity, columns=columns))
 
 
-def _leave_out_control(
-    spec: AuditSpec, graph: Graph, control: Control
-) -> tuple[AuditSpec, Graph]:
+def _leave_out_control(spec: AuditSpec, graph: Graph, control: Control) -> tuple[AuditSpec, Graph]:
     """The spec less the links and known people that it names among control people, and the graph
     less these."""
     left_out = {graph.node_ids[node] for node in np.flatnonzero(control.people)}

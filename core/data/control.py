@@ -31,8 +31,8 @@ def draw_control(graph: Graph, share: float, seed: Seed) -> Control:
     The sample stands against as many non-links that touch a control person, drawn uniformly.
     """
     rng = seed.rng("people")
-    people = np.zeros(graph.num_nodes, bool)
-    people[rng.choice(graph.num_nodes, max(round(share * graph.num_nodes), 1), replace=False)] = True
+    people, count = np.zeros(graph.num_nodes, bool), max(round(share * graph.num_nodes), 1)
+    people[rng.choice(graph.num_nodes, count, replace=False)] = True
     links = graph.edges[people[graph.edges].any(axis=1)]
     sample = links
     if len(links) > MAX_PAIRS:
@@ -102,10 +102,13 @@ def ask_values(threat: AttributeThreat, control: Control) -> AttributeThreat:
 
 
 def ask_released(released: Graph, density: float, control: Control) -> ReleasedThreat:
-    """Which links of control people are real, asked of a release that holds none of them."""
+    """Which links of control people are real, asked of a release that holds none of them.
+
+    density: of the graph that was defended; its links and non-links stand for pairs alike here.
+    """
     link = control.link
     counts = np.array([len(link.hidden), len(link.absent)])
-    stands = np.array([len(control.links), control.num_pairs - len(control.links)])
+    stands = np.array([density, 1 - density]) * control.num_pairs
     weights = np.repeat(stands / np.maximum(counts, 1), counts)
     is_released = released.contains_pairs(link.pairs)
     return ReleasedThreat(link.hidden, link.absent, density, weights=weights, released=is_released)
