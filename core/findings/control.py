@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.audit.scenarios import THREAT_TITLES
 from core.findings.labels import THREAT_WORDS, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_row
-from core.findings.tables import attack_rows, list_releases, list_threats, main_metric
+from core.findings.tables import attack_rows, list_releases, main_metric
 from core.release import ORIGINAL
 
 NOTE = (
@@ -23,7 +24,7 @@ def tabulate_control(results: pd.DataFrame, control: pd.DataFrame) -> pd.DataFra
     choice favours no release. `control`: that of an `AuditView`; empty where nobody was left out.
     """
     rows = []
-    for threat in list_threats(results):
+    for threat in THREAT_TITLES:
         metric = main_metric(results, threat)
         found = attack_rows(results, metric, threat) if metric else pd.DataFrame()
         if found.empty or control.empty:
