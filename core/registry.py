@@ -14,11 +14,12 @@ from core.attacks.attribute import ATTRIBUTE_ATTACKS
 from core.attacks.identity import IDENTITY_ATTACKS
 from core.attacks.link import LINK_ATTACKS
 from core.defenses import DEFENSES
+from core.defenses.command import Command
 from core.defenses.external import External
 from core.errors import InputError
 from core.methods import Kind, Method
 
-UNLISTED: tuple[type[Method], ...] = (External,)
+UNLISTED: tuple[type[Method], ...] = (External, Command)
 """Methods that an audit may have and nobody is offered."""
 
 
@@ -58,9 +59,12 @@ def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) ->
 
 
 def parse_method(text: str, *kinds: Kind) -> Method:
-    """A method from its text on the command line, `KEY[:name=value,…]`."""
+    """A method from its text on the command line, `KEY[:name=value,…]` or `command:LINE`."""
     key, _, rest = text.partition(":")
     config: dict[str, Any] = {}
+    whole = find_method(key.strip(), *kinds).whole_text
+    if whole:
+        return make_method(key.strip(), {whole: rest}, *kinds)
     for item in filter(None, rest.split(",")):
         name, sign, value = item.partition("=")
         if not sign:

@@ -11,6 +11,7 @@ import numpy as np
 from core.attacks.base_predictions import keep_arrays
 from core.audit.knowledge import ADAPTIVE, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat
+from core.audit.spec import MethodChoice
 from core.context import Context
 from core.data.control import ask_released, ask_values, lift_pairs
 from core.errors import UnsupportedError
@@ -169,10 +170,11 @@ def _compose_releases(
     if known.releases is not None:
         return share_held_releases(_make_defense(first), first, threats, known.releases, context)
     others: list[Defense] = []
+    own = MethodChoice(key=first.defense, config=first.config).id
     for text in known.defenses:
         defense = parse_method(text, "defense")
         assert isinstance(defense, Defense)
-        if (defense.info.key, defense.config) != (first.defense, first.config):
+        if text != own:
             others.append(defense)
     return share_releases_of(others, first, threats, context)
 

@@ -49,7 +49,10 @@ class MethodChoice(BaseModel):
     @property
     def id(self) -> str:
         """`key`, or `key:name=value,…` with the settings that differ from their defaults."""
-        changed = [f"{name}={value}" for name, value in self.make().changed.items()]
+        method = self.make()
+        if method.whole_text:
+            return f"{self.key}:{method.config[method.whole_text]}"
+        changed = [f"{name}={value}" for name, value in method.changed.items()]
         return f"{self.key}:{','.join(changed)}" if changed else self.key
 
 
