@@ -2,10 +2,10 @@
 
     python -m core.data.command_process MEMORY_MB SECONDS PLACE FOLDER PATH … -- PROGRAM ARGUMENT …
 
-It runs in PLACE. FOLDER can be written to; the PATHs, the system's programs and libraries, and Python can be read.
-Files are closed by Landlock (Linux 5.13), the network and other processes by namespaces; where the
-platform has or allows neither, the command runs with the caller's rights. The first line on
-standard output says what is closed; what the command writes there is dropped.
+It runs in PLACE. FOLDER can be written to; the PATHs, the system's programs and libraries, and
+Python can be read. Files are closed by Landlock (Linux 5.13), the network and other processes by
+namespaces; where the platform has or allows neither, the command runs with the caller's rights.
+The first line on standard output says what is closed; what the command writes there is dropped.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
     os.umask(0o077)
     set_limits(int(memory) << 20, int(seconds) * (os.cpu_count() or 1))
     is_closed = _close_files(folder, [*SYSTEM, *SYSTEM_FILES, sys.prefix, sys.base_prefix, *paths])
-    print(f"files={int(is_closed)} network={int(is_apart)}", flush=True)
+    os.write(1, f"files={int(is_closed)} network={int(is_apart)}".encode())
     os.chdir(place)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -66,7 +66,7 @@ def _become(command: list[str]) -> None:
     try:
         os.execvp(command[0], command)
     except OSError as error:
-        print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        os.write(2, f"{Path(command[0]).name}: {error.strerror}".encode())
         os._exit(127)
 
 
@@ -76,7 +76,7 @@ def _leave_namespaces() -> bool:
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     flags = _NEW_NET | _NEW_PID
-    return libc.unshare(flags | _NEW_USER) == 0 or libc.unshare(flags) == 0
+    return bool(libc.unshare(flags | _NEW_USER) == 0 or libc.unshare(flags) == 0)
 
 
 def _run_below(command: list[str]) -> None:
@@ -125,7 +125,7 @@ def _close_files(folder: str, readable: list[str]) -> bool:
                 return False
             os.close(place)
     is_set = libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-    return is_set and libc.syscall(_RESTRICT_SELF, ruleset, 0) == 0
+    return is_set and bool(libc.syscall(_RESTRICT_SELF, ruleset, 0) == 0)
 
 
 if __name__ == "__main__":

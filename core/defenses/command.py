@@ -42,10 +42,11 @@ class Command(Defense):
 
     {in}     links as "source,target" below that head, nodes by their numbers from 0
     {out}    where the command writes its links, in the same form, without weights
-    {nodes}  node table, where the line asks for it: node, id, the columns that are published, and
-             the private one as far as the publisher knows it
+    {nodes}  node table, where the line asks for it: node, id, features, and the private column as
+             far as the publisher knows it
 
-    AUDIT_SEED holds a seed; python is the one that this program runs with. Nothing of what the command says of its release is relied on.
+    AUDIT_SEED holds a seed; python is the one that this program runs with. The nodes and their
+    columns leave as they are.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -57,8 +58,14 @@ class Command(Defense):
         cost="minutes",
     )
     whole_text: ClassVar[str] = "line"
-    line: str = Field(min_length=1, max_length=1000, title="Command line")
-    program: str = Field("", title="SHA-256 of the files that the line names", max_length=64)
+    line: str = Field(
+        max_length=1000,
+        title="Command line",
+        description="Program with its arguments; {in} and {out} stand for two files.",
+    )
+    program: str = Field(
+        "", max_length=64, title="Program", description="SHA-256 of the files that the line names."
+    )
 
     @field_validator("line")
     @classmethod
@@ -124,7 +131,8 @@ class Command(Defense):
                 rule = f"must write node numbers from 0 to {num_nodes - 1}"
                 raise InputError(what, rule, node, remedy)
         numbers = np.array([int(node) for node in raw.node_ids], np.int64)
-        return numbers[raw.pairs]
+        pairs: np.ndarray = numbers[raw.pairs]
+        return pairs
 
 
 def write_rows(path: Path, head: tuple[str, ...], rows: list[list[object]]) -> None:
@@ -138,12 +146,7 @@ def write_rows(path: Path, head: tuple[str, ...], rows: list[list[object]]) -> N
 def _write_nodes(path: Path, graph: Graph, threats: Threats) -> None:
     """Features, and the private values that the publisher knows; no other attribute."""
     features, threat = graph.dense_features(), threats.attribute
-    head = [
-        "node",
-        "id",
-        *graph.feature_names,
-        *([] if threat is None else [threat.attribute.name]),
-    ]
+    private = () if threat is None else (threat.attribute.name,)
     rows: list[list[object]] = []
     for node, name in enumerate(graph.node_ids):
         row: list[object] = [node, name, *(() if features is None else features[node].tolist())]
@@ -151,7 +154,7 @@ def _write_nodes(path: Path, graph: Graph, threats: Threats) -> None:
             code = int(threat.observed[node])
             row.append("" if code < 0 else threat.attribute.classes[code])
         rows.append(row)
-    write_rows(path, tuple(head), rows)
+    write_rows(path, ("node", "id", *graph.feature_names, *private), rows)
 
 
 def _fill(word: str, places: dict[str, Path]) -> str:
