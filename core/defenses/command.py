@@ -27,7 +27,7 @@ from core.methods import Defense, MethodInfo
 from core.release import Guarantee, Release
 from core.threats import Threats
 
-FOLDER = "AUDIT_COMMANDS"
+FOLDER = "_AUDIT_COMMANDS"
 """Variable that names the folder where commands run; without it none does. The command line sets
 it for a defense that was named there, so that the app's server runs no command."""
 
