@@ -21,7 +21,7 @@ from core.audit.spec import AuditSpec, MethodChoice
 from core.data.catalogue import load_dataset
 from core.findings.control import tabulate_control
 
-PRIVATE = {"nba": "country", "cora": "label", "lastfm_asia": "target"}
+PRIVATE = {"nba": "country", "cora": "label", "lastfm_asia": "label"}
 LEARNED = {"nba": "gps_sampling", "cora": "ppgsl", "lastfm_asia": "ppgsl"}
 ATTACKS = (
     "adamic_adar",
