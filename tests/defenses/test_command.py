@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import os
 import socket
 import sys
@@ -14,6 +14,7 @@ import pytest
 from core.audit.scenarios import split_id
 from core.audit.spec import MethodChoice
 from core.context import Context
+from core.defenses import command
 from core.defenses.command import FOLDER, Command
 from core.errors import InputError, ResourceError, RunCancelled
 from core.findings.labels import release_title
@@ -55,16 +56,23 @@ def test_links_go_in_and_come_out(tmp_path):
 
 def test_node_table_holds_features_and_the_known_values_alone(tmp_path):
     threats = make_threats(two_communities(40))
-    seen = tmp_path / "seen"
-    seen.mkdir()
-    text = "import shutil; shutil.copy(sys.argv[3], sys.argv[2] + '.nodes'); shutil.copy(read, out)"
-    script = "\nprint(open(sys.argv[3]).read(), file=sys.stderr); sys.exit(1)"
-    line = write_script(tmp_path, text + script) + " {nodes}"
-    with pytest.raises(InputError) as raised:
-        publish(line, threats, graph=threats.visible)
-    last = next(csv.reader([str(raised.value.value).partition(": ")[2]]))
-    assert last[:2] == ["39", threats.visible.node_ids[39]]
-    assert float(last[2]) == pytest.approx(threats.visible.dense_features()[39, 0], rel=1e-3)
+    graph, threat = threats.visible, threats.attribute
+    rows = "rows = list(csv.DictReader(open(sys.argv[3])))"
+    text = f"import csv, json; {rows}; print(json.dumps(rows[-1]), file=sys.stderr)"
+    text += "\nknown = [row['node'] for row in rows if row['private']]"
+    text += "\nprint(json.dumps([*rows[-1], *rows[-1].values(), *known]), file=sys.stderr)"
+    line = write_script(tmp_path, text + "\nsys.exit(1)") + " {nodes}"
+    said = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "_read_last_line", lambda path: said.append(path.read_text()) or "")
+        with pytest.raises(InputError, match="status 1"):
+            publish(line, threats, graph=graph)
+    told = json.loads(said[0].splitlines()[-1])
+    width = 2 + len(graph.feature_names) + 1
+    assert told[:width] == ["node", "id", *graph.feature_names, "private"]
+    assert told[width : width + 2] == ["39", graph.node_ids[39]]
+    assert float(told[width + 2]) == pytest.approx(graph.dense_features()[39, 0])
+    assert [int(node) for node in told[2 * width :]] == np.flatnonzero(threat.known).tolist()
 
 
 def test_text_of_a_choice_is_its_line():
@@ -196,6 +204,7 @@ def test_files_and_network_are_closed_where_the_platform_can(tmp_path):
             ("files", f"open({str(secret)!r})"),
             ("files", f"open({str(tmp_path / 'new.txt')!r}, 'w')"),
             ("network", f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)"),
+            ("network", "import socket; socket.socket(2, 2).sendto(b'told', ('127.0.0.1', 9))"),
         ):
             line = write_script(tmp_path, f"{text}\nopen(out, 'w').write('0,1\\n')")
             if f"closed {what}" in note:
