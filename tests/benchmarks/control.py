@@ -31,6 +31,8 @@ ATTACKS = (
     "feature_regression",
     "neighbourhood_classifier",
 )
+LEFT_OUT = {"lastfm_asia": ("feature_cosine", "feature_regression", "neighbourhood_classifier")}
+"""LastFM Asia has no features here, and the classifier takes five minutes a cell."""
 COLUMNS = ["Threat", "Release", "Attack", "Released", "Control people", "Being in it adds", "n"]
 
 
@@ -44,6 +46,7 @@ def main() -> None:
     for name in options.graphs.split(","):
         started = time.process_time()
         graph = load_dataset(name).graph
+        attacks = [key for key in ATTACKS if key not in LEFT_OUT.get(name, ())]
         defenses = ("edge_rand:epsilon=6", LEARNED[name], "dgg:epsilon=6,data_free=true")
         fields = {
             "graph_hash": graph.content_hash,
@@ -53,7 +56,7 @@ def main() -> None:
             "released_links": True,
             "control": options.share,
             "num_repeats": options.repeats,
-            "attacks": [{"key": key} for key in ATTACKS],
+            "attacks": [{"key": key} for key in attacks],
             "defenses": [MethodChoice.parse(text, "defense") for text in defenses],
         }
         with tempfile.TemporaryDirectory() as home:
