@@ -22,7 +22,7 @@ from core.audit.knowledge import (
 from core.audit.prepared import PreparedAudit, list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, PublishSpec, ThreatSpec
-from core.data.control import draw_control, lift_threats, lift_values
+from core.data.control import draw_control, lift_links, lift_threats, lift_values
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import Spread, draw_attribute_threat, draw_threats, withhold_links
 from core.graph import Graph
@@ -37,12 +37,9 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
     """The threats of one repeat: a fresh split from the audit's root seed."""
     spec, graph = audit.spec, audit.graph
     seed = Seed(spec.root_seed).child("repeat", repeat)
-    if spec.control is None:
-        threats = draw_secrets(spec, graph, seed, spec.test_links, spec.held_back_links)
-    else:
-        control = draw_control(graph, spec.control, seed.child("control"))
-        own, members = _leave_out_control(spec, graph, control)
-        threats = draw_secrets(own, members, seed, own.test_links, own.held_back_links)
+    control, own, members = _set_control_apart(spec, graph, seed)
+    threats = draw_secrets(own, members, seed, own.test_links, own.held_back_links)
+    if control is not None:
         threats = lift_threats(threats, graph, control)
     threats = replace(threats, external=audit.external)
     if audit.shadow is not None and threats.attribute is not None:
@@ -61,6 +58,17 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
     shown = list_published(spec.disclosure, threats.visible) or ()
     columns = tuple(name for name in shown if name in threats.visible.attributes)
     return replace(threats, identity=replace(identity, columns=columns))
+
+
+def _set_control_apart(
+    spec: AuditSpec, graph: Graph, seed: Seed
+) -> tuple[Control | None, AuditSpec, Graph]:
+    """Who is left out in a repeat of this seed, if the spec asks for it; spec and graph without
+    them."""
+    if spec.control is None:
+        return None, spec, graph
+    control = draw_control(graph, spec.control, seed.child("control"))
+    return control, *_leave_out_control(spec, graph, control)
 
 
 def _leave_out_control(spec: AuditSpec, graph: Graph, control: Control) -> tuple[AuditSpec, Graph]:
@@ -108,12 +116,13 @@ def draw_secrets(
 
 def draw_visible(audit: PreparedAudit, repeat: int) -> Graph:
     """`visible` of `draw_repeat`, without drawing the rest."""
-    spec, graph = audit.spec, audit.graph
-    threats, seed = spec.threats, Seed(spec.root_seed).child("repeat", repeat)
-    if threats.hide_links is None and threats.sensitive_links is None:
-        return graph
-    given, kept = _find_given(threats, graph, spec.held_back_links)
-    return withhold_links(graph, seed, threats.hide_links, given, spec.test_links, kept)[2]
+    seed = Seed(audit.spec.root_seed).child("repeat", repeat)
+    control, spec, visible = _set_control_apart(audit.spec, audit.graph, seed)
+    share = spec.threats.hide_links
+    if share is not None or spec.threats.sensitive_links is not None:
+        given, kept = _find_given(spec.threats, visible, spec.held_back_links)
+        visible = withhold_links(visible, seed, share, given, spec.test_links, kept)[2]
+    return visible if control is None else lift_links(visible, audit.graph, control)
 
 
 def _find_given(

@@ -64,11 +64,11 @@ def lift_threats(threats: Threats, graph: Graph, control: Control) -> Threats:
     Control people have no link in the visible graph, and their values are neither known nor among
     those on which the release is judged.
     """
-    members, visible, link = control.members, threats.visible, threats.link
+    members, link = control.members, threats.link
     attribute, utility = threats.attribute, threats.utility
     return replace(
         threats,
-        visible=graph.with_edges(members[visible.edges], visible.weights),
+        visible=lift_links(threats.visible, graph, control),
         link=link and lift_pairs(link, control),
         attribute=attribute and lift_values(attribute, graph, control),
         utility=utility and lift_values(utility, graph, control),
@@ -76,6 +76,11 @@ def lift_threats(threats: Threats, graph: Graph, control: Control) -> Threats:
         test_non_links=None if threats.test_non_links is None else members[threats.test_non_links],
         control=control,
     )
+
+
+def lift_links(visible: Graph, graph: Graph, control: Control) -> Graph:
+    """The whole graph with the links of a graph of `control.members` and no others."""
+    return graph.with_edges(control.members[visible.edges], visible.weights)
 
 
 def lift_pairs(threat: AnyLinkThreat, control: Control) -> AnyLinkThreat:

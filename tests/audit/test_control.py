@@ -17,7 +17,12 @@ from core.audit.presets import SETTING
 from core.audit.run import run_inline
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec
-from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
+from core.audit.threat_sampling import (
+    draw_repeat,
+    draw_visible,
+    limit_publisher_knowledge,
+    select_attacker,
+)
 from core.context import Context
 from core.data.control import ask_released, ask_values, draw_control
 from core.errors import InputError
@@ -85,6 +90,15 @@ def test_no_link_and_no_value_of_a_control_person_goes_into_a_release():
     parted = [threats.visible.edges, threats.link.hidden, threats.test_links, control.links]
     both = Graph.from_pairs(np.concatenate(parted), graph.num_nodes)
     np.testing.assert_array_equal(both.edges, graph.edges)
+
+
+@pytest.mark.parametrize("hide_links", [None, 0.1])
+def test_pages_show_the_graph_that_was_defended(hide_links):
+    graph = two_communities(60)
+    audit = PreparedAudit.build(make_spec(graph, hide_links=hide_links), graph)
+    shown, defended = draw_visible(audit, 1), draw_repeat(audit, 1).visible
+    np.testing.assert_array_equal(shown.edges, defended.edges)
+    assert shown.node_ids == graph.node_ids
 
 
 @pytest.mark.parametrize("place", ["auxiliary:0.5", "auxiliary:degree:0.5", "joint:inferred"])
