@@ -38,15 +38,12 @@ log = logging.getLogger(__name__)
 
 GROUP = "graph_audit.methods"
 
-BUILT_IN: tuple[type[Method], ...] = (
-    *LINK_ATTACKS,
-    *ATTRIBUTE_ATTACKS,
-    *IDENTITY_ATTACKS,
-    *DEFENSES,
-)
-
 UNLISTED: tuple[type[Method], ...] = (External, Command)
 """Methods that an audit may have and nobody is offered."""
+
+
+def _list_built_in() -> list[type[Method]]:
+    return [*LINK_ATTACKS, *ATTRIBUTE_ATTACKS, *IDENTITY_ATTACKS, *DEFENSES]
 
 
 @cache
@@ -77,7 +74,7 @@ def _check_plug_in(key: str, method: Any) -> type[Method]:
         raise InputError(what, "must be a class of attack or defense", repr(method), remedy)
     if not isinstance(getattr(method, "info", None), MethodInfo) or method.info.key != key:
         raise InputError(what, "must have info with its name as key", repr(method), remedy)
-    if key in {other.info.key for other in (*BUILT_IN, *UNLISTED)}:
+    if key in {other.info.key for other in (*_list_built_in(), *UNLISTED)}:
         raise InputError(what, "must not have the key of another method", key, "rename it")
     method()
     return method
@@ -85,7 +82,7 @@ def _check_plug_in(key: str, method: Any) -> type[Method]:
 
 def list_methods(kind: Kind | None = None) -> list[type[Method]]:
     """All methods in the order of their lists, those of installed packages last."""
-    methods = [*BUILT_IN, *load_plug_ins()[0]]
+    methods = [*_list_built_in(), *load_plug_ins()[0]]
     return [m for m in methods if kind is None or m.kind == kind]
 
 

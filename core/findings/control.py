@@ -11,9 +11,11 @@ from core.findings.tables import attack_rows, list_releases, main_metric
 from core.release import ORIGINAL
 
 NOTE = (
-    "Nothing of control people goes into a release, and the same attackers are tried on them: "
-    "what they reach there, anybody would learn anyway. Re-identification has no such figure: "
-    "whoever is not in a release cannot be found in it."
+    "No link and no private value of control people goes into a release; their published columns "
+    "are taken as known to the attacker anyway. The same attackers are tried on them, who do not "
+    "know that they were left out: what they reach there owes nothing to these people's being in "
+    "the release. Re-identification has no such figure: whoever is not in a release cannot be "
+    "found in it."
 )
 
 
