@@ -112,7 +112,7 @@ def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) ->
         fields = ", ".join(method.model_fields) or "none"
         raise InputError(
             f"{key}: parameter '{name}'",
-            first["msg"].lower(),
+            first["msg"].removeprefix("Value error, ").lower(),
             first.get("input"),
             f"parameters: {fields}",
         ) from None
