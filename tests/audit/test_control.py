@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from core.audit import assemble, parts
+from core.audit.attacking import attack_release
 from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
@@ -28,8 +29,11 @@ from core.data.control import ask_released, ask_values, draw_control
 from core.errors import InputError
 from core.findings.labels import is_data_independent
 from core.graph import Graph
+from core.measures.ranking import compute_auc
+from core.methods import LinkAttack, MethodInfo
 from core.registry import list_methods, make_method
-from core.results import Measurement
+from core.release import Release
+from core.results import Measurement, PairScores
 from core.seeding import Seed
 from tests.oracles.graphs import two_communities
 
@@ -257,12 +261,24 @@ def test_what_cannot_be_is_said(fields, message):
         make_spec(two_communities(), **{"num_repeats": 1, **fields})
 
 
-def test_attack_on_links_that_trains_is_asked_of_both_groups_at_once(tmp_path, only_attacks):
-    graph = two_communities(60)
-    spec = make_spec(graph, ("pair_classifier",), num_repeats=1, private=None, utility=None)
-    view = run_inline(spec, graph, tmp_path)
-    assert "auc" in set(view.control.metric)
-    assert (view.control.difference > 0.1).any()
+@pytest.mark.parametrize("cost", ["instant", "seconds"])
+def test_scores_of_control_pairs_are_told_from_the_other_pairs(cost):
+    """An attack that trains is asked once for all pairs, an instant one twice."""
+
+    class Numbers(LinkAttack):
+        info = MethodInfo("numbers", "Numbers", "Sums.", "Nobody", "heuristics", cost)
+
+        def score(self, release, threat, context):
+            return PairScores(threat.pairs @ np.array([7.0, 1.0]))
+
+    threats = draw(two_communities(60))
+    scenario, release = Scenario("numbers", "link"), Release(threats.visible)
+    measured, _, _ = attack_release(Numbers(), scenario, release, threats, Context(Seed(0)))
+    for population, threat in (("released", threats.link), ("control", threats.control.link)):
+        (auc,) = [m for m in measured if (m.metric, m.population) == ("auc", population)]
+        scores = threat.pairs @ np.array([7.0, 1.0])
+        assert auc.value == compute_auc(scores, threat.truth)[0]
+        assert auc.n == len(threat.pairs)
 
 
 def test_defense_of_a_repeat_meets_the_same_graph_whoever_is_asked_about():
