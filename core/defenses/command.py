@@ -221,11 +221,13 @@ def _run(text: str, line: list[str], folder: Path, seed: int, context: Context) 
 
 
 def _wait(child: subprocess.Popen[bytes], seconds: int, what: str, context: Context) -> int:
-    """The exit status; ResourceError after so many seconds. Cancelling ends the wait."""
+    """The exit status, 128 and its number for a signal; ResourceError after so many seconds.
+    Cancelling ends the wait."""
     end = time.monotonic() + seconds
     while True:
         try:
-            return child.wait(0.1)
+            code = child.wait(0.1)
+            return code if code >= 0 else 128 - code
         except subprocess.TimeoutExpired:
             context.progress.check()
         if time.monotonic() > end:
