@@ -59,11 +59,16 @@ class MethodInfo:
 
 
 class Method(BaseModel, ABC):
-    """Base of all methods: validated settings, no state."""
+    """Base of all methods: validated settings, no state.
+
+    whole_text: name of the one setting that the whole text behind the key is; "" where settings
+    are written name=value.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     info: ClassVar[MethodInfo]
     kind: ClassVar[Kind]
+    whole_text: ClassVar[str] = ""
 
     @property
     def config(self) -> dict[str, Any]:

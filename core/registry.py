@@ -1,11 +1,18 @@
 """Which methods exist: found by key, made from settings, described for scripts.
 
+Installed packages bring more by entry points of the group `graph_audit.methods`: the name is the
+method's key, the object its class. They are code of this program then, and run without a sandbox.
+
 Stands above the methods, so that nothing below looks one up: what is made of other methods is
 given their classes.
 """
 
 from __future__ import annotations
 
+import logging
+from functools import cache
+from importlib.metadata import entry_points
+from inspect import isabstract
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,17 +21,68 @@ from core.attacks.attribute import ATTRIBUTE_ATTACKS
 from core.attacks.identity import IDENTITY_ATTACKS
 from core.attacks.link import LINK_ATTACKS
 from core.defenses import DEFENSES
+from core.defenses.command import Command
 from core.defenses.external import External
-from core.errors import InputError
-from core.methods import Kind, Method
+from core.errors import InputError, describe_unexpected
+from core.methods import (
+    AttributeAttack,
+    Defense,
+    IdentityAttack,
+    Kind,
+    LinkAttack,
+    Method,
+    MethodInfo,
+)
 
-UNLISTED: tuple[type[Method], ...] = (External,)
+log = logging.getLogger(__name__)
+
+GROUP = "graph_audit.methods"
+
+UNLISTED: tuple[type[Method], ...] = (External, Command)
 """Methods that an audit may have and nobody is offered."""
 
 
+def _list_built_in() -> list[type[Method]]:
+    return [*LINK_ATTACKS, *ATTRIBUTE_ATTACKS, *IDENTITY_ATTACKS, *DEFENSES]
+
+
+@cache
+def load_plug_ins() -> tuple[tuple[type[Method], ...], dict[str, InputError]]:
+    """Methods that installed packages bring, and by key why others cannot be used."""
+    found: list[type[Method]] = []
+    broken: dict[str, InputError] = {}
+    for point in entry_points(group=GROUP):
+        try:
+            found.append(_check_plug_in(point.name, point.load()))
+        except (Exception, SystemExit) as error:  # whatever a package's code raises
+            reason = error if isinstance(error, InputError) else None
+            broken[point.name] = reason or InputError(
+                f"plug-in '{point.name}'",
+                "must be importable",
+                describe_unexpected(error),
+                f"repair or uninstall the package of {point.value}",
+            )
+            log.warning("%s", broken[point.name])
+    return tuple(found), broken
+
+
+def _check_plug_in(key: str, method: Any) -> type[Method]:
+    """The class, if it is a method of this key that no other has; else InputError."""
+    what, remedy = f"plug-in '{key}'", "see tests/examples/own_defense"
+    bases = (LinkAttack, AttributeAttack, IdentityAttack, Defense)
+    if not (isinstance(method, type) and issubclass(method, bases)) or isabstract(method):
+        raise InputError(what, "must be a class of attack or defense", repr(method), remedy)
+    if not isinstance(getattr(method, "info", None), MethodInfo) or method.info.key != key:
+        raise InputError(what, "must have info with its name as key", repr(method), remedy)
+    if key in {other.info.key for other in (*_list_built_in(), *UNLISTED)}:
+        raise InputError(what, "must not have the key of another method", key, "rename it")
+    method()
+    return method
+
+
 def list_methods(kind: Kind | None = None) -> list[type[Method]]:
-    """All methods in the order of their lists."""
-    methods: list[type[Method]] = [*LINK_ATTACKS, *ATTRIBUTE_ATTACKS, *IDENTITY_ATTACKS, *DEFENSES]
+    """All methods in the order of their lists, those of installed packages last."""
+    methods = [*_list_built_in(), *load_plug_ins()[0]]
     return [m for m in methods if kind is None or m.kind == kind]
 
 
@@ -34,6 +92,9 @@ def find_method(key: str, *kinds: Kind) -> type[Method]:
     for method in (*methods, *(m for m in UNLISTED if not kinds or m.kind in kinds)):
         if method.info.key == key:
             return method
+    broken = load_plug_ins()[1].get(key)
+    if broken is not None:
+        raise broken
     noun = " or ".join(kind.replace("_", " ") for kind in kinds) or "method"
     raise InputError(
         noun, "must be a known key", key, "known: " + ", ".join(m.info.key for m in methods)
@@ -51,16 +112,19 @@ def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) ->
         fields = ", ".join(method.model_fields) or "none"
         raise InputError(
             f"{key}: parameter '{name}'",
-            first["msg"].lower(),
+            first["msg"].removeprefix("Value error, ").lower(),
             first.get("input"),
             f"parameters: {fields}",
         ) from None
 
 
 def parse_method(text: str, *kinds: Kind) -> Method:
-    """A method from its text on the command line, `KEY[:name=value,…]`."""
+    """A method from its text on the command line, `KEY[:name=value,…]` or `command:LINE`."""
     key, _, rest = text.partition(":")
     config: dict[str, Any] = {}
+    whole = find_method(key.strip(), *kinds).whole_text
+    if whole:
+        return make_method(key.strip(), {whole: rest}, *kinds)
     for item in filter(None, rest.split(",")):
         name, sign, value = item.partition("=")
         if not sign:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from core.errors import InputError
 from core.graph import Graph
 
 ORIGINAL = "original"
@@ -90,3 +91,14 @@ class Release:
         """Less everything that a mechanism did not pay for: true counts, curves and scores would
         undo the promise that they lie beside."""
         return replace(self, curves={}, facts={}, link_scores=None)
+
+
+def check_release(release: object, graph: Graph, label: str) -> Release:
+    """The release that a defense made of `graph`; InputError where it is none."""
+    what, remedy = f"defense '{label}'", "see tests/examples/own_defense"
+    if not isinstance(release, Release):
+        raise InputError(what, "must return a Release", type(release).__name__, remedy)
+    if release.graph.num_nodes != graph.num_nodes:
+        rule = f"must keep the {graph.num_nodes} nodes of the graph"
+        raise InputError(what, rule, release.graph.num_nodes, remedy)
+    return release

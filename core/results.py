@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -120,6 +121,7 @@ class Measurement:
     value     None where it cannot be computed; `reason` says why
     variance  sampling variance of `value` over pairs or nodes within the repeat, 0 if exact
     n         pairs or nodes counted
+    population  whose secrets: "released", or "control" for people who were left out
     """
 
     metric: str
@@ -127,3 +129,4 @@ class Measurement:
     variance: float = 0.0
     n: int = 0
     reason: str = ""
+    population: Literal["released", "control"] = "released"

@@ -128,17 +128,39 @@ class IdentityThreat:
 
 
 @dataclass(frozen=True, eq=False)
+class Control:
+    """People of whom no link and no private value went into a release.
+
+    people     (n,) bool
+    links      (l, 2) the graph's links that touch one of them
+    link       a sample of these against as many non-links that touch one of them
+    num_pairs  pairs of nodes that touch one of them
+    """
+
+    people: np.ndarray
+    links: np.ndarray
+    link: LinkThreat
+    num_pairs: int
+
+    @property
+    def members(self) -> np.ndarray:
+        """(m,) the other nodes, ascending."""
+        return np.flatnonzero(~self.people)
+
+
+@dataclass(frozen=True, eq=False)
 class Threats:
     """What one repeat of an audit sets up on the original graph.
 
-    visible   the graph that gets defended and released: the original less the sensitive links
-              and less the links held back for testing utility
+    visible   the graph that gets defended and released: the original less the sensitive links,
+              less the links held back for testing utility and less those of control people
     test_links, test_non_links  (t, 2) each; for link-prediction utility, never shown to anyone
     elsewhere another graph with the private columns that it teaches, everybody's value known, or
               None
     external  a release that was made elsewhere, its nodes in the order of `visible`, or None
     others    further private columns, as an attacker meets them who infers all of them together
     utility   the utility label Y, and its train/test masks (n,), or None
+    control   people who were left out, on whom the same attackers are tried, or None
     """
 
     visible: Graph
@@ -151,3 +173,4 @@ class Threats:
     others: tuple[AttributeThreat, ...] = ()
     shadow_graph: Graph | None = None
     external: Graph | None = None
+    control: Control | None = None

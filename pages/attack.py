@@ -7,7 +7,7 @@ import streamlit as st
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
 from core.figures import ranking, roc
-from core.findings import answers, knowing_more, tables
+from core.findings import answers, control, knowing_more, tables
 from core.findings.attack_summary import summarize_attacks
 from core.findings.labels import attack_threat
 from core.findings.private_columns import answer_private_columns
@@ -63,7 +63,16 @@ def _show_results(view: AuditView) -> None:
     if studies.open:
         with studies:
             show_studies(view)
+    if len(view.control):
+        label = "Control people: what being in a release adds"
+        page.show_folded(label, "control-open", lambda: _show_control(view))
     page.show_missing(view, [ORIGINAL])
+
+
+def _show_control(view: AuditView) -> None:
+    table = cache.remember(view, lambda: control.tabulate_control(view.results, view.control))
+    st.dataframe(table, hide_index=True, key="control-people", alt="Figures on control people")
+    st.caption(control.NOTE)
 
 
 def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:

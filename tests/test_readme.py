@@ -77,6 +77,7 @@ def write_tables(folder: Path) -> None:
     ]
     (folder / "relationships.txt").write_text("\n".join([*links, "u0 u12"]))
     (folder / "anonymised.csv").write_text("\n".join([*links[3:], "u3 u20"]))
+    shutil.copy(ROOT / "tests/examples/own_defense/anonymise.py", folder)
 
 
 @pytest.mark.parametrize("command", CORE_COMMANDS)
@@ -89,6 +90,7 @@ def test_commands_are_understood(command: str) -> None:
 def test_commands_run(command: str, tmp_path, audit_home, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AUDIT_WORKERS", "1")
+    monkeypatch.setenv("_AUDIT_COMMANDS", "")  # what the command sets is taken back
     write_tables(tmp_path)
     arguments = shrink(command)
     before = os.umask(0o077)  # as the entry point sets it

@@ -36,6 +36,7 @@ from core.audit.store.liveness import find_state
 from core.audit.threat_sampling import draw_visible
 from core.audit.view import (
     CELL_COLUMNS,
+    CONTROL_COLUMNS,
     REPEATS,
     RESULT_COLUMNS,
     AuditSummary,
@@ -132,6 +133,7 @@ def assemble_view(
         nodes=assemble_nodes(store, spec, groups, graph),
         profile=assemble_profile(store, spec, groups, graph),
         cells=assemble_cells(cells),
+        control=_assemble_control(spec, groups),
         rocs=assemble_rocs(store, spec, groups),
         load_graph=lambda: leave_out_people(load(row.graph_hash), spec.disclosure.leave_out),
         load_release=load_release,
@@ -267,11 +269,7 @@ def _combine_cells(
     lost = ""
     if other:
         lost = f"{len(other)} of {len(cells)} repeats {other[0].state}: {other[0].reason}"
-    by_metric: dict[str, dict[int, Measurement]] = {}
-    for cell in done:
-        for item in (*CellResult.restore(cell.result).measurements, *meter(cell)):
-            by_metric.setdefault(item.metric, {})[cell.repeat] = item
-    for metric, by_repeat in by_metric.items():
+    for metric, by_repeat in _group_measurements(done, "released", meter).items():
         items = list(by_repeat.values())
         repeats = {
             repeat: item.value for repeat, item in by_repeat.items() if item.value is not None
@@ -301,6 +299,58 @@ def _combine_cells(
                 estimate.how,
                 {},
             )
+
+
+def _group_measurements(
+    cells: list[Row[Any]], population: str, meter: Meter = _measure_nothing
+) -> dict[str, dict[int, Measurement]]:
+    """Metric → repeat → what finished cells measured on a population."""
+    found: dict[str, dict[int, Measurement]] = {}
+    for cell in cells:
+        for item in (*CellResult.restore(cell.result).measurements, *meter(cell)):
+            if item.population == population:
+                found.setdefault(item.metric, {})[cell.repeat] = item
+    return found
+
+
+def _assemble_control(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
+    """`AuditView.control`, in the order of the results."""
+    rows = []
+    for release in list_releases(spec) if spec.control else ():
+        for _, _, scenario in list_scenarios(spec):
+            done = list_done(groups, release, scenario.id)
+            released = _group_measurements(done, "released")
+            overlap = _compute_overlap(spec, scenario)
+            for metric, apart in _group_measurements(done, "control").items():
+                tail = _compare_control(released[metric], apart, overlap, spec.control or 0.0)
+                if tail is not None:
+                    rows.append((release, scenario.id, metric, *tail))
+    return pd.DataFrame(rows, columns=[*CONTROL_COLUMNS])
+
+
+def _compare_control(
+    released: dict[int, Measurement], control: dict[int, Measurement], overlap: float, share: float
+) -> tuple[object, ...] | None:
+    """The tail of a row of `AuditView.control`; None where no repeat has both figures.
+
+    The two groups of people are disjoint, so that their sampling variances add up. Those of
+    control people overlap between repeats by their share, as they are drawn anew.
+    """
+    pairs = [(released[repeat], item) for repeat, item in control.items()]
+    pairs = [(a, b) for a, b in pairs if a.value is not None and b.value is not None]
+    if not pairs:
+        return None
+    own = combine_measurements([b for _, b in pairs], share)
+    differences = [
+        Measurement("control_difference", a.value - b.value, a.variance + b.variance, min(a.n, b.n))
+        for a, b in pairs
+        if a.value is not None and b.value is not None
+    ]
+    weights = np.array([(a.variance, b.variance) for a, b in pairs]).mean(axis=0)
+    mixed = float(weights @ (overlap, share) / weights.sum()) if weights.any() else 1.0
+    added = combine_measurements(differences, mixed)
+    ends = (added.value, _finite(added.low), _finite(added.high))
+    return own.value, _finite(own.low), _finite(own.high), own.n, own.seeds, *ends
 
 
 def _finite(value: Any) -> float | None:

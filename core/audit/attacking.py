@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +11,15 @@ import numpy as np
 from core.attacks.base_predictions import keep_arrays
 from core.audit.knowledge import ADAPTIVE, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat
+from core.audit.spec import MethodChoice
 from core.context import Context
+from core.data.control import ask_released, ask_values, lift_pairs
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.methods import AttributeAttack, Defense, IdentityAttack, LinkAttack, Method
 from core.release import Release
 from core.results import AnonymitySets, Measurement, PairScores
-from core.threats import LinkThreat, Threats
+from core.threats import LinkThreat, ReleasedThreat, Threats
 
 Attacked = tuple[list[Measurement], dict[str, Any], dict[str, np.ndarray]]
 """Measurements, facts worth recording, and the arrays that are stored with the cell: `scores`,
@@ -59,14 +61,22 @@ def _attack_links(
             return score_adaptive(attack, defense, release, asked, threats, context)
         return attack.score(release, asked, context)
 
-    scores, rare, named = _score_with_more(score, attack, graph, threats, context)
+    scores, rare, named, control = _score_with_more(score, attack, graph, threats, context)
     roc = ranking.compute_link_roc(scores, threat)
     risk = node_risk.compute_link_node_risk(scores, threat, graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
     measured = [*ranking.measure_link_scores(scores, threat, rare), *named]
     measured.append(node_risk.measure_advantage(risk))
+    if threats.control is not None:
+        asked = threats.control.link
+        measured += _of_control(ranking.measure_link_scores(PairScores(control), asked))
     return measured, dict(scores.facts or {}), arrays
+
+
+def _of_control(measured: Iterable[Measurement]) -> list[Measurement]:
+    """The same measures, as those of people who were left out."""
+    return [replace(item, population="control") for item in measured]
 
 
 def _score_with_more(
@@ -75,8 +85,9 @@ def _score_with_more(
     graph: Graph,
     threats: Threats,
     context: Context,
-) -> tuple[PairScores, np.ndarray | None, list[Measurement]]:
-    """Scores of the threat's pairs and of its further non-links, and the precisions at the top.
+) -> tuple[PairScores, np.ndarray, list[Measurement], np.ndarray]:
+    """Scores of the threat's pairs and of its further non-links, the precisions at the top, and
+    scores of the control people's pairs.
 
     An attack that trains is asked once for all pairs; instant ones twice, so that what they say
     of the threat's own pairs stays the same to the last digit.
@@ -85,12 +96,16 @@ def _score_with_more(
 
     threat, none = threats.link, np.empty((0, 2), np.int64)
     assert threat is not None
+    control, held_back = none, none if threats.test_links is None else threats.test_links
+    if threats.control is not None:  # to name one of their links is neither a hit nor a mistake
+        control = threats.control.link.pairs
+        held_back = np.concatenate([held_back, threats.control.links])
     more = none if threat.more_absent is None else threat.more_absent
     limit, rng = choose_limit(attack.info.cost), context.rng("top_pairs")
     if attack.is_slow:
         more, limit = more[:SLOW_PAIRS], SLOW_PAIRS
-    candidates = draw_candidates(graph, threat, limit, attack.is_local, rng, threats.test_links)
-    asked = np.concatenate([more, candidates.pairs])
+    candidates = draw_candidates(graph, threat, limit, attack.is_local, rng, held_back)
+    asked = np.concatenate([more, candidates.pairs, control])
     if attack.info.cost != "instant":
         whole = score(replace(threat, absent=np.concatenate([threat.absent, asked])))
         own, further = np.split(whole.scores, [len(threat.pairs)])
@@ -98,35 +113,51 @@ def _score_with_more(
     else:
         scores = score(threat)
         further = score(LinkThreat(none, asked, threat.prior)).scores
-    rare, top = np.split(further, [len(more)])
-    return scores, rare, measure_top_pairs(top, candidates)
+    rare, top, apart = np.split(further, [len(more), len(more) + len(candidates.pairs)])
+    return scores, rare, measure_top_pairs(top, candidates), apart
 
 
 def _attack_released(
     attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
-    from core.data.splits import draw_released_threat
     from core.measures import released_links
     from core.measures.node_risk import measure_advantage
 
     assert isinstance(attack, LinkAttack)
     if isinstance(scenario.knowledge, Composition):
         release = _compose_releases(scenario.knowledge, release, threats, context)
-    threat = draw_released_threat(threats.visible, release.graph, context.rng("included"))
+    threat = _draw_released(threats, release, context)
     check_support(attack.label, attack.supports(release, threat))
-    if scenario.knowledge == ADAPTIVE:
-        from core.attacks.adaptive import score_adaptive
 
-        defense = _make_defense(release)
-        scores = score_adaptive(attack, defense, release, threat, threats, context)
-    else:
-        scores = attack.score(release, threat, context)
+    def score(asked: ReleasedThreat) -> PairScores:
+        if scenario.knowledge == ADAPTIVE:
+            from core.attacks.adaptive import score_adaptive
+
+            defense = _make_defense(release)
+            return score_adaptive(attack, defense, release, asked, threats, context)
+        return attack.score(release, asked, context)
+
+    scores = score(threat)
     roc = released_links.compute_released_roc(scores, threat)
     risk = released_links.compute_released_risk(scores, threat, release.graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
     measured = [*released_links.measure_released(scores, threat), measure_advantage(risk)]
+    if threats.control is not None:
+        apart = ask_released(release.graph, threat.prior, threats.control)
+        measured += _of_control(released_links.measure_released(score(apart), apart))
     return measured, dict(scores.facts or {}), arrays
+
+
+def _draw_released(threats: Threats, release: Release, context: Context) -> ReleasedThreat:
+    """The released links, among those pairs that touch no control person."""
+    from core.data.splits import draw_released_threat
+
+    rng, control = context.rng("included"), threats.control
+    if control is None:
+        return draw_released_threat(threats.visible, release.graph, rng)
+    before, told = (g.subgraph(control.members) for g in (threats.visible, release.graph))
+    return lift_pairs(draw_released_threat(before, told, rng), control)
 
 
 def _compose_releases(
@@ -139,10 +170,11 @@ def _compose_releases(
     if known.releases is not None:
         return share_held_releases(_make_defense(first), first, threats, known.releases, context)
     others: list[Defense] = []
+    own = MethodChoice(key=first.defense, config=first.config).id
     for text in known.defenses:
         defense = parse_method(text, "defense")
         assert isinstance(defense, Defense)
-        if (defense.info.key, defense.config) != (first.defense, first.config):
+        if text != own:
             others.append(defense)
     return share_releases_of(others, first, threats, context)
 
@@ -194,6 +226,10 @@ def _attack_attribute(
     measured.append(node_risk.measure_advantage(risk))
     measured.append(node_risk.measure_class_advantage(risk, threat.attribute.codes))
     measured += node_risk.measure_forecast_advantage(found, threat)
+    if threats.control is not None:  # raw scores only: calibration is worse on fewer people
+        apart = ask_values(threat, threats.control)
+        measured += _of_control(ranking.measure_class_probabilities(found, apart))
+        measured += _of_control(measure_quantities(found, apart))
     return measured, dict(found.facts or {}), arrays
 
 

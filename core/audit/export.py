@@ -18,7 +18,7 @@ from core.audit.prepared import list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec
 from core.audit.states import State
-from core.audit.view import RESULT_COLUMNS, AuditView, ReleaseSummary, spell
+from core.audit.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary, spell
 from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
@@ -32,6 +32,7 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
         describe_row({name: _clean(value) for name, value in row.items()}, view.spec)
         for row in rows
     ]
+    results += [_describe_control(row, view.spec) for row in view.control.to_dict("records")]
     return {
         "spec": view.spec.model_dump(mode="json"),
         "provenance": {
@@ -54,6 +55,18 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
     }
 
 
+def _describe_control(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
+    """A row of `AuditView.control`: the figure on control people, and `control_difference`, by how
+    much that of the others is higher, with its interval."""
+    found = {name: _clean(value) for name, value in row.items()}
+    difference = {
+        name: found.pop(column)
+        for name, column in zip(("value", "low", "high"), CONTROL_COLUMNS[-3:], strict=True)
+    }
+    described = describe_row({**found, "status": State.DONE.value, "reason": ""}, spec)
+    return {**described, "population": "control", "control_difference": difference}
+
+
 def _describe_origin(summary: ReleaseSummary) -> dict[str, Any]:
     """origin: "original", "defense" for one that the audit made, "external" for one that was made
     elsewhere; of that, what was not tested."""
@@ -62,8 +75,8 @@ def _describe_origin(summary: ReleaseSummary) -> dict[str, Any]:
     return {"id": summary.id, "origin": "original" if summary.id == ORIGINAL else "defense"}
 
 
-SCENARIO_COLUMNS = ("threat", "target", "knowledge")
-"""What a row of audit.json and of nodes.parquet says of an attack beside its method."""
+SCENARIO_COLUMNS = ("threat", "target", "knowledge", "population")
+"""What a row of audit.json says of an attack beside its method."""
 
 
 def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
@@ -73,6 +86,7 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
     target     the private column, where there are several; else ""
     knowledge  "standard", "adaptive", "auxiliary:0.1", "auxiliary:degree:0.1", "composition:3",
                "joint:inferred", "joint:known", "transfer"; "" for measures
+    population  whose secrets: "released"; "control" in rows of people who were left out
     """
     if row["method"] == RELEASE:
         return {**row, **dict.fromkeys(SCENARIO_COLUMNS, "")}
@@ -83,6 +97,7 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
         "threat": scenario.threat,
         "target": format_target(scenario, spec),
         "knowledge": scenario.knowledge.text,
+        "population": "released",
     }
 
 

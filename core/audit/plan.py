@@ -103,6 +103,8 @@ class _KeyInputs:
             links["links"] = [threats.hide_links, threats.sensitive_links, spec.test_links]
         if spec.held_back_links is not None:
             links["held_back"] = spec.held_back_links
+        if spec.control is not None:
+            links["control"] = spec.control
         if threats.evaluation != "uniform":
             links["evaluation"] = threats.evaluation
         seen = list_seen(disclosure, audit.graph)

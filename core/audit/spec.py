@@ -49,7 +49,10 @@ class MethodChoice(BaseModel):
     @property
     def id(self) -> str:
         """`key`, or `key:name=value,…` with the settings that differ from their defaults."""
-        changed = [f"{name}={value}" for name, value in self.make().changed.items()]
+        method = self.make()
+        if method.whole_text:
+            return f"{self.key}:{method.config[method.whole_text]}"
+        changed = [f"{name}={value}" for name, value in method.changed.items()]
         return f"{self.key}:{','.join(changed)}" if changed else self.key
 
 
@@ -243,6 +246,14 @@ class AuditSpec(_PartedSpec):
         description="Columns by whose groups the attackers' advantage is compared.",
         json_schema_extra={"option": "--group", "metavar": "COLUMN"},
     )
+    control: float | None = Field(
+        None,
+        gt=0,
+        le=0.5,
+        description="Share of the nodes of whom no link and no private value goes into a release; "
+        "the same attackers are tried on them, to show what being in it adds.",
+        json_schema_extra={"metavar": "SHARE"},
+    )
     test_links: float = Field(
         0.1, ge=0, lt=0.5, description="Share of the links held back to measure usefulness."
     )
@@ -310,6 +321,13 @@ class AuditSpec(_PartedSpec):
                 "audit", "must have a threat", remedy="name a private column or hide some links"
             )
         _check_external(spec)
+        if spec.control is not None and threats.evaluation != "uniform":
+            raise InputError(
+                "control people",
+                "need non-links of any kind",
+                threats.evaluation,
+                "leave out --control or choose --evaluation uniform",
+            )
         if knowledge.joint and len(threats.columns) < 2:
             raise InputError(
                 "joint inference",
@@ -365,6 +383,13 @@ def _check_external(spec: AuditSpec) -> None:
         )
     if is_named and spec.num_repeats != 1:
         raise InputError("repeats", "must be 1 for a release made elsewhere", spec.num_repeats)
+    if is_named and spec.control is not None:
+        raise InputError(
+            "control people",
+            "cannot be left out of a release made elsewhere",
+            spec.control,
+            "leave out --control",
+        )
     if is_named and (spec.knowledge.adaptive or spec.knowledge.composition):
         raise InputError(
             "adaptive attackers and composition",

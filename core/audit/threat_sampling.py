@@ -22,11 +22,12 @@ from core.audit.knowledge import (
 from core.audit.prepared import PreparedAudit, list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, PublishSpec, ThreatSpec
+from core.data.control import draw_control, lift_links, lift_threats, lift_values
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import Spread, draw_attribute_threat, draw_threats, withhold_links
 from core.graph import Graph
 from core.seeding import Seed
-from core.threats import AttributeThreat, Threats
+from core.threats import AttributeThreat, Control, Threats
 
 IdPairs = tuple[tuple[str, str], ...]
 """Links as pairs of node ids."""
@@ -36,7 +37,10 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
     """The threats of one repeat: a fresh split from the audit's root seed."""
     spec, graph = audit.spec, audit.graph
     seed = Seed(spec.root_seed).child("repeat", repeat)
-    threats = draw_secrets(spec, graph, seed, spec.test_links, spec.held_back_links)
+    control, own, members = _set_control_apart(spec, graph, seed)
+    threats = draw_secrets(own, members, seed, own.test_links, own.held_back_links)
+    if control is not None:
+        threats = lift_threats(threats, graph, control)
     threats = replace(threats, external=audit.external)
     if audit.shadow is not None and threats.attribute is not None:
         threats = replace(threats, shadow_graph=audit.taught_graph)
@@ -54,6 +58,34 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
     shown = list_published(spec.disclosure, threats.visible) or ()
     columns = tuple(name for name in shown if name in threats.visible.attributes)
     return replace(threats, identity=replace(identity, columns=columns))
+
+
+def _set_control_apart(
+    spec: AuditSpec, graph: Graph, seed: Seed
+) -> tuple[Control | None, AuditSpec, Graph]:
+    """Who is left out in a repeat of this seed, if the spec asks for it; spec and graph without
+    them."""
+    if spec.control is None:
+        return None, spec, graph
+    control = draw_control(graph, spec.control, seed.child("control"))
+    return control, *_leave_out_control(spec, graph, control)
+
+
+def _leave_out_control(spec: AuditSpec, graph: Graph, control: Control) -> tuple[AuditSpec, Graph]:
+    """The spec less the links and known people that it names among control people, and the graph
+    less these."""
+    left_out = {graph.node_ids[node] for node in np.flatnonzero(control.people)}
+
+    def keep(pairs: IdPairs | None) -> IdPairs | None:
+        return pairs and tuple(pair for pair in pairs if left_out.isdisjoint(pair))
+
+    people = spec.threats.known_people
+    own = spec.update(
+        sensitive_links=keep(spec.threats.sensitive_links),
+        held_back_links=keep(spec.held_back_links),
+        known_people=people and tuple(person for person in people if person not in left_out),
+    )
+    return own, graph.subgraph(control.members)
 
 
 def draw_secrets(
@@ -84,12 +116,13 @@ def draw_secrets(
 
 def draw_visible(audit: PreparedAudit, repeat: int) -> Graph:
     """`visible` of `draw_repeat`, without drawing the rest."""
-    spec, graph = audit.spec, audit.graph
-    threats, seed = spec.threats, Seed(spec.root_seed).child("repeat", repeat)
-    if threats.hide_links is None and threats.sensitive_links is None:
-        return graph
-    given, kept = _find_given(threats, graph, spec.held_back_links)
-    return withhold_links(graph, seed, threats.hide_links, given, spec.test_links, kept)[2]
+    seed = Seed(audit.spec.root_seed).child("repeat", repeat)
+    control, spec, visible = _set_control_apart(audit.spec, audit.graph, seed)
+    share = spec.threats.hide_links
+    if share is not None or spec.threats.sensitive_links is not None:
+        given, kept = _find_given(spec.threats, visible, spec.held_back_links)
+        visible = withhold_links(visible, seed, share, given, spec.test_links, kept)[2]
+    return visible if control is None else lift_links(visible, audit.graph, control)
 
 
 def _find_given(
@@ -126,7 +159,7 @@ def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threat
         return threats
     if knows == "none":
         return replace(threats, attribute=None)
-    everybody = threats.attribute.attribute.known
+    everybody = threats.attribute.known | threats.attribute.hidden
     told = replace(threats.attribute, known=everybody, hidden=np.zeros_like(everybody))
     return replace(threats, attribute=told)
 
@@ -140,10 +173,10 @@ def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: T
         return _select_joint(spec, replace(scenario, knowledge=STANDARD), repeat, threats, known)
     column = scenario.target or spec.threats.private
     if isinstance(known, Auxiliary):
-        drawn = _draw_attacker(spec, threats.visible, column, repeat, known)
+        drawn = _draw_attacker(spec, threats, column, repeat, known)
     # Who is taught by another graph knows the same people here as who is not.
     elif scenario.target and isinstance(known, Standard | Shadow):
-        drawn = _draw_attacker(spec, threats.visible, column, repeat)
+        drawn = _draw_attacker(spec, threats, column, repeat)
     else:
         return threats
     return replace(threats, attribute=drawn)
@@ -169,18 +202,22 @@ def _select_joint(
 def check_columns(spec: AuditSpec, graph: Graph) -> None:
     """InputError where a further private column or a group cannot be used."""
     for column in spec.threats.more_private:
-        _draw_attacker(spec, graph, column, 0)
+        _draw_attacker(spec, Threats(graph), column, 0)
     for column in spec.groups:
         graph.with_private(column)
 
 
 def _draw_attacker(
-    spec: AuditSpec, graph: Graph, column: str, repeat: int, known: Auxiliary | None = None
+    spec: AuditSpec, threats: Threats, column: str, repeat: int, known: Auxiliary | None = None
 ) -> AttributeThreat:
     """Whom an attacker of a column knows; without knowledge of its own, as many as assumed."""
+    graph, control = threats.visible, threats.control
+    if control is not None:
+        spec, graph = _leave_out_control(spec, graph, control)
     share = spec.threats.known if known is None else known.share
     stream = "column" if known is None else known.source
     seed = Seed(spec.root_seed).child("repeat", repeat, stream, column, share)
     spread: Spread = "stratified" if known is None else known.spread
     given = find_known(spec, graph) if known is None else None
-    return draw_attribute_threat(graph, column, share, seed, spread, given)
+    drawn = draw_attribute_threat(graph, column, share, seed, spread, given)
+    return drawn if control is None else lift_values(drawn, threats.visible, control)

@@ -49,6 +49,26 @@ REPEATS = "repeats"
 """Further column of `AuditView.results`, not part of audit.json: repeat → value, by which two
 rows of one audit are compared repeat by repeat."""
 
+CONTROL_COLUMNS = (
+    "release",
+    "method",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "n",
+    "seeds",
+    "difference",
+    "difference_low",
+    "difference_high",
+)
+"""Columns of `AuditView.control`: one row a release, attack and metric that has values on control
+people as well as on the others.
+
+value       on control people; low/high: 95 % interval; n: control pairs or people a repeat
+difference  the figure of the row of `results` less `value`: what being in the release adds
+"""
+
 NODE_COLUMNS = ("node", "release", "attack", "risk", "advantage", "low", "high", "seeds")
 """Columns of `AuditView.nodes`: one row per node at stake, release and attack.
 
@@ -186,7 +206,8 @@ class PublishProgress(JobProgress):
 class AuditView:
     """Everything known about one audit so far.
 
-    results, nodes, profile, cells  tables with the columns named above
+    results, nodes, profile, cells, control  tables with the columns named above; the last is empty
+             where nobody was left out
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
     load_graph    the original graph
     load_release  (release id, repeat) → the released graph of that repeat
@@ -210,6 +231,7 @@ class AuditView:
     rocs: dict[tuple[str, str], pd.DataFrame]
     load_graph: Callable[[], Graph]
     load_release: Callable[[str, int], Graph]
+    control: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*CONTROL_COLUMNS]))
     claims: tuple[ClaimRun, ...] = ()
     ledger: tuple[Entry, ...] = ()
     decisions: tuple[Decision, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,8 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
         "--defense",
         action="append",
         metavar="KEY[:name=value,…]",
-        help="a defense, or 'all'; may be repeated",
+        help="a defense, 'all', or a command of your own, 'command:./anonymise {in} {out}'; may be "
+        "repeated",
     )
     parser.add_argument(
         "--no-data-independent",
@@ -369,9 +371,23 @@ def _choose_defenses(options: argparse.Namespace, given: Any) -> list[dict[str, 
         defenses = _parse_choices(options.defense, "defense")
         if not options.no_data_independent:
             defenses = add_data_independent(defenses)
+    defenses = [identify_command(choice) for choice in defenses]
     if options.without_columns:
         defenses = _add_without_columns(defenses)
     return [choice.model_dump() for choice in defenses]
+
+
+def identify_command(choice: MethodChoice) -> MethodChoice:
+    """The choice; a command with the hash of its program, and allowed to run in this folder by
+    this process and its workers."""
+    from core.audit.spec import MethodChoice
+    from core.defenses.command import FOLDER, Command
+
+    method = choice.make("defense")
+    if not isinstance(method, Command):
+        return choice
+    os.environ[FOLDER] = os.getcwd()
+    return MethodChoice.of(method.identify())
 
 
 def _add_without_columns(defenses: list[MethodChoice]) -> list[MethodChoice]:

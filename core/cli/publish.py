@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.arguments import add_graph, add_options, load_input, read_options
-from core.cli.audit_spec import add_leave_out, read_leave_out
+from core.cli.audit_spec import add_leave_out, identify_command, read_leave_out
 from core.cli.team import check_publisher, open_person
 from core.cli.terminal import make_folder, say
 from core.errors import AccessError, InputError
@@ -55,7 +55,7 @@ def run_publish(options: argparse.Namespace) -> int:
     from core.privacy.ledger import Total
     from core.seeding import Seed
 
-    choice = MethodChoice.parse(options.defense, "defense")
+    choice = identify_command(MethodChoice.parse(options.defense, "defense"))
     graph = load_input(options).graph
     names = ("private", "more_private", "utility", "hide_links")
     fields: dict[str, Any] = {n: getattr(options, n, None) for n in names}

@@ -18,7 +18,7 @@ from typing import Any
 def main() -> None:
     """Answer the one request on standard input."""
     request = json.load(sys.stdin)
-    _set_limits(request["memory_mb"] << 20, request["seconds"])
+    set_limits(request["memory_mb"] << 20, request["seconds"])
     folder, path = Path(request["folder"]), Path(request["path"])
     try:
         answer = _VERBS[request["verb"]](path, folder, request["options"])
@@ -30,7 +30,7 @@ def main() -> None:
     (folder / "answer.json").write_text(text, encoding="utf-8")
 
 
-def _set_limits(memory: int, seconds: int) -> None:
+def set_limits(memory: int, seconds: int) -> None:
     """Memory that the process may write to, CPU time, files no larger than memory, no core file.
 
     Not the address space: libraries map far more of it than they use.

@@ -31,7 +31,7 @@ from core.data.text_input import check_file
 from core.errors import FormatError, InputError, ResourceError, UnsupportedError
 
 MEMORY_MB, CPU_SECONDS = 2048, 60
-_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "SYSTEMROOT", "TMPDIR")
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "SYSTEMROOT", "TMPDIR")
 _ERRORS = {e.__name__: e for e in (InputError, FormatError, ResourceError, UnsupportedError)}
 
 
@@ -87,11 +87,16 @@ def find_markers_in_sandbox(path: str | Path) -> dict[str, list[str]]:
 
 def find_limits() -> tuple[int, int]:
     """(memory in MB, CPU seconds) that reading may take; InputError for a setting that is none."""
+    return read_limits({"AUDIT_READ_MB": MEMORY_MB, "AUDIT_READ_SECONDS": CPU_SECONDS})
+
+
+def read_limits(usual: Mapping[str, int]) -> tuple[int, int]:
+    """The values of two variables, else their usual ones; InputError for one that is none."""
     found = []
-    for name, usual in (("AUDIT_READ_MB", MEMORY_MB), ("AUDIT_READ_SECONDS", CPU_SECONDS)):
-        text = os.environ.get(name) or str(usual)
+    for name, value in usual.items():
+        text = os.environ.get(name) or str(value)
         if not text.isdecimal() or not 0 < int(text) < 1 << 31:
-            raise InputError(name, "must be a whole number above 0", text, f"usual: {usual}")
+            raise InputError(name, "must be a whole number above 0", text, f"usual: {value}")
         found.append(int(text))
     return found[0], found[1]
 
@@ -111,7 +116,7 @@ def _read(
             "memory_mb": memory,
             "seconds": seconds,
         }
-        environment = {k: os.environ[k] for k in _PASSED_ON if k in os.environ}
+        environment = {k: os.environ[k] for k in PASSED_ON if k in os.environ}
         environment |= {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2", "PYTHONUTF8": "1"}
         try:
             child = subprocess.run(

@@ -18,6 +18,7 @@ EXTERNAL_FIELDS: dict[str, Any] = {
     "defenses": [{"key": EXTERNAL}],
     "num_repeats": 1,
     "test_links": 0.0,
+    "control": None,
     "adaptive": False,
     "composition": None,
     "hold_every_defense": False,

@@ -12,6 +12,7 @@ LINKS = ("Link inference",)
 ATTRIBUTE = ("Attribute inference", "GHRatio", "Homophily", "Private column", "Role peers")
 IDENTITY = ("Re-identification",)
 PROMISED = ("Differential privacy", "Edge-DP", "Epsilon", "Link-local DP", "Node-DP")
+CONTROL = ("Control people",)
 COMPARED = ("Data-independent baseline",)
 UTILITY = ("Utility column",)
 KNOWLEDGE = {
@@ -31,6 +32,7 @@ def build_glossary(data: ReportData) -> list[Block]:
         ATTRIBUTE: spec.threats.private is not None,
         IDENTITY: spec.threats.identity is not None,
         PROMISED: any(release.guarantee.is_private for release in data.releases),
+        CONTROL: spec.control is not None,
         COMPARED: any(map(is_data_independent, data.ids)),
         UTILITY: spec.disclosure.utility is not None,
         **{(term,): mark in ran for term, mark in KNOWLEDGE.items()},

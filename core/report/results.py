@@ -10,6 +10,7 @@ import pandas as pd
 from core.audit.scenarios import Threat
 from core.findings import answers
 from core.findings.attackers import compute_headlines
+from core.findings.control import NOTE, tabulate_control
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.inverted_scores import MARK
 from core.findings.labels import (
@@ -88,7 +89,21 @@ def build_attacks(data: ReportData) -> list[Block]:
             odds = answers.answer_odds(data.results)
             result += [blocks.paragraph(odds)] if odds else []
         result += _build_roc(data, threat, set(table.method))
-    return result or [blocks.paragraph("No attack has finished.")]
+    return [*result, *_build_control(data)] or [blocks.paragraph("No attack has finished.")]
+
+
+def _build_control(data: ReportData) -> list[Block]:
+    """What being in a release adds, where people were left out of it."""
+    table = tabulate_control(data.results, data.view.control)
+    if table.empty:
+        return []
+    caption = "Control people: what being in a release adds, with 95 % intervals."
+    numeric = range(4, table.shape[1])
+    return [
+        blocks.heading("Control people"),
+        blocks.paragraph(NOTE),
+        blocks.table(list(table), table.to_numpy().tolist(), caption, numeric=numeric),
+    ]
 
 
 def _order_metrics(data: ReportData, threat: Threat) -> list[str]:

@@ -36,7 +36,7 @@ import pandas as pd
 from scipy.io import mmwrite
 
 from core.data.loaded import LoadedGraph
-from core.data.reader_process import _set_limits
+from core.data.reader_process import set_limits
 from core.data.readers import load_graph
 from core.data.sandbox import CPU_SECONDS, MEMORY_MB
 from core.data.writers import write_release
@@ -180,7 +180,7 @@ def run_guarded(work: Callable[[], str]) -> Outcome:
         os.close(read)
         try:
             os.setpgid(0, 0)
-            _set_limits(MEMORY_MB << 20, CPU_SECONDS)
+            set_limits(MEMORY_MB << 20, CPU_SECONDS)
             try:
                 text = work()
             except MemoryError:

@@ -34,7 +34,7 @@ from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.graph import Graph
 from core.methods import Defense
-from core.release import ORIGINAL, Release
+from core.release import ORIGINAL, Release, check_release
 from core.threats import Threats
 
 log = logging.getLogger(__name__)
@@ -147,7 +147,8 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     defense = cell.make_method()
     assert isinstance(defense, Defense)
     check_support(defense.label, defense.supports(threats.visible, threats))
-    release = defense.publish(threats.visible, threats, context)
+    made = defense.publish(threats.visible, threats, context)
+    release = check_release(made, threats.visible, defense.label)
     facts = {**count_changes(threats.visible, release.graph), **release.facts}
     record, arrays = pack_release(replace(release, facts=facts), threats.visible)
     return Outcome(CellResult(release=record), arrays, release.curves or None)

@@ -34,7 +34,7 @@ from core.errors import InputError, UnsupportedError
 from core.graph import Graph
 from core.privacy.ledger import NOT_COVERED, Total
 from core.progress import Progress
-from core.release import Release
+from core.release import Release, check_release
 from core.seeding import Seed
 from core.threats import Threats
 
@@ -144,7 +144,8 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
         memory_budget=compute_memory_budget(device),
         is_publishing=True,
     )
-    release = defense.publish(threats.visible, threats, context)
+    made = defense.publish(threats.visible, threats, context)
+    release = check_release(made, threats.visible, defense.label)
     shown = list_published(spec.disclosure, threats.visible)
     if shown is not None:
         release = replace(release, graph=release.graph.with_columns(shown))

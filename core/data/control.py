@@ -1,0 +1,119 @@
+"""Control people: what attackers reach on those of whom nothing went into a release.
+
+As Anonymeter's control records (Giomi et al., A unified framework for quantifying privacy risk in
+synthetic data, PoPETs 2023): success on them is what anybody would learn anyway. Their links and
+private values are left out before anything is withheld or defended. Who is in the graph is public
+here, so that a control person is a node without links: noise falls on it as on everybody, and its
+columns are the attacker's auxiliary knowledge. Of a release that does not depend on the links,
+control people and others are then exchangeable, and no attack does better on either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from core.graph import Graph, pair_codes
+from core.seeding import Seed
+from core.threats import AttributeThreat, Control, LinkThreat, ReleasedThreat, Threats
+
+AnyLinkThreat = TypeVar("AnyLinkThreat", bound=LinkThreat)
+
+MAX_PAIRS = 1000
+"""Links of control people, and pairs that are none, on which attacks are judged."""
+
+
+def draw_control(graph: Graph, share: float, seed: Seed) -> Control:
+    """A share of the nodes, drawn uniformly, at least one; their links, and a sample of them.
+
+    The sample stands against as many non-links that touch a control person, drawn uniformly.
+    """
+    rng = seed.rng("people")
+    people, count = np.zeros(graph.num_nodes, bool), max(round(share * graph.num_nodes), 1)
+    people[rng.choice(graph.num_nodes, count, replace=False)] = True
+    links = graph.edges[people[graph.edges].any(axis=1)]
+    sample = links
+    if len(links) > MAX_PAIRS:
+        sample = links[np.sort(rng.choice(len(links), MAX_PAIRS, replace=False))]
+    absent = _draw_non_links(graph, people, len(sample), rng)
+    left, inside = int((~people).sum()), int(people.sum())
+    total = inside * left + inside * (inside - 1) // 2
+    return Control(people, links, LinkThreat(sample, absent, len(links) / max(total, 1)), total)
+
+
+def _draw_non_links(
+    graph: Graph, people: np.ndarray, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """At most `count` distinct non-links, uniformly among those that touch one of `people`."""
+    draws = 8 * count + 64
+    ends = np.stack(
+        [rng.choice(np.flatnonzero(people), draws), rng.integers(0, graph.num_nodes, draws)], axis=1
+    )
+    # a pair of two control people can be drawn from either end
+    keep = (ends[:, 0] != ends[:, 1]) & (~people[ends[:, 1]] | (rng.random(draws) < 0.5))
+    ends = ends[keep & ~graph.contains_pairs(ends)]
+    _, first = np.unique(pair_codes(ends, graph.num_nodes), return_index=True)
+    return np.sort(ends[np.sort(first)[:count]], axis=1)
+
+
+def lift_threats(threats: Threats, graph: Graph, control: Control) -> Threats:
+    """Threats drawn on `graph.subgraph(control.members)`, in the node numbers of `graph`.
+
+    Control people have no link in the visible graph, and their values are neither known nor among
+    those on which the release is judged.
+    """
+    members, link = control.members, threats.link
+    attribute, utility = threats.attribute, threats.utility
+    return replace(
+        threats,
+        visible=lift_links(threats.visible, graph, control),
+        link=link and lift_pairs(link, control),
+        attribute=attribute and lift_values(attribute, graph, control),
+        utility=utility and lift_values(utility, graph, control),
+        test_links=None if threats.test_links is None else members[threats.test_links],
+        test_non_links=None if threats.test_non_links is None else members[threats.test_non_links],
+        control=control,
+    )
+
+
+def lift_links(visible: Graph, graph: Graph, control: Control) -> Graph:
+    """The whole graph with the links of a graph of `control.members` and no others."""
+    return graph.with_edges(control.members[visible.edges], visible.weights)
+
+
+def lift_pairs(threat: AnyLinkThreat, control: Control) -> AnyLinkThreat:
+    """A threat on links among `control.members`, in the node numbers of the whole graph."""
+    members, more = control.members, threat.more_absent
+    return replace(
+        threat,
+        hidden=members[threat.hidden],
+        absent=members[threat.absent],
+        more_absent=None if more is None else members[more],
+    )
+
+
+def lift_values(threat: AttributeThreat, graph: Graph, control: Control) -> AttributeThreat:
+    """A threat on values of `control.members`, in the node numbers of the whole graph."""
+    known, hidden = np.zeros((2, graph.num_nodes), bool)
+    known[control.members], hidden[control.members] = threat.known, threat.hidden
+    return AttributeThreat(graph.attribute(threat.attribute.name), known, hidden)
+
+
+def ask_values(threat: AttributeThreat, control: Control) -> AttributeThreat:
+    """The same attacker, judged on the control people who have a value."""
+    return replace(threat, hidden=control.people & threat.attribute.known)
+
+
+def ask_released(released: Graph, density: float, control: Control) -> ReleasedThreat:
+    """Which links of control people are real, asked of a release that holds none of them.
+
+    density: of the graph that was defended; its links and non-links stand for pairs alike here.
+    """
+    link = control.link
+    counts = np.array([len(link.hidden), len(link.absent)])
+    stands = np.array([density, 1 - density]) * control.num_pairs
+    weights = np.repeat(stands / np.maximum(counts, 1), counts)
+    is_released = released.contains_pairs(link.pairs)
+    return ReleasedThreat(link.hidden, link.absent, density, weights=weights, released=is_released)

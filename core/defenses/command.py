@@ -1,0 +1,244 @@
+"""A defense that the user brings as a command: any program that reads links and writes links."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field, field_validator
+
+import core
+from core.context import Context
+from core.data.sandbox import PASSED_ON, load_pairs_in_sandbox, make_folder, read_limits
+from core.errors import InputError, ResourceError
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.release import Guarantee, Release
+from core.threats import Threats
+
+FOLDER = "_AUDIT_COMMANDS"
+"""Variable that names the folder where commands run; without it none does. The command line sets
+it for a defense that was named there, so that the app's server runs no command."""
+
+LIMITS = {"AUDIT_COMMAND_MB": 4096, "AUDIT_COMMAND_SECONDS": 600}
+NOTE = "A command of the user made it: no promise of it is known or was tested."
+OPEN = "Neither Landlock nor namespaces closed {what} to the command on this machine."
+_NO_MEMORY = ("memoryerror", "cannot allocate memory", "bad_alloc", "out of memory", "array with")
+
+
+class Command(Defense):
+    """Runs `line` with {in} and {out} in the place of two files, and reads what it wrote.
+
+    {in}     links as "source,target" below that head, nodes by their numbers from 0
+    {out}    where the command writes its links, in the same form, without weights
+    {nodes}  node table, where the line asks for it: node, id, features, and the private column as
+             far as the publisher knows it
+
+    AUDIT_SEED holds a seed; python is the one that this program runs with. The nodes and their
+    columns leave as they are.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="command",
+        title="Command",
+        summary="Runs a program that reads the links and writes those to be released.",
+        source="Whoever wrote the program",
+        group="empirical",
+        cost="minutes",
+    )
+    whole_text: ClassVar[str] = "line"
+    line: str = Field(
+        max_length=1000,
+        title="Command line",
+        description="Program with its arguments; {in} and {out} stand for two files.",
+    )
+    program: str = Field(
+        "", max_length=64, title="Program", description="SHA-256 of the files that the line names."
+    )
+
+    @field_validator("line")
+    @classmethod
+    def _check_line(cls, line: str) -> str:
+        for place in ("{in}", "{out}"):
+            if place not in line:
+                raise ValueError(f"must name {place}, as in ./anonymise {{in}} {{out}}")
+        try:
+            shlex.split(line)
+        except ValueError as error:
+            raise ValueError(f"must be a command line: {error}") from None
+        return line
+
+    @property
+    def label(self) -> str:
+        return f"Command {self.line}"
+
+    def identify(self) -> Command:
+        """The same with the hash of the files that the line names, so that a program that was
+        changed is run again."""
+        digest = hashlib.sha256()
+        for path in _list_files(self.line, Path.cwd()):
+            if path.is_file():
+                digest.update(path.read_bytes())
+        return self.model_copy(update={"program": digest.hexdigest()})
+
+    def supports(self, graph: Graph, threats: Threats) -> str | None:
+        if FOLDER not in os.environ:
+            return "a command runs from the command line only, by workers on that machine"
+        return super().supports(graph, threats)
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        with make_folder("read") as name:
+            folder = Path(name) / "work"
+            folder.mkdir()
+            places = {"in": folder / "in.csv", "out": folder / "out.csv"}
+            write_rows(places["in"], ("source", "target"), graph.edges.tolist())
+            if "{nodes}" in self.line:
+                places["nodes"] = folder / "nodes.csv"
+                _write_nodes(places["nodes"], graph, threats)
+            line = [_fill(word, places) for word in shlex.split(self.line)]
+            seed = int(context.rng("command").integers(1 << 31))
+            context.progress.update(0, 1, "running the command")
+            opened = _run(self.line, line, folder, seed, context)
+            links = self._read_links(places["out"], graph.num_nodes)
+        note = " ".join([NOTE, *(OPEN.format(what=what) for what in opened)])
+        return self.build_release(graph.with_edges(links), Guarantee(is_known=False, note=note))
+
+    def _read_links(self, path: Path, num_nodes: int) -> np.ndarray:
+        """(k, 2) node numbers that the command wrote; InputError where it wrote something else."""
+        what = f"command '{self.line}'"
+        remedy = "write 'source,target' and below it the numbers of two nodes in each line"
+        if path.is_symlink() or not path.is_file():
+            raise InputError(what, "must write its links to {out}", "no file", remedy)
+        try:
+            raw = load_pairs_in_sandbox(path)
+        except ResourceError:
+            raise
+        except InputError as error:
+            raise InputError(what, "must write links", str(error), remedy) from None
+        for node in raw.node_ids:
+            if not (node.isascii() and node.isdecimal()) or int(node) >= num_nodes:
+                rule = f"must write node numbers from 0 to {num_nodes - 1}"
+                raise InputError(what, rule, node, remedy)
+        numbers = np.array([int(node) for node in raw.node_ids], np.int64)
+        pairs: np.ndarray = numbers[raw.pairs]
+        return pairs
+
+
+def write_rows(path: Path, head: tuple[str, ...], rows: list[list[object]]) -> None:
+    """A table as CSV."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(head)
+        writer.writerows(rows)
+
+
+def _write_nodes(path: Path, graph: Graph, threats: Threats) -> None:
+    """Features, and the private values that the publisher knows; no other attribute."""
+    features, threat = graph.dense_features(), threats.attribute
+    private = () if threat is None else (threat.attribute.name,)
+    rows: list[list[object]] = []
+    for node, name in enumerate(graph.node_ids):
+        row: list[object] = [node, name, *(() if features is None else features[node].tolist())]
+        if threat is not None:
+            code = int(threat.observed[node])
+            row.append("" if code < 0 else threat.attribute.classes[code])
+        rows.append(row)
+    write_rows(path, ("node", "id", *graph.feature_names, *private), rows)
+
+
+def _fill(word: str, places: dict[str, Path]) -> str:
+    for name, path in places.items():
+        word = word.replace(f"{{{name}}}", str(path))
+    return word
+
+
+def _list_files(line: str, folder: Path) -> Iterator[Path]:
+    """The program, with where it was installed if the PATH names it, and what else is a file or
+    folder among the words: what the command may read."""
+    first, *words = shlex.split(line)
+    found = shutil.which(first, path=None if os.sep not in first else str(folder))
+    if os.sep not in first and found is not None:
+        for path in (Path(found), Path(found).resolve()):
+            yield path
+            if path.parent.name == "bin" and path.parent.parent != Path("/"):
+                yield path.parent.parent
+    for word in (first, *words):
+        path = folder / word
+        if "{" not in word and path.exists():
+            yield path.resolve()
+
+
+def _run(text: str, line: list[str], folder: Path, seed: int, context: Context) -> list[str]:
+    """Wait for the command within its limits; returns what stayed open to it.
+
+    Raises InputError or ResourceError of one line where it fails or exceeds a limit.
+    """
+    memory, seconds = read_limits(LIMITS)
+    what, place = f"command '{text}'", Path(os.environ[FOLDER])
+    readable = [str(path) for path in _list_files(text, place)]
+    program = line[0] if os.sep not in line[0] else str(place / line[0])
+    program = sys.executable if program in ("python", "python3") else program
+    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    environment |= {"AUDIT_SEED": str(seed), "HOME": str(folder), "TMPDIR": str(folder)}
+    start = [sys.executable, "-m", "core.data.command_process", str(memory), str(seconds)]
+    told, failed = folder.parent / "stdout", folder.parent / "stderr"  # not for it to change
+    with told.open("wb") as said, failed.open("wb") as errors:
+        child = subprocess.Popen(
+            [*start, str(place), str(folder), *readable, "--", program, *line[1:]],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=errors,
+            cwd=Path(core.__path__[0]).parent,
+            env=environment,
+            start_new_session=True,
+        )
+        try:
+            code = _wait(child, seconds, what, context)
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+    if code:
+        last = _read_last_line(failed)
+        if any(words in last.lower() for words in _NO_MEMORY) or code == 128 + signal.SIGKILL:
+            remedy = "use less, or set AUDIT_COMMAND_MB"
+            raise ResourceError(what, f"must run within {memory} MB", last or "killed", remedy)
+        found = f"status {code}" + (f": {last}" if last else "")
+        raise InputError(what, "must end with status 0", found, "run it by hand on a small file")
+    closed = told.read_text(encoding="utf-8")
+    return [name for name in ("files", "network") if f"{name}=1" not in closed]
+
+
+def _wait(child: subprocess.Popen[bytes], seconds: int, what: str, context: Context) -> int:
+    """The exit status, 128 and its number for a signal; ResourceError after so many seconds.
+    Cancelling ends the wait."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            code = child.wait(0.1)
+            return code if code >= 0 else 128 - code
+        except subprocess.TimeoutExpired:
+            context.progress.check()
+        if time.monotonic() > end:
+            remedy = "make it faster, or set AUDIT_COMMAND_SECONDS"
+            raise ResourceError(what, f"must end within {seconds} s", "still running", remedy)
+
+
+def _read_last_line(path: Path) -> str:
+    """The last line that a command wrote, printable, at most 200 characters."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - 4096, 0))
+        lines = file.read().decode("utf-8", "replace").split("\n")
+    said = [line.strip() for line in lines if line.strip()]
+    return "".join(c for c in said[-1] if c.isprintable())[:200] if said else ""

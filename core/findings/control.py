@@ -1,0 +1,64 @@
+"""What being in a release adds: an attack's figure on the others beside that on control people."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.audit.scenarios import THREAT_TITLES
+from core.findings.labels import THREAT_WORDS, method_title, metric_title, release_title
+from core.findings.numbers import format_interval, format_row
+from core.findings.tables import attack_rows, list_releases, main_metric
+from core.release import ORIGINAL
+
+NOTE = (
+    "No link and no private value of control people goes into a release; their published columns "
+    "are taken as known to the attacker anyway. The same attackers are tried on them, who do not "
+    "know that they were left out: what they reach there owes nothing to these people's being in "
+    "the release. Re-identification has no such figure: whoever is not in a release cannot be "
+    "found in it."
+)
+
+
+def tabulate_control(results: pd.DataFrame, control: pd.DataFrame) -> pd.DataFrame:
+    """A row a threat and release: the attack's figures, their difference, what it tells, n.
+
+    One attack a threat for all releases, the one that is strongest on the original, so that the
+    choice favours no release. `control`: that of an `AuditView`; empty where nobody was left out.
+    """
+    rows = []
+    for threat in THREAT_TITLES:
+        metric = main_metric(results, threat)
+        found = attack_rows(results, metric, threat) if metric else pd.DataFrame()
+        if found.empty or control.empty:
+            continue
+        both = found.merge(control, on=["release", "method", "metric"], suffixes=("", "_control"))
+        attacks = both[(both.release == ORIGINAL) & ~both.is_baseline]
+        if attacks.empty:
+            continue
+        chosen = both[both.method == attacks.loc[attacks.value.idxmax()].method]
+        for release in list_releases(chosen):
+            row = chosen[chosen.release == release].iloc[0]
+            ends = (row.difference_low, row.difference_high)
+            rows.append(
+                {
+                    "Threat": THREAT_WORDS[threat].title,
+                    "Release": release_title(release),
+                    "Attack": method_title(row.method),
+                    "Measure": metric_title(str(metric)),
+                    "Released": format_row(row),
+                    "Control people": format_interval(
+                        row.value_control, row.low_control, row.high_control
+                    ),
+                    "Being in it adds": format_interval(row.difference, *ends),
+                    "Beyond noise": _judge(*ends),
+                    "n": f"{row.n:,} and {row.n_control:,}",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _judge(low: float, high: float) -> str:
+    """Whether the interval of a difference leaves out 0."""
+    if pd.isna(low) or pd.isna(high):
+        return "no interval"
+    return "more" if low > 0 else "less" if high < 0 else "no"
