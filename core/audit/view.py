@@ -80,10 +80,12 @@ CELL_COLUMNS = (
     "progress",
     "message",
     "seconds",
+    "cpu_seconds",
     "device",
     "reason",
 )
-"""Columns of `AuditView.cells`; kind: "publish", "attack", "measure"."""
+"""Columns of `AuditView.cells`; kind: "publish", "attack", "measure"; seconds elapsed, and of the
+processor."""
 
 
 def spell(table: pd.DataFrame) -> pd.DataFrame:

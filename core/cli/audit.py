@@ -51,7 +51,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         action="store_true",
-        help="write report.pdf, report-external.pdf and summary.pdf",
+        help="write report.pdf, report-external.pdf, summary.pdf, dpia.md and dpia.json",
     )
     parser.add_argument(
         "--risk-scale",

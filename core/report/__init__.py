@@ -1,8 +1,9 @@
 """Results → a PDF that a data-protection officer can sign.
 
 options    what the reader chose, and editions    data      the chosen part of the audit
-decision_page, threats, graph, results, mechanisms, promises, standards, glossary, appendix
+decision_page, threats, graph, results, mechanisms, promises, standards, dpia, glossary, appendix
            the sections                           blocks    what they are made of
+guidance, evidence, actors                        what officers file, clause by clause
 charts     figures for print                      document  JSON + SVG + template → PDF
 gate       the verdict for pipelines
 """
