@@ -148,7 +148,9 @@ def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
             ran = cells[
                 (cells.kind == "attack") & (cells.release == release) & (cells.method == method)
             ]
-            ran = ran[(ran.state == State.DONE) & (ran.reason != SHARED_NOTE)]
+            if not ran.empty and (ran.reason == SHARED_NOTE).all():
+                continue  # the same attack as without knowing more
+            ran = ran[ran.state == State.DONE]
             info = find_method(scenario.method.partition(":")[0]).info
             lines, knowledge = count_knowledge(data, scenario, release, graph)
             costs.append(
@@ -179,7 +181,8 @@ def count_knowledge(
                 return graph.num_nodes, "a line about each person"
             if choice is None or choice.auxiliary_graph is not None:
                 return None, "a second graph that the analyst gave"
-            links = round(graph.num_edges * (choice.overlap + choice.noise))
+            drawn_from = data.view.load_release(ORIGINAL, 0).num_edges
+            links = round(drawn_from * (choice.overlap + choice.noise))
             return links + choice.seeds_known, "links of a second graph, and people found already"
         case "attribute":
             if isinstance(knowledge, Shadow):

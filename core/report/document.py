@@ -17,7 +17,7 @@ from core.report.appendix import build_limits, build_provenance, build_record, b
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.decision_page import build_decision, build_verdict
-from core.report.dpia import build_dpia, write_dpia
+from core.report.dpia import build_dpia
 from core.report.glossary import build_glossary
 from core.report.graph import build_graph
 from core.report.mechanisms import build_mechanisms
@@ -65,13 +65,12 @@ def write_report(view: AuditView, path: str | Path, options: ReportOptions | Non
 def write_editions(
     view: AuditView, folder: Path, options: ReportOptions | None = None
 ) -> list[Path]:
-    """report.pdf, report-external.pdf, summary.pdf, dpia.md and dpia.json in `folder`."""
+    """report.pdf, report-external.pdf and summary.pdf in `folder`."""
     base = options or ReportOptions()
-    papers = [
+    return [
         write_report(view, folder / name, replace(base, edition=edition))
         for edition, name in FILES.items()
     ]
-    return [*papers, *write_dpia(view, folder, base)]
 
 
 def render_preview(

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
+import pandas as pd
+
 from core.audit.scenarios import THREAT_TITLES
 from core.errors import InputError
-from core.findings.attackers import compute_exposed, compute_headline
+from core.findings.attackers import compute_exposed, compute_headlines
 from core.findings.facts import STATE_TITLES
 from core.findings.groups import answer_groups, load_groups
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES, describe_budget
@@ -93,30 +95,34 @@ def _describe_attackers(data: ReportData) -> str:
 
 
 def _describe_maximum(data: ReportData) -> str:
-    """The person at the greatest risk under the headline attacker, by release."""
+    """The person at the greatest risk under the headline attacker, by release and secret."""
     parts = []
-    for release in list_subjects(data):
-        own = data.headline[data.headline.release == release]
-        if not own.empty:
-            row = own.loc[own.risk.idxmax()]
-            value = format_interval(row.risk, row.low, row.high)
-            base = format_number(row.base)
-            parts.append(f"{release_title(release)} {value}, base rate {base}, n = {len(own):,}")
+    for name, own in _list_stakes(data):
+        row = own.loc[own.risk.idxmax()]
+        value = format_interval(row.risk, row.low, row.high)
+        parts.append(f"{name} {value}, base rate {format_number(row.base)}, n = {len(own):,}")
     return f"Highest risk of one person: {'; '.join(parts)}." if parts else ""
 
 
 def _describe_average(data: ReportData) -> str:
-    """Mean advantage over people with its 95 % interval, by release."""
+    """Mean advantage over people with its 95 % interval, by release and secret."""
     parts = []
-    headline = compute_headline(data.nodes) if len(data.nodes) else data.headline
-    for release in list_subjects(data):
-        gains = headline[headline.release == release].advantage
-        if len(gains):
-            half = 1.96 * float(gains.std(ddof=1)) / math.sqrt(len(gains)) if len(gains) > 1 else 0
-            mean = float(gains.mean())
-            value = format_interval(mean, mean - half, mean + half)
-            parts.append(f"{release_title(release)} {value}, n = {len(gains):,}")
+    for name, own in _list_stakes(data):
+        mean, sd = float(own.advantage.mean()), float(own.advantage.std())
+        half = 1.96 * sd / math.sqrt(len(own))
+        value = format_interval(mean, mean - half, mean + half)
+        parts.append(f"{name} {value}, n = {len(own):,}")
     return f"Mean advantage over the base rate: {'; '.join(parts)}." if parts else ""
+
+
+def _list_stakes(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
+    """Release and threat in words → the people at stake under the headline attacker."""
+    rows = data.nodes[data.nodes.release.isin(list_subjects(data))]
+    groups = compute_headlines(rows).groupby(["release", "threat", "target"], sort=False)
+    return [
+        (f"{release_title(release)}, {THREAT_TITLES[threat]}{f' {target}' * bool(target)}", own)
+        for (release, threat, target), own in groups
+    ]
 
 
 def _describe_exposed(data: ReportData) -> str:
