@@ -91,7 +91,12 @@ def measure_best(
 ) -> Measured | None:
     """The best of these attacks (ids) on a threat, by the measure on which it is clearest; None
     where none of them has a result."""
-    rows = results[results.method.isin(attacks) | results.method.map(is_baseline)]
+    own = {m for m in results.method.unique() if attack_threat(m) == threat}
+    real = own & attacks
+    if not real:
+        return None
+    compared = real | set(filter(is_baseline, own))
+    rows = results[(results.release == release) & results.method.isin(compared)]
     found = compare_with_baseline(rows, threat, release)
     if not found:
         return None
