@@ -64,8 +64,8 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         "--format",
         action="append",
         default=[],
-        metavar="sarif|junit|json|markdown[,…]",
-        help="write the policy's verdict for a pipeline: verdict.sarif, .xml, .json or .md",
+        metavar="sarif|junit|json|markdown|html[,…]",
+        help="write the policy's verdict for a pipeline: verdict.sarif, .xml, .json, .md or .html",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
 
