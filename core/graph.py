@@ -422,8 +422,8 @@ class Graph:
 
 def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
     """(k,) int64 code min·n + max of each pair: equal for both directions."""
-    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    return np.asarray(pairs.min(axis=1) * num_nodes + pairs.max(axis=1))
+    first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+    return np.asarray(np.minimum(first, second) * num_nodes + np.maximum(first, second))
 
 
 def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:

@@ -277,14 +277,29 @@ def test_tables_without_links_are_refused(tmp_path, name, suffix):
         load_graph(path)
 
 
-def test_two_million_links_of_parquet_take_seconds(tmp_path):
-    ends = np.random.default_rng(0).integers(0, 300_000, (2_000_000, 2))
+@pytest.mark.slow
+def test_ten_million_links_of_parquet_take_five_seconds_of_the_processor(tmp_path):
+    """The best of three: a processor that others use at the same time takes longer."""
+    ends = np.random.default_rng(0).integers(0, 1_000_000, (10_000_000, 2))
     path = tmp_path / "g.parquet"
     pd.DataFrame(ends, columns=["source", "target"]).to_parquet(path)
-    start = time.process_time()
-    graph = load_graph(path).graph
-    assert time.process_time() - start < 8  # 1.5 on a quiet machine
-    assert graph.num_edges > 1_990_000
+    loops, distinct = int((ends[:, 0] == ends[:, 1]).sum()), count_distinct(ends)
+    taken = []
+    while len(taken) < 3 and min(taken, default=9) >= 5:
+        start = time.process_time()
+        loaded = load_graph(path)
+        taken.append(time.process_time() - start)
+    assert min(taken) < 5, taken
+    assert loaded.graph.num_edges == distinct
+    assert loaded.report.num_self_loops == loops
+    merged = loaded.report.num_duplicates + loaded.report.num_reciprocal
+    assert merged == len(ends) - loops - distinct
+
+
+def count_distinct(ends):
+    """Links without direction and self-loops, by a table of them."""
+    first, second = np.sort(ends, axis=1).T
+    return len(pd.unique((first * 1_000_000 + second)[first != second]))
 
 
 @pytest.mark.parametrize("name", ["parquet", "gexf"])
