@@ -413,7 +413,9 @@ class Graph:
         if self.weights is not None:
             data.edge_weight = torch.from_numpy(np.tile(self.weights, 2))
         for name, attribute in self.attributes.items():
-            data["y" if name == "label" else name] = torch.from_numpy(attribute.codes.copy())
+            key = "y" if name == "label" else name
+            key += "_attribute" * (key in data)  # a column may be called edge_index
+            data[key] = torch.from_numpy(attribute.codes.copy())
         return data
 
     def __repr__(self) -> str:
