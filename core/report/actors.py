@@ -18,7 +18,6 @@ from core.audit.scenarios import Scenario, Threat
 from core.audit.states import State
 from core.findings.beat_baseline import Comparison, compare_with_baseline
 from core.findings.labels import (
-    THREAT_WORDS,
     attack_threat,
     describe_scenario,
     is_baseline,
@@ -76,11 +75,11 @@ class Measured:
 
     @property
     def text(self) -> str:
-        """ "Link inference: AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, 5 repeats"."""
+        """ "Attack AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, repeats = 5"."""
         beside = "no baseline" if self.baseline is None else format_number(self.baseline)
         value = format_interval(self.value, self.low, self.high)
         return (
-            f"{THREAT_WORDS[self.threat].title}: {metric_title(self.metric)} {value} by "
+            f"{metric_title(self.metric)} {value} by "
             f"{method_title(self.attack)}, baseline {beside}, n = {self.n:,}, "
             f"repeats = {self.repeats}" + ", within noise of it" * (not self.beats)
         )

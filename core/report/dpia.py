@@ -14,7 +14,7 @@ from typing import Any
 
 from core.audit.view import AuditView
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES
-from core.findings.labels import method_title, release_title
+from core.findings.labels import THREAT_WORDS, method_title, release_title
 from core.findings.numbers import format_number
 from core.findings.verdict_words import describe_decision
 from core.report import blocks
@@ -136,27 +136,27 @@ def _name_clause(clause: dict[str, Any]) -> str:
 
 
 def _build_actors(found: dict[str, Any]) -> list[Block]:
-    rows = [
-        [f"{actor['name']}: {actor['capacity']}", _list_measured(actor), "; ".join(actor["gaps"])]
-        for actor in found["actors"]
-    ]
+    """A row an actor and threat, with a column for each release."""
+    releases, rows = found["releases"], []
+    for actor in found["actors"]:
+        first = [f"{actor['name']}: {actor['capacity']}", "; ".join(actor["gaps"])]
+        texts = {(m["threat"], m["release"]): m["text"] for m in actor["measured"]}
+        for threat in dict.fromkeys(threat for threat, _ in texts) or [""]:
+            cells = [texts.get((threat, release), "–") for release in releases]
+            title = THREAT_WORDS[threat].title if threat else "–"
+            rows.append([first[0], title, *cells, first[1]])
+            first = ["", ""]
     return [
         blocks.heading("Identifiability per actor"),
         blocks.table(
-            ["Actor", "Best attack that stands for it", "To be filled in"],
+            ["Actor", "Threat", *map(release_title, releases), "To be filled in"],
             rows,
-            "On each release and threat the attack that is clearest above the baseline attackers; "
-            "95 % intervals.",
-            widths=[1.3, 2.4, 1.3],
+            "On each release the attack that stands for the actor and is clearest above the "
+            "baseline attackers; 95 % intervals.",
+            widths=[1.3, 0.9, *(1.3 for _ in releases), 1.2],
             limit=CELL,
         ),
     ]
-
-
-def _list_measured(actor: dict[str, Any]) -> str:
-    return (
-        "; ".join(f"{release_title(m['release'])}: {m['text']}" for m in actor["measured"]) or "–"
-    )
 
 
 def _build_costs(found: dict[str, Any]) -> list[Block]:
@@ -180,7 +180,7 @@ def _list_cost_row(cost: dict[str, Any]) -> list[str]:
         format_number(cost["cpu_seconds"]),
         format_number(cost["seconds"]),
         f"{lines}: {cost['knowledge']}",
-        ", ".join(filter(None, [cost["technology"], cost["device"]])),
+        "; ".join(filter(None, [cost["technology"], cost["device"]])),
     ]
 
 

@@ -20,7 +20,13 @@ from core.findings.facts import STATE_TITLES
 from core.findings.groups import answer_groups, load_groups
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES, describe_budget
 from core.findings.guide import describe_spec
-from core.findings.labels import is_data_independent, method_title, metric_title, release_title
+from core.findings.labels import (
+    THREAT_WORDS,
+    is_data_independent,
+    method_title,
+    metric_title,
+    release_title,
+)
 from core.findings.ledger import explain_ledger
 from core.findings.numbers import format_interval, format_number
 from core.findings.page_summary import find_usefulness
@@ -141,7 +147,7 @@ def _describe_sample(data: ReportData) -> str:
     attacks = set(list_attacks(data))
     release = list_subjects(data)[-1]
     found = [measure_best(data.results, threat, release, attacks) for threat in data.threats]
-    texts = [measured.text for measured in found if measured is not None]
+    texts = [f"{THREAT_WORDS[m.threat].title}: {m.text}" for m in found if m is not None]
     if not texts:
         return ""
     start = f"The target is known to be in the release. {release_title(release)}"
