@@ -120,7 +120,7 @@ def build_dpia(data: ReportData) -> list[Block]:
     ]
     for guidance in found["guidance"]:
         rows = [
-            [_name_clause(c), "\n".join(c["evidence"]) or "–", "; ".join(c["gaps"]) or "–"]
+            [_format_clause_title(c), "\n".join(c["evidence"]) or "–", "; ".join(c["gaps"]) or "–"]
             for c in guidance["clauses"]
         ]
         result.append(blocks.heading(guidance["title"]))
@@ -131,7 +131,7 @@ def build_dpia(data: ReportData) -> list[Block]:
     return [*result, *_build_actors(found), *_build_costs(found), *_build_rest(found)]
 
 
-def _name_clause(clause: dict[str, Any]) -> str:
+def _format_clause_title(clause: dict[str, Any]) -> str:
     return f"{clause['number']} {clause['title']}".strip()
 
 
@@ -209,7 +209,7 @@ def format_markdown(found: dict[str, Any]) -> str:
     for guidance in found["guidance"]:
         lines += [f"## {guidance['title']}", "", f"{guidance['about']}. {guidance['source']}", ""]
         rows = [
-            [_name_clause(c), " ".join(c["evidence"]) or "–", "; ".join(c["gaps"]) or "–"]
+            [_format_clause_title(c), " ".join(c["evidence"]) or "–", "; ".join(c["gaps"]) or "–"]
             for c in guidance["clauses"]
         ]
         lines += _format_table(COLUMNS, rows)

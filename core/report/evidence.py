@@ -39,7 +39,7 @@ from core.report.actors import list_attacks, list_costs, list_subjects, measure_
 from core.report.data import ReportData
 from core.report.decision_page import PURPOSES, find_review_date
 from core.report.threats import describe_leaving
-from core.words import count_noun
+from core.words import begin_sentence, count_noun
 
 Describe = Callable[[ReportData], str]
 
@@ -97,13 +97,13 @@ def _describe_attackers(data: ReportData) -> str:
     for scenario in list_attacks(data).values():
         found.setdefault(THREAT_TITLES[scenario.threat], set()).add(scenario.id)
     parts = [f"{title}: {count_noun(len(ids), 'attack')}" for title, ids in found.items()]
-    return f"{'; '.join(parts)}; each beside baseline attackers." if parts else ""
+    return begin_sentence(f"{'; '.join(parts)}; each beside baseline attackers." if parts else "")
 
 
 def _describe_maximum(data: ReportData) -> str:
     """The person at the greatest risk under the headline attacker, by release and secret."""
     parts = []
-    for name, own in _list_stakes(data):
+    for name, own in _group_headlines(data):
         row = own.loc[own.risk.idxmax()]
         value = format_interval(row.risk, row.low, row.high)
         parts.append(f"{name} {value}, base rate {format_number(row.base)}, n = {len(own):,}")
@@ -113,7 +113,7 @@ def _describe_maximum(data: ReportData) -> str:
 def _describe_average(data: ReportData) -> str:
     """Mean advantage over people with its 95 % interval, by release and secret."""
     parts = []
-    for name, own in _list_stakes(data):
+    for name, own in _group_headlines(data):
         mean, sd = float(own.advantage.mean()), float(own.advantage.std())
         half = 1.96 * sd / math.sqrt(len(own))
         value = format_interval(mean, mean - half, mean + half)
@@ -121,7 +121,7 @@ def _describe_average(data: ReportData) -> str:
     return f"Mean advantage over the base rate: {'; '.join(parts)}." if parts else ""
 
 
-def _list_stakes(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
+def _group_headlines(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
     """Release and threat in words → the people at stake under the headline attacker."""
     rows = data.nodes[data.nodes.release.isin(list_subjects(data))]
     groups = compute_headlines(rows).groupby(["release", "threat", "target"], sort=False)
@@ -192,10 +192,11 @@ def _describe_costs(data: ReportData) -> str:
     spent = [cost.cpu_seconds for cost in costs if cost.cpu_seconds is not None]
     if not spent:
         return ""
+    ends = " to ".join(dict.fromkeys(map(format_number, (min(spent), max(spent)))))
     return (
         f"{count_noun(len(costs), 'successful attack')} on "
-        f"{release_title(costs[0].measured.release)}: {format_number(min(spent))} to "
-        f"{format_number(max(spent))} CPU seconds, published methods, one computer."
+        f"{release_title(costs[0].measured.release)}: {ends} CPU seconds, published methods, one "
+        "computer."
     )
 
 
