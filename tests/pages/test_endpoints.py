@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -65,7 +66,11 @@ def client(service, monkeypatch):
         async with httpx.AsyncClient(transport=transport, base_url="http://app") as client:
             return await client.request(method, path, headers=headers)
 
-    return lambda method, path, headers=None: asyncio.run(send(method, path, headers))
+    def ask(method, path, headers=None):
+        with ThreadPoolExecutor(1) as pool:  # Playwright may have a loop in this thread
+            return pool.submit(lambda: asyncio.run(send(method, path, headers))).result()
+
+    return ask
 
 
 def ask(client, audit_id, token):
