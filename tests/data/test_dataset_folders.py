@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.data.readers import load_graph
 from core.data.sandbox import load_in_sandbox
@@ -123,3 +127,36 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, changed, message):
     with pytest.raises(InputError, match=message) as error:
         load_graph(folder)
     assert "\n" not in str(error.value)
+
+
+DAMAGES = st.lists(
+    st.tuples(
+        st.sampled_from(["edge", "num-node-list", "num-edge-list", "node-feat", "node-label"]),
+        st.integers(0, 30),
+        st.sampled_from(["", ",", "\n", "-", "9", "x", ".", "\0", "é", '"', "nan"]),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(DAMAGES)
+def test_damaged_folders_are_refused_in_one_line_or_counted_in_full(damages):
+    texts = {**FILES, "node-feat": "1,2\n" * 4, "node-label": "0\n1\n0\n1\n"}
+    for name, place, text in damages:
+        texts[name] = texts[name][:place] + text + texts[name][place + 1 :]
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = write_folder(Path(folder), **texts)
+        loaded, refusal = None, ""
+        try:
+            loaded = load_graph(dataset)
+        except InputError as error:
+            refusal = str(error)
+    assert "\n" not in refusal
+    if loaded is None:
+        return
+    report = loaded.report
+    merged = report.num_self_loops + report.num_duplicates + report.num_reciprocal
+    assert loaded.graph.num_edges + merged == int(float(texts["num-edge-list"]))
+    assert loaded.graph.num_nodes == int(float(texts["num-node-list"]))

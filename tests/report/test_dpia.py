@@ -13,7 +13,7 @@ import core.report.dpia as dpia
 from core.audit.jobs.cells import load_threats
 from core.audit.knowledge import STANDARD
 from core.audit.run import run_inline
-from core.audit.scenarios import THREAT_TITLES
+from core.audit.scenarios import THREAT_TITLES, Scenario
 from core.audit.spec import AuditSpec, MethodChoice
 from core.errors import InputError
 from core.findings.attackers import compute_headlines
@@ -160,6 +160,19 @@ def test_lines_of_knowledge_are_those_that_the_attacker_was_given(view, home):
         assert ("adaptive" in words) == (scenario.knowledge != STANDARD)
         seen.add(key)
     assert seen == set(given)
+
+
+def test_who_knows_more_needs_more_lines(view):
+    data = ReportData(view, ReportOptions())
+    labelled = view.summary.num_nodes
+    release = view.load_release("edge_rand", 0)
+    for text, lines in (
+        ("label_propagation@auxiliary:0.5", labelled // 2),
+        ("label_propagation@transfer", None),
+        ("mechanism_posterior@composition:3", 2 * release.num_edges),
+    ):
+        found, words = count_knowledge(data, Scenario.parse(text), "edge_rand", data.graph)
+        assert (found, bool(words)) == (lines, True), text
 
 
 def test_each_actor_has_the_attacks_that_stand_for_it_or_a_gap(found):
