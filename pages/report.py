@@ -171,7 +171,7 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
                 on_click="ignore",
                 icon=":material/checklist:",
                 help="Clause by clause of ISO/IEC 27559, NIST SP 800-226 and others: what this "
-                "audit holds, and what is to be filled in.",
+                "audit holds, and what is to be filled in. It holds small counts: keep it inside.",
             )
         st.download_button(
             "Per-node table",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,8 +234,9 @@ def _format_table(columns: Sequence[str], rows: list[list[str]]) -> list[str]:
 
 
 def format_dpia(view: AuditView, options: ReportOptions) -> dict[str, str]:
-    """File name → text: dpia.md and dpia.json; InputError for an unknown release."""
-    found = build_assessment(ReportData(view, options))
+    """File name → text: dpia.md and dpia.json, which stay inside whatever the edition; InputError
+    for an unknown release."""
+    found = build_assessment(ReportData(view, replace(options, edition="internal")))
     text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
     return {"dpia.md": format_markdown(found), "dpia.json": text + "\n"}
 

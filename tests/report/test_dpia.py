@@ -242,6 +242,11 @@ def test_the_section_the_page_and_the_file_say_the_same(view, found):
         assert "dpia" not in [section["key"] for section in content["sections"]]
 
 
+def test_the_files_are_the_same_whatever_edition_is_chosen(view):
+    found = format_dpia(view, ReportOptions())
+    assert format_dpia(view, ReportOptions(edition="external")) == found
+
+
 def test_names_of_users_are_no_markup(view):
     text = format_dpia(view, ReportOptions())["dpia.md"]
     assert "so&#124;cial &#60;b&#62;" in text
