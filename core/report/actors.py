@@ -160,7 +160,7 @@ def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
             costs.append(
                 Cost(
                     measured,
-                    None if ran.empty else round(float(ran.cpu_seconds.mean()), 3),
+                    round(float(ran.cpu_seconds.mean()), 3) if ran.cpu_seconds.any() else None,
                     None if ran.empty else round(float(ran.seconds.mean()), 3),
                     ", ".join(sorted(set(ran.device) - {""})),
                     info.group,

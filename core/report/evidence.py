@@ -189,14 +189,16 @@ def _describe_testing(data: ReportData) -> str:
 
 def _describe_costs(data: ReportData) -> str:
     costs = list_costs(data, list_subjects(data)[-1:])
-    spent = [cost.cpu_seconds for cost in costs if cost.cpu_seconds is not None]
-    if not spent:
+    if not costs:
         return ""
-    ends = " to ".join(dict.fromkeys(map(format_number, (min(spent), max(spent)))))
+    spent = [cost.cpu_seconds for cost in costs if cost.cpu_seconds is not None]
+    time = "processor time not measured"
+    if spent:
+        ends = dict.fromkeys(map(format_number, (min(spent), max(spent))))
+        time = f"{' to '.join(ends)} CPU seconds"
     return (
         f"{count_noun(len(costs), 'successful attack')} on "
-        f"{release_title(costs[0].measured.release)}: {ends} CPU seconds, published methods, one "
-        "computer."
+        f"{release_title(costs[0].measured.release)}: {time}, published methods, one computer."
     )
 
 

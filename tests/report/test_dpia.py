@@ -143,6 +143,15 @@ def test_costs_are_what_was_measured_and_only_of_attacks_that_beat_the_baseline(
     assert {cost["release"] for cost in found["costs"]} <= set(found["releases"])
 
 
+def test_a_time_that_was_not_measured_is_not_told_as_none(view):
+    old = replace(view, cells=view.cells.assign(cpu_seconds=0.0))  # of a store of before
+    found = dpia.build_assessment(ReportData(old, ReportOptions()))
+    assert {cost["cpu_seconds"] for cost in found["costs"]} == {None}
+    clauses = str(clauses_of(found, "ico_anonymisation_2025"))
+    assert "processor time not measured" in clauses
+    assert "CPU seconds" not in clauses
+
+
 def test_lines_of_knowledge_are_those_that_the_attacker_was_given(view, home):
     data = ReportData(view, ReportOptions())
     threats = load_threats(home, view.spec, 0)
