@@ -13,7 +13,7 @@ from streamlit import net_util
 
 from core.data.sandbox import sweep_folders
 from core.errors import InputError
-from pages.ui import service, sign_in
+from pages.ui import endpoints, service, sign_in
 from pages.ui.own_address import CheckAddress
 
 
@@ -36,4 +36,9 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 # Else it looks its own addresses up: by a socket towards 8.8.8.8, and by asking a server outside.
 net_util._internal_ip = net_util._external_ip = "127.0.0.1"
-app = st.App("pages/ui/app_shell.py", lifespan=lifespan, middleware=[Middleware(CheckAddress)])
+app = st.App(
+    "pages/ui/app_shell.py",
+    lifespan=lifespan,
+    routes=endpoints.ROUTES,
+    middleware=[Middleware(CheckAddress)],
+)

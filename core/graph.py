@@ -413,7 +413,9 @@ class Graph:
         if self.weights is not None:
             data.edge_weight = torch.from_numpy(np.tile(self.weights, 2))
         for name, attribute in self.attributes.items():
-            data["y" if name == "label" else name] = torch.from_numpy(attribute.codes.copy())
+            key = "y" if name == "label" else name
+            key += "_attribute" * (key in data)  # a column may be called edge_index
+            data[key] = torch.from_numpy(attribute.codes.copy())
         return data
 
     def __repr__(self) -> str:
@@ -422,8 +424,8 @@ class Graph:
 
 def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
     """(k,) int64 code min·n + max of each pair: equal for both directions."""
-    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    return np.asarray(pairs.min(axis=1) * num_nodes + pairs.max(axis=1))
+    first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+    return np.asarray(np.minimum(first, second) * num_nodes + np.maximum(first, second))
 
 
 def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:

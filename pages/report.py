@@ -161,6 +161,18 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
             on_click="ignore",
             icon=":material/data_object:",
         )
+        for name, media in (("dpia.md", "text/markdown"), ("dpia.json", "application/json")):
+            st.download_button(
+                f"Assessment ({'text' if name == 'dpia.md' else 'JSON'})",
+                partial(documents.make_dpia, view, options, name),
+                f"{stem}-{name}",
+                media,
+                key=f"download-{name}",
+                on_click="ignore",
+                icon=":material/checklist:",
+                help="Clause by clause of ISO/IEC 27559, NIST SP 800-226 and others: what this "
+                "audit holds, and what is to be filled in. It holds small counts: keep it inside.",
+            )
         st.download_button(
             "Per-node table",
             lambda: write_csv(view.nodes),

@@ -51,7 +51,7 @@ def test_the_installed_command_lists_all_methods(installed: Path, tmp_path: Path
 
 @pytest.mark.slow
 def test_everything_but_code_that_code_reads_is_installed(installed: Path) -> None:
-    for pattern in ("core/**/*", "assets/report/*"):
+    for pattern in ("core/**/*", "assets/report/*", "assets/guidance/*"):
         for path in ROOT.glob(pattern):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert (installed / path.relative_to(ROOT)).is_file(), path

@@ -156,6 +156,7 @@ def assemble_cells(cells: Iterable[Row[Any]]) -> pd.DataFrame:
                 c.progress,
                 c.message,
                 c.seconds,
+                c.cpu_seconds,
                 c.device,
                 c.reason or c.note,
             )

@@ -13,6 +13,9 @@ from core.methods import ATTACK_KINDS, AttributeAttack, Method
 from core.results import RELEASE
 from core.seeding import Seed
 
+SHARED_NOTE = "the same as without knowing more: there is nothing to rehearse"
+"""What a cell says that has the result of another (`Cell.same_as`)."""
+
 CellKind = Literal["publish", "attack", "measure"]
 
 

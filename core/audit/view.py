@@ -5,6 +5,7 @@ Everything here is assembled from the store by `core.audit.service`; nothing is 
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,10 +101,16 @@ CELL_COLUMNS = (
     "progress",
     "message",
     "seconds",
+    "cpu_seconds",
     "device",
     "reason",
 )
-"""Columns of `AuditView.cells`; kind: "publish", "attack", "measure"."""
+"""Columns of `AuditView.cells`; kind: "publish", "attack", "measure"; seconds elapsed, and of the
+processor."""
+
+
+REPR_ROWS = 30
+"""Of the results in a notebook."""
 
 
 def spell(table: pd.DataFrame) -> pd.DataFrame:
@@ -237,6 +244,18 @@ class AuditView:
     decisions: tuple[Decision, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what the audit is of, and its first results; names are escaped."""
+        run, shown = self.summary, ["release", "method", "metric", "value", "low", "high", "n"]
+        head = (
+            f"{run.name}: {run.state}, {run.num_nodes:,} nodes and {run.num_edges:,} links, "
+            f"{run.cells_done} of {run.cells_total} cells done, {run.cells_failed} failed"
+        )
+        table = self.results[[*shown, "seeds", "status"]].head(REPR_ROWS)
+        more = len(self.results) - len(table)
+        rest = f"<p>{more:,} more rows in <code>results</code>.</p>" if more > 0 else ""
+        return f"<p>{html.escape(head)}</p>{table.to_html(index=False, na_rep='–')}{rest}"
 
     def estimate(self, release: str, method: str, metric: str) -> Estimate:
         """The estimate in one row of `results`; its reason where it has no value."""

@@ -32,13 +32,19 @@ Tell = Callable[[str], object]
 """Where remarks go."""
 
 
+def is_address(source: object) -> bool:
+    """Whether a source is the address of a database's table rather than a file or a name."""
+    return isinstance(source, str) and "://" in source
+
+
 def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
     """Options that name a graph, say how it is read and what of it is secret."""
     parser.add_argument(
         "--graph",
         required=required,
         metavar="NAME|FILE",
-        help="a graph of the catalogue, such as karate or cora, or a file",
+        help="a graph of the catalogue, such as karate or cora, a file, a folder of OGB or PyG, or "
+        "a table of a database (sqlite:///FILE#TABLE)",
     )
     add_layout(parser)
     parser.add_argument(
@@ -53,7 +59,12 @@ def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
 
 def add_layout(parser: argparse.ArgumentParser) -> None:
     """Options that say how a graph is read and what its columns are."""
-    parser.add_argument("--nodes", type=Path, metavar="FILE", help="node table (CSV, Parquet)")
+    parser.add_argument(
+        "--nodes",
+        type=lambda text: text if is_address(text) else Path(text),
+        metavar="FILE",
+        help="node table (CSV, Parquet), or a table of a database",
+    )
     parser.add_argument("--id", metavar="COLUMN", help="column of the node table with the ids")
     parser.add_argument(
         "--private",
@@ -94,10 +105,12 @@ def split_private(options: argparse.Namespace) -> None:
 
 
 def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
-    """The graph of the catalogue or of a file; what loading dropped is told."""
+    """The graph of the catalogue, a file or a database; what loading dropped is told."""
     from core.data.catalogue import list_datasets, load_dataset
     from core.data.warnings import find_telling_columns
 
+    if is_address(options.graph) or is_address(options.nodes):
+        return _load_tables(options, tell)
     names = {info.name for info in list_datasets()}
     if options.graph in names and not options.nodes:
         return load_dataset(options.graph)
@@ -118,6 +131,22 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
         for column in find_telling_columns(graph, graph.attribute(name)):
             tell(f"warning: {column}")
     return loaded
+
+
+def _load_tables(options: argparse.Namespace, tell: Tell) -> LoadedGraph:
+    """`load_input` on copies of the tables that options name by their addresses."""
+    from core.data.database_table import copy_table
+    from core.data.sandbox import make_folder
+
+    with make_folder("read") as folder:
+        copies: dict[str, Any] = {}
+        for option in ("graph", "nodes"):
+            address = getattr(options, option)
+            if is_address(address):
+                path, count = copy_table(address, Path(folder))
+                tell(f"{count:,} rows of table '{address.partition('#')[2]}'")
+                copies[option] = str(path) if option == "graph" else path
+        return load_input(argparse.Namespace(**{**vars(options), **copies}), tell)
 
 
 def load_files(

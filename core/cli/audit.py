@@ -51,7 +51,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         action="store_true",
-        help="write report.pdf, report-external.pdf and summary.pdf",
+        help="write report.pdf, report-external.pdf, summary.pdf, dpia.md and dpia.json",
     )
     parser.add_argument(
         "--risk-scale",
@@ -64,8 +64,8 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         "--format",
         action="append",
         default=[],
-        metavar="sarif|junit|json|markdown[,…]",
-        help="write the policy's verdict for a pipeline: verdict.sarif, .xml, .json or .md",
+        metavar="sarif|junit|json|markdown|html[,…]",
+        help="write the policy's verdict for a pipeline: verdict.sarif, .xml, .json, .md or .html",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
 
@@ -117,9 +117,11 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
     verdict, code = judge_audit(view)
     write_audit(view, options.out, verdict)
     if options.report:
-        from core.report import ReportOptions, write_editions
+        from core.report import ReportOptions, write_dpia, write_editions
 
-        write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
+        chosen = ReportOptions(scale=options.risk_scale)
+        write_editions(view, options.out, chosen)
+        write_dpia(view, options.out, chosen)
     failed = view.summary.cells_failed
     code = 1 if failed or refuted else code
     for text in describe_risk(view):

@@ -37,7 +37,7 @@ def _add_options(publish: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="edge list (.csv, .parquet), .graphml, .gexf or .npz",
+        help="edge list (.csv, .parquet), .graphml, .gexf, .npz or .pt (PyG)",
     )
     publish.set_defaults(run=run_publish)
 
@@ -62,10 +62,9 @@ def run_publish(options: argparse.Namespace) -> int:
     fields = {name: value for name, value in fields.items() if value is not None}
     fields |= read_options(options, ThreatSpec, DisclosureSpec, PublishSpec)
     suffix = options.out.suffix.lower().lstrip(".")
-    if suffix not in ("csv", "parquet", "graphml", "gexf", "npz"):
-        raise InputError(
-            "output file", "must end in .csv, .parquet, .graphml, .gexf or .npz", str(options.out)
-        )
+    if suffix not in ("csv", "parquet", "graphml", "gexf", "npz", "pt"):
+        rule = "must end in .csv, .parquet, .graphml, .gexf, .npz or .pt"
+        raise InputError("output file", rule, str(options.out))
     make_folder(options.out.parent)
     fields |= read_leave_out(options)
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})

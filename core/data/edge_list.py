@@ -59,14 +59,21 @@ def load_edge_table(
         if is_parquet(path):
             metadata = parquet.read_metadata(path)
             check_cells(file, metadata.num_rows, metadata.num_columns, most=MAX_CELLS)
-            table = parquet.read_table(path, use_threads=False)
+            schema = metadata.schema.to_arrow_schema()
         else:
-            table = feather.read_table(path, use_threads=False, memory_map=False)
+            with pa.OSFile(str(path)) as source:
+                schema = pa.ipc.open_file(source).schema
+        columns, notes = _choose_columns(schema.names, roles, ignore_weights, file)
+        if is_parquet(path):
+            table = parquet.read_table(path, columns=columns, use_threads=False)
+        else:
+            table = feather.read_table(path, columns, use_threads=False, memory_map=False)
         table.validate(full=True)  # texts and codes that lead out of its memory
+    except InputError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         shown = str(error).partition("\n")[0]
         raise FormatError(file, "must be a complete Parquet or Arrow file", shown) from None
-    columns, notes = _choose_columns(table.column_names, roles, ignore_weights, file)
     for column in columns:
         count = table[column].null_count
         if count:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph import Graph, pair_codes, sort_distinct
+from core.graph import Graph, pair_codes
 
 
 @dataclass
@@ -53,8 +53,13 @@ class LoadedGraph:
 
 def count_merged_rows(pairs: np.ndarray, num_nodes: int) -> tuple[int, int, int]:
     """(self-loops, duplicates, reciprocal merges) among (k, 2) pairs; they sum to k − m."""
-    loops = pairs[:, 0] == pairs[:, 1]
-    kept = pairs[~loops]
-    directed = sort_distinct(kept[:, 0] * num_nodes + kept[:, 1])
-    undirected = sort_distinct(pair_codes(kept, num_nodes))
-    return int(loops.sum()), len(kept) - len(directed), len(directed) - len(undirected)
+    first, second = pairs.T
+    codes = 2 * pair_codes(pairs, num_nodes) + (first > second)  # one sort tells both counts
+    ordered = codes[first != second]
+    ordered.sort()
+    num_directed, num_undirected = (
+        int(np.count_nonzero(values[1:] != values[:-1])) + bool(len(values))
+        for values in (ordered, ordered >> 1)
+    )
+    num_kept = len(ordered)
+    return len(pairs) - num_kept, num_kept - num_directed, num_directed - num_undirected

@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.data.assembly import MissingNodes, RawGraph, assemble_graph, join_node_table
 from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
+from core.data.dataset_folders import find_dataset, load_ogb
 from core.data.edge_list import load_edge_list, load_edge_table, load_link_table
 from core.data.graph_documents import load_gexf, load_gml, load_graphml
 from core.data.json_graphs import join_musae, load_node_link
@@ -77,7 +78,7 @@ def load_graph(
     """Read a graph; direction, self-loops and duplicates are dropped and counted.
 
     path         edge list (CSV, TSV, TXT, .gz, Neo4j's, Parquet, Arrow), GraphML, GEXF, GML,
-                 node-link JSON, Pajek, Matrix Market, NPZ or .pt
+                 node-link JSON, Pajek, Matrix Market, NPZ, .pt, or a folder of OGB or PyG
     nodes_path   node table (CSV, Parquet), joined by `id_column`, or MUSAE features (JSON)
     target_path  MUSAE targets (CSV)
     private, utility  columns that become attributes and are not features
@@ -93,7 +94,9 @@ def load_graph(
     cells and NaN are unknown in an attribute; in a feature they get the column's median.
     InputError (or FormatError) names the file, the rule, the value and a remedy.
     """
-    path = check_file(path)
+    path = Path(path)
+    source = path.name  # of a dataset's folder, not of the file inside
+    path = find_dataset(path) if path.is_dir() else check_file(path)
     roles = dict(roles or {})
     raw = _load_raw(path, roles, missing_nodes, ignore_weights, layout)
     if nodes_path is not None:
@@ -110,8 +113,8 @@ def load_graph(
     node_roles = {c: r for c, r in roles.items() if r not in ("id", "source", "target", "weight")}
     loaded = assemble_graph(
         raw,
-        source=path.name,
-        name=name or path.name.split(".")[0],
+        source=source,
+        name=name or source.split(".")[0],
         private=private,
         utility=utility,
         ignore=ignore,
@@ -181,6 +184,9 @@ def _load_raw(
     ignore_weights: bool,
     layout: Mapping[str, str] | None,
 ) -> RawGraph:
+    if path.is_dir():
+        raw = load_ogb(path)
+        return replace(raw, weights=None) if ignore_weights else raw
     kind = detect_format(path)
     if kind == "text":
         return load_edge_list(path, roles, ignore_weights, layout)

@@ -105,7 +105,7 @@ def _read(
     verb: str, path: str | Path, options: Mapping[str, Any]
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """What the child left: arrays and a JSON answer."""
-    path = check_file(path).absolute()
+    path = (Path(path) if _is_folder(path) else check_file(path)).absolute()
     memory, seconds = find_limits()
     with make_folder("read") as folder:
         request = {
@@ -149,6 +149,14 @@ def _read(
             kind, *fields = answer["error"]
             raise _ERRORS.get(kind, InputError)(*fields)
         return _load_arrays(Path(folder) / "arrays.npz"), answer
+
+
+def _is_folder(path: str | Path) -> bool:
+    """Of a dataset, maybe: the child says what is wrong with it."""
+    try:
+        return Path(path).is_dir()
+    except ValueError:  # a zero byte
+        return False
 
 
 def _load_arrays(path: Path) -> dict[str, np.ndarray]:

@@ -1,6 +1,6 @@
 """Writing a release for its recipient, in common formats, and where it comes from.
 
-Features go into the NPZ only. Attributes are left out unless the caller names them, so that the
+Features go into NPZ and PyG only. Attributes are left out unless the caller names them, so that the
 private column never leaves by default. Everything written here is read back by `readers`.
 """
 
@@ -53,7 +53,7 @@ def write_release(
                  nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept.
 
     CSV is <stem>.csv (source, target, weight) and <stem>.nodes.csv (id, attributes); Parquet is
-    the same two tables.
+    the same two tables; "pt" are PyG's tensors in <stem>.pt, beside the latter.
     """
     unknown = [f for f in formats if f not in _WRITERS]
     if unknown:
@@ -75,7 +75,7 @@ def write_release(
     paths = [
         path
         for name in formats
-        for path in _WRITERS[name](graph if name == "npz" else table, folder, stem)
+        for path in _WRITERS[name](graph if name in ("npz", "pt") else table, folder, stem)
     ]
     record = {
         **provenance,
@@ -136,14 +136,20 @@ def _write_csv(graph: Graph, folder: Path, stem: str) -> list[Path]:
         writer.writerow(["source", "target"] + ([] if weights is None else ["weight"]))
         for row, (i, j) in enumerate(graph.edges.tolist()):
             writer.writerow([ids[i], ids[j]] + ([] if weights is None else [weights[row]]))
+    _write_node_table(graph, nodes)
+    return [links, nodes]
+
+
+def _write_node_table(graph: Graph, path: Path) -> None:
+    """Ids and attributes as CSV, in the nodes' order."""
     columns = [_attribute_values(graph, name) for name in graph.attributes]
-    with nodes.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         names = [name if name != "id" else "id_attribute" for name in graph.attributes]
         writer.writerow(["id", *map(escape_cell, names)])
-        for row, node in enumerate(ids):
-            writer.writerow([node, *(escape_cell(column[row]) for column in columns)])
-    return [links, nodes]
+        for row, node in enumerate(graph.node_ids):
+            cells = (escape_cell(column[row]) for column in columns)
+            writer.writerow([escape_cell(node), *cells])
 
 
 def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
@@ -264,6 +270,20 @@ def _write_npz(graph: Graph, folder: Path, stem: str) -> list[Path]:
     return [path]
 
 
+def _write_pyg(graph: Graph, folder: Path, stem: str) -> list[Path]:
+    """<stem>.pt, tensors by name for `Data(**torch.load(path))`, and <stem>.nodes.csv.
+
+    Both directions of each link, as PyG has them; attributes as codes, −1 unknown. Ids and names
+    of classes are in the node table, whose rows are the nodes in their order.
+    """
+    import torch
+
+    path, nodes = folder / f"{stem}.pt", folder / f"{stem}.nodes.csv"
+    torch.save(graph.to_pyg().to_dict(), path)  # no object that had to be unpickled
+    _write_node_table(graph, nodes)
+    return [path, nodes]
+
+
 def _attribute_values(graph: Graph, name: str) -> list[str]:
     """One text a node; empty where the value is unknown."""
     attribute = graph.attributes[name]
@@ -285,4 +305,5 @@ _WRITERS: dict[str, Callable[[Graph, Path, str], list[Path]]] = {
     "graphml": _write_graphml,
     "gexf": _write_gexf,
     "npz": _write_npz,
+    "pt": _write_pyg,
 }

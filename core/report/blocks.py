@@ -53,10 +53,11 @@ def table(
     numeric: Sequence[int] = (),
     widths: Sequence[float] | None = None,
     inline: bool = False,
+    limit: int = 400,
 ) -> Block:
     """columns: heads; numeric: indices set flush right; widths: shares of the line, or auto.
 
-    inline: intervals stay beside their value instead of below it.
+    inline: intervals stay beside their value instead of below it; limit: letters of a cell.
     """
     return {
         "kind": "table",
@@ -65,7 +66,7 @@ def table(
         "numeric": list(numeric),
         "widths": None if widths is None else list(widths),
         "inline": inline,
-        "rows": [[clean_text(cell) for cell in row] for row in rows],
+        "rows": [[clean_text(cell, limit) for cell in row] for row in rows],
     }
 
 

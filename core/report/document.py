@@ -17,6 +17,7 @@ from core.report.appendix import build_limits, build_provenance, build_record, b
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.decision_page import build_decision, build_verdict
+from core.report.dpia import build_dpia
 from core.report.glossary import build_glossary
 from core.report.graph import build_graph
 from core.report.mechanisms import build_mechanisms
@@ -41,6 +42,7 @@ BUILDERS: dict[str, Callable[[ReportData], list[Block]]] = {
     "tradeoff": build_tradeoff,
     "guarantees": build_guarantees,
     "standards": build_standards,
+    "dpia": build_dpia,
     "limits": build_limits,
     "sources": build_sources,
     "glossary": build_glossary,

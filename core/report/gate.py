@@ -1,4 +1,4 @@
-"""The verdict for pipelines: SARIF 2.1.0, JUnit XML, JSON and Markdown beside audit.json.
+"""The verdict for pipelines: SARIF 2.1.0, JUnit XML, JSON, Markdown and HTML beside audit.json.
 
 There is a case per release and limit, one per release for the decision on it, and one for the run.
 They fail closed: only what was measured, and lies inside its limit with its whole interval, has
@@ -8,6 +8,7 @@ missing, and claims that were asked about and not checked, fail the run.
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -219,11 +220,51 @@ def escape_markdown(line: str) -> str:
     return re.sub(r"[&<>|]", lambda found: f"&#{ord(found[0])};", line)
 
 
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+body {{ font: 15px/1.5 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; }}
+table {{ border-collapse: collapse; }}
+th, td {{ border-bottom: 1px solid #bbb; padding: 0.3em 0.8em; text-align: left; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p>{decision}</p>
+<table>
+<tr><th>Release</th><th>What is checked</th><th>Outcome</th><th>Finding</th></tr>
+{rows}
+</table>
+</body>
+</html>
+"""
+MARKS: dict[Outcome, str] = {"passed": "✓", "failed": "✗", "error": "!", "skipped": "–"}
+
+
+def format_html(gate: Gate) -> str:
+    """One page without scripts and without anything from elsewhere; names show as they are."""
+    rows = [
+        (case.subject, case.title, f"{MARKS[case.outcome]} {case.outcome}", case.message)
+        for case in gate.cases
+    ]
+    cells = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows)
+    return PAGE.format(
+        title=f"Gate {'passed' if gate.passed else 'not passed'}",
+        decision=html.escape(clean_text(describe_decision(gate.verdict), LONGEST)),
+        rows="\n".join(f"<tr>{row}</tr>" for row in cells),
+    )
+
+
 FORMATS: dict[str, tuple[str, Callable[[Gate], str]]] = {
     "sarif": ("verdict.sarif", format_sarif),
     "junit": ("verdict.xml", format_junit),
     "json": ("verdict.json", format_json),
     "markdown": ("verdict.md", format_markdown),
+    "html": ("verdict.html", format_html),
 }
 """Value of `--format` → file name and what writes it."""
 

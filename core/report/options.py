@@ -26,7 +26,8 @@ SECTION_TITLES: dict[str, str] = {
     "homophily": "Why structure gives people away",
     "tradeoff": "Usefulness against risk",
     "guarantees": "What each release promises",
-    "standards": "What the rules ask for",
+    "standards": "Which kinds of identification were tried",
+    "dpia": "Assessment by clause of the guidance",
     "limits": "What is missing, and limits",
     "sources": "Methods and their sources",
     "glossary": "Words used here",
@@ -34,7 +35,7 @@ SECTION_TITLES: dict[str, str] = {
     "signoff": "Record of decisions",
 }
 SECTIONS = tuple(SECTION_TITLES)
-INTERNAL_SECTIONS = ("risk", "homophily", "provenance")
+INTERNAL_SECTIONS = ("risk", "homophily", "dpia", "provenance")
 """Not in the external edition."""
 
 FILES: dict[Edition, str] = {

@@ -1,8 +1,7 @@
-"""What the report covers of the rules that a release is held to, and what it leaves to people.
+"""Which kinds of identification were tried, and by whom.
 
 Singling out, linkability and inference: Article 29 Working Party, Opinion 05/2014 (WP216), §2.
-Motivated intruder: UK ICO, anonymisation guidance. The checklist names parts of ISO/IEC 27559,
-NIST SP 800-226 and the Five Safes (Desai, Ritchie & Welpton 2016); it is no certificate.
+Motivated intruder: UK ICO, anonymisation guidance.
 """
 
 from __future__ import annotations
@@ -37,63 +36,14 @@ MATCHING = (
 )
 """Attacks that link people of two networks."""
 
-CHECKLIST = (
-    (
-        "ISO/IEC 27559: context assessment",
-        "recipient, knowledge and purpose as answered",
-        "contract, access control, who else holds data on these people",
-    ),
-    (
-        "ISO/IEC 27559: data assessment",
-        "counts, attributes, structure; what was dropped",
-        "where the data comes from, and what people were told",
-    ),
-    (
-        "ISO/IEC 27559: identifiability assessment and mitigation",
-        "attacks, limits, defenses and the verdict",
-        "threats outside the graph: text, images, other releases",
-    ),
-    (
-        "ISO/IEC 27559: governance",
-        "provenance, sign-off, review date",
-        "training, incident plan, monitoring after the release",
-    ),
-    (
-        "NIST SP 800-226: ε, δ and unit of privacy",
-        "each release's guarantee, or “empirical only”",
-        "whether this ε and this unit fit the harm at stake",
-    ),
-    (
-        "NIST SP 800-226: trust model",
-        "central or local, as the guarantee states",
-        "protection of the place where the true graph is held",
-    ),
-    (
-        "NIST SP 800-226: implementation hazards",
-        "claim checks by experiment where they ran",
-        "budget over all releases of these people; time and hardware channels",
-    ),
-    ("Five Safes: projects", "purpose as answered", "ethical and legal approval"),
-    ("Five Safes: people", "nothing", "who works with it, bound by which terms"),
-    ("Five Safes: settings", "nothing", "where it is held, and how access is logged"),
-    ("Five Safes: data", "attacks, defenses and limits", "minimisation before this audit"),
-    ("Five Safes: outputs", "nothing", "check of what recipients publish"),
-)
-
 
 def build_standards(data: ReportData) -> list[Block]:
-    """The three criteria, the intruder's record, and the checklist."""
+    """The three criteria and the intruder's record."""
     return [
         blocks.heading("Singling out, linkability, inference"),
         _build_criteria(data),
         blocks.heading("Motivated intruder"),
         _build_intruder(data),
-        blocks.table(
-            ["Part", "Covered here", "To be added by the organisation"],
-            CHECKLIST,
-            "What the tool covers and what it cannot: a checklist, not a certificate.",
-            widths=[1.5, 1.5, 1.9],
-        ),
     ]
 
 

@@ -39,7 +39,7 @@ def build_threats(data: ReportData) -> list[Block]:
         )
     if threats.identity is not None:
         said.append(_describe_people(spec))
-    said.append(_describe_leaving(data))
+    said.append(describe_leaving(data))
     used = [m for t in data.threats for m in list_metrics(data.results, "attack", t)]
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
     reading = [
@@ -92,7 +92,7 @@ def _describe_known(data: ReportData) -> str:
     return f"{share} of the people, chosen at random within each class"
 
 
-def _describe_leaving(data: ReportData) -> str:
+def describe_leaving(data: ReportData) -> str:
     """Which columns leave, and how coarse; withheld ones are not named."""
     disclosure = data.view.spec.disclosure
     if data.view.spec.external_release is not None:

@@ -16,13 +16,18 @@ from core.audit.export import describe_audit, make_file_name
 from core.audit.view import AuditView
 from core.data.writers import write_release
 from core.release import Release
-from core.report import ReportOptions, render_preview, write_report
+from core.report import ReportOptions, format_dpia, render_preview, write_report
 from core.seeding import Seed
 
 
 def make_pdf(view: AuditView, options: ReportOptions) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         return write_report(view, Path(folder) / "report.pdf", options).read_bytes()
+
+
+def make_dpia(view: AuditView, options: ReportOptions, name: str) -> bytes:
+    """dpia.md or dpia.json, as the command line writes them."""
+    return format_dpia(view, options)[name].encode()
 
 
 def make_json(view: AuditView, more: dict[str, Any] | None = None) -> bytes:

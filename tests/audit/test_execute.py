@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +21,14 @@ from core.audit.run import run_inline
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.threat_sampling import draw_repeat
-from core.audit.view import CELL_COLUMNS, NODE_COLUMNS, PROFILE_COLUMNS, REPEATS, RESULT_COLUMNS
+from core.audit.view import (
+    CELL_COLUMNS,
+    NODE_COLUMNS,
+    PROFILE_COLUMNS,
+    REPEATS,
+    REPR_ROWS,
+    RESULT_COLUMNS,
+)
 from core.errors import RunCancelled
 from core.methods import LinkAttack, MethodInfo
 from core.results import PairScores
@@ -85,6 +93,18 @@ def test_an_audit_fills_every_table(view, graph):
     assert len(view.profile) == 2 * graph.num_nodes
     visible = view.load_release("original", 0)
     assert view.releases[1].facts["links_removed"].value == round(0.3 * visible.num_edges)
+
+
+def test_a_notebook_shows_the_first_results_and_escapes_names(view):
+    name = '<script>alert("x")</script>'
+    results = view.results.assign(release=view.results.release.replace("original", name))
+    hostile = replace(view, results=results, summary=replace(view.summary, name=name))
+    text = hostile._repr_html_()
+    assert "<script>" not in text
+    assert text.count("&lt;script&gt;") > 1
+    assert text.count("<tr") == 1 + min(len(results), REPR_ROWS)
+    assert f"{len(results) - REPR_ROWS:,} more rows" in text
+    assert f"{view.summary.cells_done} of {view.summary.cells_total} cells done" in text
 
 
 def test_an_estimate_is_the_mean_over_the_repeats_own_splits(view, graph):

@@ -107,6 +107,24 @@ def test_migrations_build_the_tables_that_the_code_has(store):
     assert scripts.get_current_head() == HEAD
 
 
+def test_a_store_of_before_gets_the_columns_that_it_lacks(tmp_path):
+    """Its audits stay; what they took of the processor is not known."""
+    store = Store(tmp_path)
+    with store.write() as connection:
+        connection.execute(sa.text("ALTER TABLE jobs DROP COLUMN cpu_seconds"))
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+        insert = "INSERT INTO jobs (\"key\", kind, state, %s) VALUES ('k', 'attack', 'done', %s)"
+        texts = "release method message reason note device created finished owner person signed_by"
+        fields = {**dict.fromkeys(texts.split(), "''"), "repeat": "0", "progress": "1.0"}
+        fields |= {"seconds": "2.5", "heartbeat": "0.0"}
+        connection.execute(sa.text(insert % (", ".join(fields), ", ".join(fields.values()))))
+    store.close()
+    store = Store(tmp_path)
+    row = store.find_job("k")
+    assert (row.seconds, row.cpu_seconds) == (2.5, 0)
+    store.close()
+
+
 def test_opening_again_keeps_everything(tmp_path, database, graph, make_spec):
     first = Store(tmp_path)
     first.save_graph(graph)

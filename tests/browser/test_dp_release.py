@@ -104,6 +104,8 @@ def _report(page: Page, folder: Path, lower_bound: float) -> None:
         assert part in text, part
     described = json.loads(driver.download(page, "Results as JSON", folder).read_text())
     assert described["guarantees"][RELEASE]["epsilon"] == 2
+    filed = json.loads(driver.download(page, "Assessment (JSON)", folder).read_text())
+    assert [p["epsilon"] for p in filed["privacy_guarantees"]] == [2]
     (check,) = described["claim_checks"]
     assert (check["release"], check["trials"], check["claimed"]) == (RELEASE, TRIALS, 2)
     assert round(check["lower_bound"], 2) == lower_bound

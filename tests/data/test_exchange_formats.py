@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -225,6 +226,14 @@ MALFORMED = {
         (":START_ID,:END_ID\na\nb,c\nc,d\n", "two node ids"),
         (":START_ID,:END_ID,weight:float\na,b,much\n", "must be numbers"),
         (":START_ID\na\nb\n", "two columns"),
+        (":START_ID,:END_ID\n", "at least one link|two nodes"),
+        (":START_ID,:END_ID,:END_ID\na,b,c\n", "distinct column names"),
+        (":START_ID,:END_ID\na,b,c\n", "two columns|same columns|distinct"),
+        (":START_ID,:END_ID\na,a\n", "two nodes|one link"),
+        (":START_ID,:END_ID,weight:float\na,b,-1\nb,c,1\n", "≥ 0"),
+        (":START_ID,:END_ID,weight:float\na,b,inf\nb,c,1\n", "must be numbers"),
+        (':START_ID,:END_ID\n"a,b\nb,c\n', "separators and quotes"),
+        (":START_ID,:END_ID\n,b\nb,c\n", "two node ids"),
     ],
 }
 
@@ -239,6 +248,11 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, file, text, message):
         load_graph(tmp_path / file)
     assert "\n" not in str(error.value)
     assert file in str(error.value)
+
+
+def test_each_format_has_ten_malformed_files():
+    assert min(len(cases) for cases in MALFORMED.values()) >= 10
+    assert len(TABLES) >= 10
 
 
 TABLES = {
@@ -277,14 +291,64 @@ def test_tables_without_links_are_refused(tmp_path, name, suffix):
         load_graph(path)
 
 
-def test_two_million_links_of_parquet_take_seconds(tmp_path):
-    ends = np.random.default_rng(0).integers(0, 300_000, (2_000_000, 2))
+@pytest.mark.slow
+def test_ten_million_links_of_parquet_take_five_seconds_of_the_processor(tmp_path):
+    """The best of three: a processor that others use at the same time takes longer."""
+    ends = np.random.default_rng(0).integers(0, 1_000_000, (10_000_000, 2))
     path = tmp_path / "g.parquet"
     pd.DataFrame(ends, columns=["source", "target"]).to_parquet(path)
-    start = time.process_time()
-    graph = load_graph(path).graph
-    assert time.process_time() - start < 8  # 1.5 on a quiet machine
-    assert graph.num_edges > 1_990_000
+    loops, distinct = int((ends[:, 0] == ends[:, 1]).sum()), count_distinct(ends)
+    taken = []
+    while len(taken) < 3 and min(taken, default=9) >= 5:
+        start = time.process_time()
+        loaded = load_graph(path)
+        taken.append(time.process_time() - start)
+    assert min(taken) < 5, taken
+    assert loaded.graph.num_edges == distinct
+    assert loaded.report.num_self_loops == loops
+    merged = loaded.report.num_duplicates + loaded.report.num_reciprocal
+    assert merged == len(ends) - loops - distinct
+
+
+def count_distinct(ends):
+    """Links without direction and self-loops, by a table of them."""
+    first, second = np.sort(ends, axis=1).T
+    return len(pd.unique((first * 1_000_000 + second)[first != second]))
+
+
+def test_a_release_for_pyg_is_tensors_that_its_home_reads(tmp_path):
+    import torch
+    from torch_geometric.data import Data
+    from torch_geometric.utils import to_networkx
+
+    graph = two_communities(20)
+    label, private = graph.attribute("label"), graph.attribute("private")
+    codes = np.where(np.arange(20) < 3, -1, private.codes)  # three are unknown
+    graph = replace(
+        graph,
+        weights=np.linspace(0.5, 2, graph.num_edges),
+        attributes={"label": label, "edge_index": replace(private, codes=codes)},
+    )
+    names = ["label", "edge_index"]
+    paths = write_release(Release(graph), tmp_path, "r", {}, ["pt"], attributes=names)
+    assert [path.name for path in paths] == ["r.pt", "r.nodes.csv", "r.provenance.json"]
+    data = Data(**torch.load(paths[0], weights_only=True))  # nothing is unpickled
+    assert data.validate()
+    assert data.is_undirected()
+    assert data.y.tolist() == label.codes.tolist()
+    assert data.edge_index_attribute.tolist() == codes.tolist()
+    network = to_networkx(data, to_undirected=True)
+    assert {frozenset(edge) for edge in network.edges} == {
+        frozenset(edge) for edge in graph.edges.tolist()
+    }
+    table = pd.read_csv(paths[1], dtype=str, keep_default_na=False)
+    assert tuple(table.id) == graph.node_ids
+    assert table.label.tolist() == [label.classes[code] for code in label.codes]
+    assert table.edge_index.tolist()[:3] == [""] * 3
+    back = load_graph(paths[0]).graph
+    assert back.edges.tolist() == graph.edges.tolist()
+    assert back.weights == pytest.approx(graph.weights)
+    assert np.array_equal(back.features, graph.features)
 
 
 @pytest.mark.parametrize("name", ["parquet", "gexf"])

@@ -176,7 +176,7 @@ def test_same_release_same_bytes(tmp_path):
 
 
 def test_unknown_format_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"csv, parquet, graphml, gexf, npz.*xlsx"):
+    with pytest.raises(InputError, match=r"csv, parquet, graphml, gexf, npz, pt.*xlsx"):
         write(two_communities(20), tmp_path, formats=["xlsx"])
 
 

@@ -1,4 +1,4 @@
-"""The action for GitHub: its steps run here, as far as a machine without GitHub allows."""
+"""GitHub's action and GitLab's example: their steps run here, as far as they can without either."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from core.report.gate import write_gate
+from tests.report.test_gate import make_view
 from tests.test_readme import write_tables
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +35,15 @@ def run_step(name, folder, arguments, **more):
     }
     script = folder / "step.sh"
     script.write_text(STEPS[name]["run"])
+    return run_script(script, {**values, **more})
+
+
+def run_script(script, more):
+    """By bash in its folder, stopped at the first error."""
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", script],
-        env={**os.environ, **values, **more},
-        cwd=folder,
+        env={**os.environ, **more},
+        cwd=script.parent,
         capture_output=True,
         text=True,
         timeout=300,
@@ -89,6 +96,48 @@ def test_missing_results_fail_and_those_of_an_earlier_run_are_removed(tmp_path):
     done = run_step("Results", tmp_path, "", GITHUB_STEP_SUMMARY=str(tmp_path / "summary"))
     assert done.returncode
     assert not (tmp_path / "graph-audit" / "alerts.sarif").exists()
+
+
+@bash
+def test_a_truncated_result_fails_and_leaves_no_alerts(tmp_path):
+    folder = tmp_path / "graph-audit"
+    write_results(folder)
+    whole = (folder / "verdict.sarif").read_text().rstrip()
+    more = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    assert run_step("Results", tmp_path, "", **more).returncode == 0
+    (folder / "alerts.sarif").unlink()
+    for text in ("", "{}", "null", whole[: len(whole) // 2], whole[:-1]):
+        (folder / "verdict.sarif").write_text(text)
+        assert run_step("Results", tmp_path, "", **more).returncode, text
+        assert not (folder / "alerts.sarif").exists()
+
+
+def write_results(folder):
+    folder.mkdir()
+    write_gate(make_view(), folder, ["sarif", "markdown"], 0)
+
+
+@bash
+@pytest.mark.slow
+@pytest.mark.xdist_group("audit cluster")
+def test_the_example_for_gitlab_fails_the_job_and_leaves_its_reports(tmp_path, audit_home):
+    text = (ROOT / "assets" / "help" / "command_line.md").read_text()
+    ((name, job),) = yaml.safe_load(re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1]).items()
+    assert name == "graph-audit"
+    assert set(job) == {"image", "script", "artifacts"}
+    write_tables(tmp_path)
+    put_program(tmp_path, "python", '[ "$*" = "-m pip install ." ]')
+    path = put_program(tmp_path, "graph-audit", f'exec {sys.executable} -m core "$@"')
+    script = tmp_path / "job.sh"
+    script.write_text("\n".join(job["script"]).replace("quick", "common_neighbors"))
+    more = {"PATH": path, "PYTHONPATH": str(ROOT), "AUDIT_WORKERS": "1"}
+    done = run_script(script, more)
+    assert done.returncode == 3, done.stderr
+    assert job["artifacts"]["when"] == "always"
+    (kept,) = job["artifacts"]["paths"]
+    names = {path.name for path in (tmp_path / kept).iterdir()}
+    assert {"verdict.xml", "verdict.html", "verdict.json", "audit.json"} <= names
+    assert (tmp_path / job["artifacts"]["reports"]["junit"]).is_file()
 
 
 @bash

@@ -7,7 +7,8 @@ from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import DECISION_TITLES
-from pages.ui import estimate
+from core.report import ReportOptions, format_dpia
+from pages.ui import documents, estimate
 from pages.ui.page import STATE_ICONS
 from tests.pages.conftest import OpenApp, open_tab
 
@@ -119,6 +120,15 @@ def test_report_never_preselects_what_was_not_chosen(open_app: OpenApp, audit_id
     assert box.value is None
     assert app.button(key="publish").disabled
     assert not any("original" in option.lower() for option in box.options)
+
+
+def test_the_assessment_is_handed_out(open_app: OpenApp, audit_id: str, audited) -> None:
+    app = open_app("report", audit=audit_id)
+    labels = {button.proto.label for button in app.get("download_button")}
+    assert {"Assessment (text)", "Assessment (JSON)"} <= labels
+    view = audited[0].get_view(audit_id)
+    for name, text in format_dpia(view, ReportOptions()).items():
+        assert documents.make_dpia(view, ReportOptions(), name) == text.encode()
 
 
 def test_a_decision_is_recorded_with_its_evidence(

@@ -54,6 +54,8 @@ def serve(line: str) -> None:
             wait_for_server(address, app)
             with urllib.request.urlopen(address, timeout=20) as answer:
                 assert answer.status == 200
+            with urllib.request.urlopen(f"{address}/api/health", timeout=20) as answer:
+                assert json.load(answer) == {"status": "ok"}
         finally:
             app.terminate()
 

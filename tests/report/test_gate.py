@@ -91,8 +91,20 @@ def read_junit(gate):
     return root
 
 
+def read_page(text):
+    """Title and rows of the page, once it holds nothing that could run or load."""
+    assert text.startswith("<!DOCTYPE html>\n")
+    root = ElementTree.fromstring(re.sub(r"<!DOCTYPE html>|<meta [^>]*>", "", text))
+    names = {"html", "head", "title", "style", "body", "h1", "p", "table", "tr", "th", "td"}
+    assert {item.tag for item in root.iter()} == names
+    assert all(not item.attrib for item in root.iter() if item.tag != "html")
+    assert "default-src 'none'" in text
+    rows = [[cell.text or "" for cell in row] for row in root.iter("tr")]
+    return root.findtext("body/h1"), rows[1:]
+
+
 def read_all(gate):
-    """Whether SARIF, JUnit, JSON and Markdown say "passed"; they have the same cases."""
+    """Whether SARIF, JUnit, JSON, Markdown and HTML say "passed"; they have the same cases."""
     sarif = json.loads(FORMATS["sarif"][1](gate))
     jsonschema.validate(sarif, SARIF)
     (run,) = sarif["runs"]
@@ -109,6 +121,9 @@ def read_all(gate):
     kinds = {"passed": "pass", "skipped": "open"}
     assert [kinds.get(name, "fail") for name in outcomes] == [r["kind"] for r in run["results"]]
     assert len(markdown) == 6 + len(outcomes)
+    title, shown = read_page(FORMATS["html"][1](gate))
+    assert [row[2].split()[1] for row in shown] == outcomes
+    assert title == markdown[0].removeprefix("# ")
     return (
         all(r["level"] == "none" for r in run["results"]),
         not any(int(junit.attrib[name]) for name in ("failures", "errors")),
@@ -233,6 +248,7 @@ def test_names_of_users_are_inert(name, title):
     gate = build_gate(make_view(CLEAR.model_copy(update={"limits": (limit,)})), 3)
     read_all(gate)
     shown = clean_text(title) or clean_text(f"limit/{name}")
+    assert read_page(FORMATS["html"][1](gate))[1][0][1] == shown
     assert next(read_junit(gate).iter("testcase")).get("name") == shown
     row = FORMATS["markdown"][1](gate).splitlines()[6]
     cells = row.split("|")
@@ -265,9 +281,9 @@ def test_files_are_whole_and_those_of_an_earlier_run_do_not_stay(tmp_path, capsy
     assert command.main([*arguments, "--format", "sarif,junit", "--format", "json"]) == 2
     error = "error: --format needs a policy; got sarif,junit,json; add --policy public, partner"
     assert capsys.readouterr().err.splitlines()[-1].startswith(error)
-    assert list_files() == {"verdict.md"}
-    assert command.main([*arguments, "--format", "html", "--policy", "public"]) == 2
-    assert "must be one of sarif, junit, json, markdown; got html" in capsys.readouterr().err
+    assert list_files() == {"verdict.md", "verdict.html"}
+    assert command.main([*arguments, "--format", "pdf", "--policy", "public"]) == 2
+    assert "must be one of sarif, junit, json, markdown, html; got pdf" in capsys.readouterr().err
     with pytest.raises(InputError, match="policy"):
         write_gate(make_audit({}, ATTACKS), out, ["json"], 0)
-    assert list_files() == {"verdict.md"}
+    assert list_files() == {"verdict.md", "verdict.html"}

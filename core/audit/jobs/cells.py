@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.audit.attacking import attack_release, check_support
-from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
+from core.audit.cell import SHARED_NOTE, Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.describe import CellResult, count_changes, pack_release, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
 from core.audit.parts import PARTS
@@ -159,8 +159,7 @@ def _share_result(store: Store, cell: Cell) -> tuple[Outcome, Device, str]:
     row = store.find_job(cell.same_as)
     assert row is not None
     arrays = files.load_cell(store.home, cell.same_as)
-    note = "the same as without knowing more: there is nothing to rehearse"
-    return Outcome(CellResult.restore(row.result), arrays), cpu_device(), note
+    return Outcome(CellResult.restore(row.result), arrays), cpu_device(), SHARED_NOTE
 
 
 def _compute_with_retries(

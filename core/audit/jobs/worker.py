@@ -59,7 +59,7 @@ def work(
 ) -> State:
     """Compute a job and finish its row; returns its final state and raises for no fault of a
     method. `compute` returns the columns that the row gets beside its state."""
-    started = time.monotonic()
+    started, cpu_started = time.monotonic(), time.process_time()
     try:
         progress.check()
         store.update_job(
@@ -77,7 +77,9 @@ def work(
         log.exception("%s failed", label)
         values = {"state": State.FAILED, "reason": describe_unexpected(error)}
     seconds = round(time.monotonic() - started, 3)
-    ended = {"message": "", "seconds": seconds, "finished": make_timestamp()}
+    cpu_seconds = round(time.process_time() - cpu_started, 3)  # a worker does one thing at a time
+    ended = {"message": "", "seconds": seconds, "cpu_seconds": cpu_seconds}
+    ended["finished"] = make_timestamp()
     if not store.update_open_job(key, **ended, **values) and store.find_job(key) is None:
         files.delete_cell(store.home, key)  # its audit was deleted meanwhile
     return State(values["state"])

@@ -12,8 +12,11 @@ from sqlalchemy.engine import Connection, Engine
 from core.audit.store.retry import DAMAGE
 from core.errors import InputError
 
-HEAD = "0001"
+HEAD = "0002"
 """Latest migration; see migrations/versions."""
+
+OLDER = ("0001",)
+"""Those that it is reached from."""
 
 MIGRATION_S = 30.0
 """How long a process waits for another that brings the tables to this version."""
@@ -88,7 +91,7 @@ def _bring_to_head(engine: Engine) -> None:
         version = _read_version(connection)
     if version == HEAD:
         return
-    if version is not None:
+    if version is not None and version not in OLDER:
         raise InputError("database", f"must be of version {HEAD}", version, "update the program")
     from alembic import command  # takes a second, for which nobody should wait
     from alembic.config import Config

@@ -98,6 +98,7 @@ class JobRow(Base):
     audit_id the audit that the job belongs to alone; none for cells, which audits share
     request  what was asked for, as the kind's model describes itself; none for cells
     owner, heartbeat  who watches the job, as in `AuditRow`; cells are watched by their audits
+    seconds, cpu_seconds  elapsed, and of the processor, for the latest attempt
     result   what came out as JSON; arrays lie in AUDIT_HOME/cells
     curves   training curves, name → [[step, value], …], written while a cell runs
     finished when it came to its end
@@ -117,6 +118,7 @@ class JobRow(Base):
     note: Mapped[str] = mapped_column(Text, default="")
     device: Mapped[str] = mapped_column(Text, default="")
     seconds: Mapped[float] = mapped_column(Float, default=0.0)
+    cpu_seconds: Mapped[float] = mapped_column(Float, default=0.0)
     audit_id: Mapped[str | None] = mapped_column(ForeignKey("audits.id"), index=True)
     request: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     created: Mapped[str] = mapped_column(String(32), default="")

@@ -1,0 +1,215 @@
+"""Identifiability per actor, and what each successful attack cost as it was measured.
+
+Which means somebody is reasonably likely to use is weighed by cost, time and technology (recital
+26 GDPR; UK ICO, anonymisation guidance): so each attack that clearly beat the baseline attackers
+is listed with its processor time and the lines of knowledge that it needs beside the release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from core.audit.cell import SHARED_NOTE
+from core.audit.knowledge import Auxiliary, Composition, Joint, Shadow
+from core.audit.scenarios import Scenario, Threat
+from core.audit.states import State
+from core.findings.beat_baseline import Comparison, compare_with_baseline
+from core.findings.labels import (
+    attack_threat,
+    describe_scenario,
+    is_baseline,
+    method_title,
+    metric_title,
+)
+from core.findings.numbers import format_interval, format_number
+from core.findings.verdict_words import find_subject
+from core.graph import Graph
+from core.registry import find_method
+from core.release import ORIGINAL
+from core.report.data import ReportData
+from core.report.guidance import Actor
+
+NEEDS_SECOND_GRAPH = "what is known of a person"
+"""Group of the attacks on identities that need none: they know a line about each person."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The best attack on a threat beside the best baseline attacker, on one release.
+
+    beats: whether it is above the baseline by more than the noise of both.
+    """
+
+    release: str
+    threat: Threat
+    attack: str
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    repeats: int
+    baseline: float | None
+    beats: bool
+
+    @classmethod
+    def of(cls, release: str, threat: Threat, found: Comparison) -> Measured:
+        """The figures of a comparison."""
+        row, baseline = found.best, found.baseline
+        return cls(
+            release=release,
+            threat=threat,
+            attack=str(row.method),
+            metric=found.metric,
+            value=float(row.value),
+            low=None if pd.isna(row.low) else float(row.low),
+            high=None if pd.isna(row.high) else float(row.high),
+            n=int(row.n),
+            repeats=int(row.seeds),
+            baseline=None if baseline is None else float(baseline.value),
+            beats=found.beats,
+        )
+
+    @property
+    def text(self) -> str:
+        """ "Attack AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, repeats = 5"."""
+        beside = "no baseline" if self.baseline is None else format_number(self.baseline)
+        value = format_interval(self.value, self.low, self.high)
+        return (
+            f"{metric_title(self.metric)} {value} by "
+            f"{method_title(self.attack)}, baseline {beside}, n = {self.n:,}, "
+            f"repeats = {self.repeats}" + ", within noise of it" * (not self.beats)
+        )
+
+
+def measure_best(
+    results: pd.DataFrame, threat: Threat, release: str, attacks: set[str]
+) -> Measured | None:
+    """The best of these attacks (ids) on a threat, by the measure on which it is clearest; None
+    where none of them has a result."""
+    own = {m for m in results.method.unique() if attack_threat(m) == threat}
+    real = own & attacks
+    if not real:
+        return None
+    compared = real | set(filter(is_baseline, own))
+    rows = results[(results.release == release) & results.method.isin(compared)]
+    found = compare_with_baseline(rows, threat, release)
+    if not found:
+        return None
+    clear = next((c for c in found if c.beats), found[-1])
+    return Measured.of(release, threat, clear)
+
+
+def list_attacks(data: ReportData) -> dict[str, Scenario]:
+    """Id → scenario of every attack with a finished result, baseline attackers left out."""
+    done = data.results[data.results.status == State.DONE]
+    found = [m for m in dict.fromkeys(done.method) if attack_threat(m) and not is_baseline(m)]
+    return {method: Scenario.parse(method) for method in found}
+
+
+def measure_actor(data: ReportData, actor: Actor, releases: list[str]) -> list[Measured]:
+    """The best that stands for an actor on each threat and release; empty where nothing ran."""
+    own = {
+        method
+        for method, scenario in list_attacks(data).items()
+        if scenario.threat in actor.threats and scenario.knowledge.kind in actor.knowledge
+    }
+    pairs = [(release, threat) for release in releases for threat in actor.threats]
+    found = (measure_best(data.results, threat, release, own) for release, threat in pairs)
+    return [measured for measured in found if measured is not None]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A successful attack: cpu_seconds and seconds (elapsed), mean over repeats; lines of knowledge
+    that it needs beside the release, None where that is not known."""
+
+    measured: Measured
+    cpu_seconds: float | None
+    seconds: float | None
+    device: str
+    technology: str
+    lines: int | None
+    knowledge: str
+
+    def describe(self) -> dict[str, Any]:
+        """As dpia.json has it."""
+        return {**asdict(self.measured), **{k: v for k, v in vars(self).items() if k != "measured"}}
+
+
+def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
+    """A row a release and attack that clearly beat the baseline attackers there. Work that attacks
+    share is counted with the first of them."""
+    cells, graph, costs = data.view.cells, data.graph, []
+    for release in releases:
+        for method, scenario in list_attacks(data).items():
+            measured = measure_best(data.results, scenario.threat, release, {method})
+            if measured is None or not measured.beats:
+                continue
+            ran = cells[
+                (cells.kind == "attack") & (cells.release == release) & (cells.method == method)
+            ]
+            if not ran.empty and (ran.reason == SHARED_NOTE).all():
+                continue  # the same attack as without knowing more
+            ran = ran[ran.state == State.DONE]
+            info = find_method(scenario.method.partition(":")[0]).info
+            lines, knowledge = count_knowledge(data, scenario, release, graph)
+            costs.append(
+                Cost(
+                    measured,
+                    round(float(ran.cpu_seconds.mean()), 3) if ran.cpu_seconds.any() else None,
+                    None if ran.empty else round(float(ran.seconds.mean()), 3),
+                    ", ".join(sorted(set(ran.device) - {""})),
+                    info.group,
+                    lines,
+                    knowledge,
+                )
+            )
+    return costs
+
+
+def count_knowledge(
+    data: ReportData, scenario: Scenario, release: str, graph: Graph
+) -> tuple[int | None, str]:
+    """Lines of data that an attacker holds beside the release, and what they are."""
+    threats, knowledge = data.view.spec.threats, scenario.knowledge
+    more = "; ".join(text for text in describe_scenario(scenario.id) if not text.startswith("on "))
+    more = f" ({more})" if more else ""
+    match scenario.threat:
+        case "identity":
+            choice = threats.identity
+            if find_method(scenario.method.partition(":")[0]).info.group == NEEDS_SECOND_GRAPH:
+                return graph.num_nodes, "a line about each person"
+            if choice is None or choice.auxiliary_graph is not None:
+                return None, "a second graph that the analyst gave"
+            drawn_from = data.view.load_release(ORIGINAL, 0).num_edges
+            links = round(drawn_from * (choice.overlap + choice.noise))
+            return links + choice.seeds_known, "links of a second graph, and people found already"
+        case "attribute":
+            if isinstance(knowledge, Shadow):
+                return None, "another labelled graph"
+            column = scenario.target or threats.private or ""
+            labelled = int((graph.with_private(column).attribute(column).codes >= 0).sum())
+            share = knowledge.share if isinstance(knowledge, Auxiliary) else threats.known
+            known = round(share * labelled)
+            if threats.known_people is not None and not isinstance(knowledge, Auxiliary):
+                known = len(threats.known_people)
+            if isinstance(knowledge, Joint) and knowledge.how == "known":
+                known += labelled * (len(threats.columns) - 1)
+            return known, f"private values{more}"
+        case _:
+            if isinstance(knowledge, Composition):
+                number = len(knowledge.defenses) or knowledge.releases or 1
+                links = data.view.load_release(release, 0).num_edges
+                return (number - 1) * links, f"links of further releases{more}"
+            return 0, f"none: names two people{more}"
+
+
+def list_subjects(data: ReportData) -> list[str]:
+    """The original, and the release that the decision is about; without one the first three."""
+    subject = None if data.verdict is None else find_subject(data.verdict)
+    rest = data.ids[1:4] if subject is None else [subject.release]
+    return list(dict.fromkeys([ORIGINAL, *rest]))

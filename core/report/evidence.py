@@ -1,0 +1,341 @@
+"""What an audit holds that answers a clause of a guidance: a short text each, or why there is none.
+
+`EVIDENCE` names every part that a file in assets/guidance may ask for. A text is made of the same
+findings as the rest of the report; one that is empty is a gap, which the second entry names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+import pandas as pd
+
+from core.audit.scenarios import THREAT_TITLES
+from core.errors import InputError
+from core.findings.attackers import compute_exposed, compute_headlines
+from core.findings.facts import STATE_TITLES
+from core.findings.groups import answer_groups, load_groups
+from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES, describe_budget
+from core.findings.guide import describe_spec
+from core.findings.labels import (
+    THREAT_WORDS,
+    is_data_independent,
+    method_title,
+    metric_title,
+    release_title,
+)
+from core.findings.ledger import explain_ledger
+from core.findings.numbers import format_interval, format_number
+from core.findings.page_summary import find_usefulness
+from core.findings.policy import list_policies
+from core.findings.tables import select_results
+from core.findings.verdict_words import describe_decision, find_subject
+from core.measures.node_risk import ADVANTAGE_LIMIT
+from core.release import ORIGINAL, Guarantee
+from core.report.actors import list_attacks, list_costs, list_subjects, measure_best
+from core.report.data import ReportData
+from core.report.decision_page import PURPOSES, find_review_date
+from core.report.threats import describe_leaving
+from core.words import begin_sentence, count_noun
+
+Describe = Callable[[ReportData], str]
+
+
+def describe_evidence(data: ReportData, name: str) -> tuple[str, str]:
+    """The text of a part of the audit and "", or "" and the gap that its lack leaves; InputError
+    for an unknown part."""
+    if name not in EVIDENCE:
+        known = "known: " + ", ".join(EVIDENCE)
+        raise InputError("evidence of a guidance", "must be a known one", name, known)
+    describe, missing = EVIDENCE[name]
+    text = describe(data)
+    return (text, "") if text else ("", missing)
+
+
+def _describe_answer(key: str, data: ReportData) -> str:
+    policy = list_policies()[0] if data.verdict is None else data.verdict.policy
+    said = describe_spec(data.view.spec, policy) | data.view.spec.purpose
+    return f"{PURPOSES.get(key, 'Conditions')}: {said[key]}." if said.get(key) else ""
+
+
+def _describe_people(data: ReportData) -> str:
+    return f"{data.graph.num_nodes:,} people and {data.graph.num_edges:,} links."
+
+
+def _describe_properties(data: ReportData) -> str:
+    degrees = data.graph.degrees
+    text = (
+        f"Links between people, {format_number(degrees.mean())} a person on average and "
+        f"{degrees.max(initial=0):,} at most; {(degrees == 0).sum():,} people without a link"
+    )
+    if data.graph.features is not None:
+        text += f"; {count_noun(len(data.graph.feature_names), 'numeric column')}"
+    return f"{text}."
+
+
+def _describe_private(data: ReportData) -> str:
+    parts = []
+    for name in data.view.spec.threats.columns:
+        attribute = data.graph.with_private(name).attribute(name)
+        known = int((attribute.codes >= 0).sum())
+        parts.append(
+            f"{name}: {len(attribute.classes)} classes, n = {known:,}, base rate "
+            f"{format_number(attribute.shares.max())}"
+        )
+    return f"Private: {'; '.join(parts)}." if parts else ""
+
+
+def _describe_leaving(data: ReportData) -> str:
+    return describe_leaving(data).removeprefix("**What leaves.** ")
+
+
+def _describe_attackers(data: ReportData) -> str:
+    found: dict[str, set[str]] = {}
+    for scenario in list_attacks(data).values():
+        found.setdefault(THREAT_TITLES[scenario.threat], set()).add(scenario.id)
+    parts = [f"{title}: {count_noun(len(ids), 'attack')}" for title, ids in found.items()]
+    return begin_sentence(f"{'; '.join(parts)}; each beside baseline attackers." if parts else "")
+
+
+def _describe_maximum(data: ReportData) -> str:
+    """The person at the greatest risk under the headline attacker, by release and secret."""
+    parts = []
+    for name, own in _group_headlines(data):
+        row = own.loc[own.risk.idxmax()]
+        value = format_interval(row.risk, row.low, row.high)
+        parts.append(f"{name} {value}, base rate {format_number(row.base)}, n = {len(own):,}")
+    return f"Highest risk of one person: {'; '.join(parts)}." if parts else ""
+
+
+def _describe_average(data: ReportData) -> str:
+    """Mean advantage over people with its 95 % interval, by release and secret."""
+    parts = []
+    for name, own in _group_headlines(data):
+        mean, sd = float(own.advantage.mean()), float(own.advantage.std())
+        half = 1.96 * sd / math.sqrt(len(own))
+        value = format_interval(mean, mean - half, mean + half)
+        parts.append(f"{name} {value}, n = {len(own):,}")
+    return f"Mean advantage over the base rate: {'; '.join(parts)}." if parts else ""
+
+
+def _group_headlines(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
+    """Release and threat in words → the people at stake under the headline attacker."""
+    rows = data.nodes[data.nodes.release.isin(list_subjects(data))]
+    groups = compute_headlines(rows).groupby(["release", "threat", "target"], sort=False)
+    return [
+        (f"{release_title(release)}, {THREAT_TITLES[threat]}{f' {target}' * bool(target)}", own)
+        for (release, threat, target), own in groups
+    ]
+
+
+def _describe_exposed(data: ReportData) -> str:
+    if data.nodes.empty:
+        return ""
+    table = compute_exposed(data.nodes[data.nodes.release.isin(list_subjects(data))])
+    parts = [
+        f"{release_title(row.release)}, {THREAT_TITLES[row.threat]}: {row.exposed:,} of {row.n:,}"
+        for row in table.itertuples()
+    ]
+    return f"People with an advantage above {ADVANTAGE_LIMIT:g}: {'; '.join(parts)}."
+
+
+def _describe_sample(data: ReportData) -> str:
+    """Attackers who know that their target is in the release."""
+    attacks = set(list_attacks(data))
+    release = list_subjects(data)[-1]
+    found = [measure_best(data.results, threat, release, attacks) for threat in data.threats]
+    texts = [f"{THREAT_WORDS[m.threat].title}: {m.text}" for m in found if m is not None]
+    if not texts:
+        return ""
+    start = f"The target is known to be in the release. {release_title(release)}"
+    return f"{start}: {'; '.join(texts)}."
+
+
+def _describe_metric(metric: str, data: ReportData) -> str:
+    """The worst value of a measure of the release's people over all attacks."""
+    rows = select_results(data.results, metric)
+    parts = []
+    for release in list_subjects(data):
+        own = rows[rows.release == release]
+        if not own.empty:
+            row = own.loc[own.value.idxmin() if metric == "k_anonymity" else own.value.idxmax()]
+            value = format_interval(row.value, row.low, row.high)
+            parts.append(f"{release_title(release)} {value} by {method_title(row.method)}")
+    return f"{metric_title(metric)}: {'; '.join(parts)}." if parts else ""
+
+
+def _describe_guarantees(data: ReportData) -> str:
+    made = [s for s in data.releases if s.id != ORIGINAL]
+    parts = [f"{release_title(s.id)}: {s.guarantee.label}" for s in made]
+    return f"{'; '.join(parts[:4])}{'; …' * (len(parts) > 4)}." if parts else ""
+
+
+def _describe_testing(data: ReportData) -> str:
+    attacks = list_attacks(data)
+    if not attacks:
+        return ""
+    costs = {cost.measured.attack for cost in list_costs(data, list_subjects(data)[-1:])}
+    run = data.view.summary
+    release = release_title(list_subjects(data)[-1])
+    return (
+        f"{count_noun(len(attacks), 'attack')} in "
+        f"{count_noun(data.view.spec.num_repeats, 'repeat')}; {len(costs)} clearly beat the "
+        f"baseline attackers on {release}; {run.cells_failed} of {run.cells_total} cells failed."
+    )
+
+
+def _describe_costs(data: ReportData) -> str:
+    costs = list_costs(data, list_subjects(data)[-1:])
+    if not costs:
+        return ""
+    spent = [cost.cpu_seconds for cost in costs if cost.cpu_seconds is not None]
+    time = "processor time not measured"
+    if spent:
+        ends = dict.fromkeys(map(format_number, (min(spent), max(spent))))
+        time = f"{' to '.join(ends)} CPU seconds"
+    return (
+        f"{count_noun(len(costs), 'successful attack')} on "
+        f"{release_title(costs[0].measured.release)}: {time}, published methods, one computer."
+    )
+
+
+def _describe_limits(data: ReportData) -> str:
+    verdict = data.verdict
+    subject = None if verdict is None else find_subject(verdict)
+    if verdict is None or subject is None:
+        return ""
+    states = Counter(STATE_TITLES[check.state] for check in subject.checks)
+    counts = "; ".join(f"{number} {state}" for state, number in states.items())
+    policy = f"“{verdict.policy.title}”, version {verdict.policy.version}"
+    return f"{policy}, on {release_title(subject.release)}: {counts}."
+
+
+def _describe_open_points(data: ReportData) -> str:
+    verdict = data.verdict
+    subject = None if verdict is None else find_subject(verdict)
+    if subject is None:
+        return ""
+    against = [c for c in subject.checks if c.decision != "publish"]
+    left = [f"{c.limit.title} {STATE_TITLES[c.state]}" for c in against]
+    left += [count_noun(len(subject.open_points), "open point")] * bool(subject.open_points)
+    shown = "; ".join(left[:3]) + f"; {len(left) - 3} more" * (len(left) > 3)
+    return f"{release_title(subject.release)}: {shown or 'every limit met'}."
+
+
+def _describe_transformations(data: ReportData) -> str:
+    made = [s.id for s in data.releases if s.id != ORIGINAL and not is_data_independent(s.id)]
+    named = "; ".join(map(release_title, made[:5]))
+    return f"{named}{'; …' * (len(made) > 5)}." if made else ""
+
+
+def _describe_usefulness(data: ReportData) -> str:
+    release = list_subjects(data)[-1]
+    found = None if release == ORIGINAL else find_usefulness(data.results, release)
+    if found is None:
+        return ""
+    title = metric_title(found.second.metric)
+    return (
+        f"{title} of {release_title(release)} {found.second.format_exact()}, original "
+        f"{found.first.format_exact()}, n = {found.second.n:,}."
+    )
+
+
+def _describe_reevaluation(data: ReportData) -> str:
+    made = [s.id for s in data.releases if s.id != ORIGINAL]
+    if not made or not list_attacks(data):
+        return ""
+    return (
+        f"The same {count_noun(len(list_attacks(data)), 'attack')} met the original and "
+        f"{count_noun(len(made), 'release')}."
+    )
+
+
+def _describe_promise(describe: Callable[[Guarantee], str], data: ReportData) -> str:
+    private = [s for s in data.releases if s.guarantee.is_private]
+    parts = [f"{release_title(s.id)}: {describe(s.guarantee)}" for s in private[:3]]
+    return f"{'; '.join(parts)}{'; …' * (len(private) > 3)}." if parts else ""
+
+
+def _describe_claims(data: ReportData) -> str:
+    runs = [run for run in data.view.claims if run.check is not None and run.release in data.ids]
+    parts = [f"{release_title(r.release)}: {r.check.outcome}" for r in runs if r.check is not None]
+    return f"Claims put to the test: {'; '.join(parts)}." if parts else ""
+
+
+def _describe_records(data: ReportData) -> str:
+    number = len(data.view.decisions)
+    return f"{count_noun(number, 'decision')} recorded on this graph." if number else ""
+
+
+NO_POLICY = "no release policy was named: choose one on the page Release decision or by --policy"
+NO_ANSWER = "not answered: fill it in, or answer it on the page Release decision"
+NO_RISK = "no risk of individual people was computed"
+NO_RELEASE = "no defense was tried"
+NO_GUARANTEE = "no release has a formal guarantee: what protects is empirical only"
+
+EVIDENCE: dict[str, tuple[Describe, str]] = {
+    "recipient": (partial(_describe_answer, "recipient"), f"recipient {NO_ANSWER}"),
+    "purpose": (partial(_describe_answer, "use"), f"purpose {NO_ANSWER}"),
+    "knowledge": (partial(_describe_answer, "knowledge"), f"knowledge {NO_ANSWER}"),
+    "secrets": (partial(_describe_answer, "secrets"), f"secrets {NO_ANSWER}"),
+    "legal_basis": (partial(_describe_answer, "legal_basis"), f"legal basis {NO_ANSWER}"),
+    "conditions": (partial(_describe_answer, "conditions"), f"conditions {NO_ANSWER}"),
+    "people": (_describe_people, "the graph is empty"),
+    "properties": (_describe_properties, "the graph is empty"),
+    "private": (_describe_private, "no private column was named"),
+    "leaving": (_describe_leaving, "what leaves is not known"),
+    "attackers": (_describe_attackers, "no attack has finished"),
+    "maximum": (_describe_maximum, NO_RISK),
+    "average": (_describe_average, NO_RISK),
+    "exposed": (_describe_exposed, NO_RISK),
+    "sample": (_describe_sample, "no attack has finished"),
+    "population": (
+        lambda _data: "",
+        "population attack not measured: an attacker who does not know who is in the release "
+        "learns at most what the sample attack does",
+    ),
+    "uniqueness": (
+        partial(_describe_metric, "share_unique"),
+        "uniqueness not measured: re-identification was not audited (--identity)",
+    ),
+    "k_anonymity": (
+        partial(_describe_metric, "k_anonymity"),
+        "k-anonymity not measured: re-identification was not audited (--identity)",
+    ),
+    "guarantees": (_describe_guarantees, NO_RELEASE),
+    "testing": (_describe_testing, "no attack has finished"),
+    "costs": (_describe_costs, "no attack clearly beat the baseline attackers"),
+    "limits": (_describe_limits, NO_POLICY),
+    "open_points": (_describe_open_points, NO_POLICY),
+    "decision": (
+        lambda data: "" if data.verdict is None else describe_decision(data.verdict),
+        NO_POLICY,
+    ),
+    "transformations": (_describe_transformations, NO_RELEASE),
+    "usefulness": (_describe_usefulness, "usefulness of a defended release was not measured"),
+    "reevaluation": (_describe_reevaluation, NO_RELEASE),
+    "review": (lambda data: f"Review by {find_review_date(data.created)}.", ""),
+    "budget": (partial(_describe_promise, describe_budget), NO_GUARANTEE),
+    "unit": (partial(_describe_promise, lambda p: UNIT_TITLES[p.unit]), NO_GUARANTEE),
+    "trust": (partial(_describe_promise, lambda p: TRUST_TITLES[p.trust]), NO_GUARANTEE),
+    "accountant": (partial(_describe_promise, lambda p: p.accountant), NO_GUARANTEE),
+    "claims": (_describe_claims, "no claim was put to the test (--check-claims)"),
+    "groups": (
+        lambda data: answer_groups(data.nodes, load_groups(data.view)),
+        "groups of people were not compared (--group)",
+    ),
+    "ledger": (
+        lambda data: explain_ledger(data.view.ledger) if data.view.ledger else "",
+        "no publishing run of this graph is on record",
+    ),
+    "records": (_describe_records, "no decision is on record"),
+    "provenance": (
+        lambda data: f"Audit {data.view.summary.id}; versions, seeds and settings in audit.json.",
+        "",
+    ),
+    "editions": (lambda _data: "The external edition of this report, without people's names.", ""),
+}
+"""Name in a guidance → what describes it in an audit, and the gap where that is empty."""

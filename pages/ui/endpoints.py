@@ -1,0 +1,69 @@
+"""What scripts ask the app over HTTP: whether it works, and the decision on an audit by token.
+
+    GET /api/health                  200 {"status": "ok"}, or 503 where the store does not answer
+    GET /api/audits/ID/decision      Authorization: Bearer TOKEN (Audits page, or `core token new`)
+
+The decision is what `--format json` writes: `passed` is true only where every part finished and a
+release may leave. 401 without a valid token, 404 for an audit that the person may not read, 409
+while it runs or where it has no policy.
+"""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from core.errors import AuditError, InputError
+from pages.ui import service
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+def get_health(_request: Request) -> Response:
+    """Whether the store answers."""
+    try:
+        service.start_service().team.is_shared()
+    except Exception:  # whatever is wrong with it, the answer is no
+        return _refuse(503, "the store does not answer")
+    return JSONResponse({"status": "ok"}, headers=NO_STORE)
+
+
+def get_decision(request: Request) -> Response:
+    """The gate of an audit as JSON, to whoever the token belongs to."""
+    from core.audit.access.authorised import enter
+    from core.audit.states import State
+
+    bare = service.start_service()
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    try:
+        if kind.lower() != "bearer":
+            raise InputError("Authorization", "must be Bearer and a token")
+        person = bare.team.open_token(token.strip())
+    except InputError as error:
+        return _refuse(401, str(error), {"WWW-Authenticate": "Bearer"})
+    try:
+        view = enter(bare, person).get_view(request.path_params["audit"])
+    except AuditError:
+        return _refuse(404, "no such audit, or not one that you may read")
+    if view.summary.state is not State.DONE:
+        return _refuse(409, f"the audit is {view.summary.state}")
+    if view.spec.policy is None:
+        return _refuse(409, "the audit has no policy: start it with one")
+    from core.cli.audit import judge_audit
+    from core.report.gate import build_gate, format_json
+
+    code = 1 if view.summary.cells_failed else judge_audit(view, tell=lambda _text: None)[1]
+    text = format_json(build_gate(view, code))
+    return Response(text, media_type="application/json", headers=NO_STORE)
+
+
+def _refuse(status: int, reason: str, more: dict[str, str] | None = None) -> Response:
+    headers = {**NO_STORE, **(more or {})}
+    return JSONResponse({"error": reason}, status_code=status, headers=headers)
+
+
+ROUTES = [
+    Route("/api/health", get_health, methods=["GET"]),
+    Route("/api/audits/{audit}/decision", get_decision, methods=["GET"]),
+]
