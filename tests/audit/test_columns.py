@@ -12,7 +12,7 @@ import pytest
 import core.cli.main as command
 from core.audit.export import write_audit
 from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
+from core.audit.prepared import PreparedAudit, prepare_graph
 from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.readers import load_graph
@@ -169,6 +169,25 @@ def test_attackers_see_what_is_published_and_nothing_else(files, audit_home):
         scores[columns is None] = view.estimate("original", "feature_regression", "auc").value
     assert scores[True] > 0.95
     assert scores[False] < 0.65
+
+
+def test_no_private_column_stays_among_the_features():
+    graph = Graph.from_pairs(
+        np.array([[0, 1], [1, 2], [2, 3]]),
+        features=np.arange(12.0).reshape(4, 3),
+        feature_names=("first", "second", "other"),
+    )
+    spec = AuditSpec.check_spec(
+        {
+            "graph_hash": graph.content_hash,
+            "private": "first",
+            "more_private": ["second"],
+            "attacks": [{"key": "class_prior"}],
+        }
+    )
+    left = prepare_graph(spec, graph)
+    assert left.feature_names == ("other",)
+    assert set(left.attributes) == {"first", "second"}
 
 
 def test_a_choice_of_columns_renews_the_cells_and_none_leaves_them(files):

@@ -52,6 +52,13 @@ def test_a_given_graph_may_hold_others_too():
     assert threat.source == second.name
 
 
+def test_the_order_of_a_given_graph_tells_nothing():
+    graph = two_communities(40)
+    threat = draw_identity_threat(graph, Seed(3), num_seeds=1, known=graph)
+    assert sorted(threat.people) == list(range(40))
+    assert (threat.people == np.arange(40)).sum() < 6
+
+
 def test_nobody_in_common_is_one_line():
     second = Graph.from_pairs(np.array([[0, 1]]), node_ids=("anna", "ben"))
     with pytest.raises(InputError, match="people in common") as error:
