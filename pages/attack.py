@@ -80,8 +80,7 @@ def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:
     metrics = (metric,) if metric in known else tuple(known[:1])
     show_chart(
         cache.remember(
-            view,
-            lambda: ranking.attack_ranking(view.results, threat, metrics=metrics, theme=theme),
+            view, lambda: ranking.attack_ranking(view.results, threat, metrics=metrics, theme=theme)
         ),
         f"ranking-{threat}-{metric}",
     )

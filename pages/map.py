@@ -11,12 +11,7 @@ from core.audit.view import AuditView
 from core.errors import AuditError
 from core.figures.people_map import community_map, people_map
 from core.findings.labels import release_title
-from core.findings.people_map import (
-    COLOR_TITLES,
-    MAX_PEOPLE,
-    Color,
-    list_colors,
-)
+from core.findings.people_map import COLOR_TITLES, MAX_PEOPLE, Color, list_colors
 from core.findings.tables import list_releases
 from core.graph import Graph
 from core.release import ORIGINAL

@@ -89,9 +89,7 @@ def _show_recent(audits: list[AuditSummary]) -> None:
             st.markdown(_describe_decision(audit), width="stretch")
     if len(audits) > MAX_RECENT:
         st.page_link(
-            page.PAGES / "audits.py",
-            label=f"All {len(audits)} audits",
-            icon=":material/history:",
+            page.PAGES / "audits.py", label=f"All {len(audits)} audits", icon=":material/history:"
         )
 
 

@@ -165,8 +165,7 @@ def _show_shares(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale
     theme = current_theme()
     show_chart(
         cache.remember(
-            view,
-            lambda: risk.risk_distribution(select_nodes(view, secret), chosen, theme, scale),
+            view, lambda: risk.risk_distribution(select_nodes(view, secret), chosen, theme, scale)
         ),
         "risk-shares",
     )

@@ -160,10 +160,7 @@ class TimeModel:
 
 
 def estimate_time(
-    model: TimeModel,
-    left: Sequence[Task],
-    done: Sequence[tuple[Task, float]],
-    num_workers: int,
+    model: TimeModel, left: Sequence[Task], done: Sequence[tuple[Task, float]], num_workers: int
 ) -> TimeRange:
     """Wall seconds that the cells `left` will take, as a range that shall hold in eight of ten
     audits (`python -m tests.benchmarks.estimates` measures it).

@@ -181,8 +181,7 @@ class KnowledgeSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     adaptive: bool = Field(
-        False,
-        description="Run each attack on links and columns also by one who knows the defense.",
+        False, description="Run each attack on links and columns also by one who knows the defense."
     )
     auxiliary_known: tuple[Annotated[Auxiliary, BeforeValidator(parse_auxiliary)], ...] = Field(
         (),
@@ -204,8 +203,7 @@ class KnowledgeSpec(BaseModel):
         json_schema_extra={"metavar": "K"},
     )
     hold_every_defense: bool = Field(
-        False,
-        description="Released links, attacked by one who holds a release of each defense.",
+        False, description="Released links, attacked by one who holds a release of each defense."
     )
     shadow_graph: str | None = Field(
         None,

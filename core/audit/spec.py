@@ -139,9 +139,7 @@ class DisclosureSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     utility: str | None = Field(
-        None,
-        description="Column that the recipient wants to predict.",
-        json_schema_extra=NO_OPTION,
+        None, description="Column that the recipient wants to predict.", json_schema_extra=NO_OPTION
     )
     utility_train: float = Field(
         0.3, gt=0, lt=1, description="Share of the nodes with a known utility label."
@@ -231,9 +229,7 @@ class AuditSpec(_PartedSpec):
     """
 
     graph_name: str = Field(
-        "graph",
-        description="How the graph is called in the report.",
-        json_schema_extra=NO_OPTION,
+        "graph", description="How the graph is called in the report.", json_schema_extra=NO_OPTION
     )
     knowledge: KnowledgeSpec = Field(default_factory=lambda: KnowledgeSpec.model_validate({}))
     publisher_knows: PublisherKnows = Field(
@@ -283,9 +279,7 @@ class AuditSpec(_PartedSpec):
         json_schema_extra={"option": "--repeats"},
     )
     root_seed: int = Field(
-        0,
-        ge=0,
-        description="Seed of the whole audit; repeats with the same one are identical.",
+        0, ge=0, description="Seed of the whole audit; repeats with the same one are identical."
     )
     policy: dict[str, Any] | None = Field(
         None,

@@ -11,14 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.audit.knowledge import (
-    STANDARD,
-    Auxiliary,
-    Joint,
-    PublisherKnows,
-    Shadow,
-    Standard,
-)
+from core.audit.knowledge import STANDARD, Auxiliary, Joint, PublisherKnows, Shadow, Standard
 from core.audit.prepared import PreparedAudit, list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, PublishSpec, ThreatSpec

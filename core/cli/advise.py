@@ -32,12 +32,7 @@ def add_advise(commands: Any) -> None:
     )
     advise.add_argument("--links", type=int, default=3, metavar="N", help="links at most (3)")
     advise.add_argument(
-        "--repeats",
-        dest="num_repeats",
-        type=int,
-        default=5,
-        metavar="N",
-        help="repeats (5)",
+        "--repeats", dest="num_repeats", type=int, default=5, metavar="N", help="repeats (5)"
     )
     advise.add_argument("--root-seed", type=int, default=0, metavar="N")
     advise.add_argument("--out", type=Path, metavar="FILE", help="the advice as JSON")
@@ -104,10 +99,7 @@ def add_check_claim(commands: Any) -> None:
     check = commands.add_parser("check-claim", help="try to refute what a defense promises")
     check.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     check.add_argument(
-        "--trials",
-        type=int,
-        metavar="N",
-        help="runs of the defense (by default from ε)",
+        "--trials", type=int, metavar="N", help="runs of the defense (by default from ε)"
     )
     check.add_argument("--root-seed", type=int, default=0, metavar="N")
     check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")

@@ -23,12 +23,7 @@ def add_cluster(commands: Any) -> None:
     worker = commands.add_parser("worker", help="computes for the scheduler at ADDRESS")
     worker.add_argument("address", metavar="ADDRESS", help="tcp://HOST:PORT or tls://HOST:PORT")
     worker.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    worker.add_argument(
-        "--memory",
-        default="0",
-        metavar="SIZE",
-        help="limit, such as 8GiB (none)",
-    )
+    worker.add_argument("--memory", default="0", metavar="SIZE", help="limit, such as 8GiB (none)")
     worker.add_argument("--gpu", type=int, metavar="N", help="compute on this CUDA device")
     _add_tls(worker)
     worker.set_defaults(run=run_worker)

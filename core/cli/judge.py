@@ -6,21 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import (
-    add_layout,
-    add_options,
-    load_files,
-    load_input,
-    read_options,
-)
+from core.cli.arguments import add_layout, add_options, load_files, load_input, read_options
 from core.cli.audit import add_results, complete_audit, start_formats
-from core.cli.audit_spec import (
-    add_identity,
-    choose_attacks,
-    choose_policy,
-    read_identity,
-    read_ids,
-)
+from core.cli.audit_spec import add_identity, choose_attacks, choose_policy, read_identity, read_ids
 from core.cli.team import open_service
 from core.cli.terminal import say
 from core.errors import InputError

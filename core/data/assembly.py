@@ -11,14 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.data.columns import (
-    BLANKS,
-    as_numbers,
-    as_text,
-    check_roles,
-    guess_node_roles,
-    why_ignore,
-)
+from core.data.columns import BLANKS, as_numbers, as_text, check_roles, guess_node_roles, why_ignore
 from core.data.loaded import LoadedGraph, LoadReport, count_merged_rows
 from core.data.text_input import check_ids
 from core.errors import InputError

@@ -11,17 +11,7 @@ import pandas as pd
 
 from core.errors import InputError
 
-ROLES = (
-    "id",
-    "source",
-    "target",
-    "weight",
-    "private",
-    "utility",
-    "feature",
-    "attribute",
-    "ignore",
-)
+ROLES = ("id", "source", "target", "weight", "private", "utility", "feature", "attribute", "ignore")
 
 _ENDS = re.compile(
     r"((source|target|from|to|src|dst|head|tail|start|end|node|user|id|person|member|u|v)"

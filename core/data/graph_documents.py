@@ -79,10 +79,7 @@ class AttributedNodes:
         self._weights.append(weight)
 
     def to_raw(
-        self,
-        format: str,
-        missing_nodes: MissingNodes = "error",
-        ignore_weights: bool = False,
+        self, format: str, missing_nodes: MissingNodes = "error", ignore_weights: bool = False
     ) -> RawGraph:
         """Columns are all names that any node has; a node without one has an empty cell.
 

@@ -125,10 +125,7 @@ def load_graph(
 
 
 def read_preview(
-    path: str | Path,
-    rows: int = 8,
-    is_nodes: bool = False,
-    layout: Mapping[str, str] | None = None,
+    path: str | Path, rows: int = 8, is_nodes: bool = False, layout: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
     """The first rows of a table of nodes or links, as texts, to choose the columns' roles by.
 

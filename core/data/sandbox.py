@@ -45,10 +45,7 @@ def load_in_sandbox(path: str | Path, **options: Any) -> LoadedGraph:
 
 
 def preview_in_sandbox(
-    path: str | Path,
-    rows: int = 8,
-    is_nodes: bool = False,
-    layout: Mapping[str, str] | None = None,
+    path: str | Path, rows: int = 8, is_nodes: bool = False, layout: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
     """`readers.read_preview` in a child process; every cell is a text."""
     arrays, _ = _read("preview", path, {"rows": rows, "is_nodes": is_nodes, "layout": layout})

@@ -86,10 +86,7 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
     sizes = np.bincount(codes, minlength=secret.num_classes)
     if len(known) < FEWEST_KNOWN or (sizes > 0).sum() < 2:
         return []
-    columns = [
-        *_count_attributes(graph, secret, known),
-        *_count_features(graph, secret, known),
-    ]
+    columns = [*_count_attributes(graph, secret, known), *_count_features(graph, secret, known)]
     num_tests = sum(len(names) for names, _, _ in columns) * int((sizes > 0).sum())
     found: list[TellingColumn] = []
     for names, tables, has_order in columns:

@@ -17,11 +17,7 @@ from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
-from core.privacy.link_local import (
-    PairBand,
-    draw_link_reports,
-    iterate_pair_tiles,
-)
+from core.privacy.link_local import PairBand, draw_link_reports, iterate_pair_tiles
 from core.privacy.mechanisms import BYTES_PER_LINK, Bits, check_release_fits
 from core.progress import Progress
 from core.release import Release

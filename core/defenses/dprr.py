@@ -33,11 +33,7 @@ class DegreePreservingRR(LinkLocalDefense):
         group="link-local DP",
     )
     delta: float = Field(
-        0.1,
-        gt=0,
-        lt=1,
-        title="Degree share δ",
-        description="Share of the budget for degrees.",
+        0.1, gt=0, lt=1, title="Degree share δ", description="Share of the budget for degrees."
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

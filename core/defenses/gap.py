@@ -34,9 +34,7 @@ class Gap(EdgeSynthesis):
     )
     hops: int = Field(2, ge=1, le=5, description="Rounds of noisy aggregation; each costs budget.")
     temperature: float = Field(
-        0.1,
-        gt=0,
-        description="Smaller values draw links between similar nodes more strictly.",
+        0.1, gt=0, description="Smaller values draw links between similar nodes more strictly."
     )
 
     def _synthesize(

@@ -63,8 +63,7 @@ class GpsSampling(Defense):
         description="Against the GPS attack (adv), for even homophily ratios (dis), or both.",
     )
     backbone: Literal["gin", "gcn", "sage", "gat"] = Field(
-        "gcn",
-        description="Kind of graph layer of the simulated attacker, as in the GPS attack.",
+        "gcn", description="Kind of graph layer of the simulated attacker, as in the GPS attack."
     )
     gamma: float = Field(
         15.0,
@@ -82,11 +81,7 @@ class GpsSampling(Defense):
         "60 or 80 is in order, as beliefs are less certain than values.",
     )
     keep: float = Field(
-        1.0,
-        ge=0,
-        le=1000,
-        title="Weight of kept links (λ)",
-        description="Larger keeps more links.",
+        1.0, ge=0, le=1000, title="Weight of kept links (λ)", description="Larger keeps more links."
     )
     target: float = Field(
         0.6,
@@ -125,10 +120,7 @@ class GpsSampling(Defense):
     )
     lr: float = Field(0.01, gt=0, le=1, description="Learning rate of AdamW, both players.")
     temperature: float = Field(
-        0.5,
-        gt=0,
-        le=10,
-        description="Of the relaxed draws; smaller is closer to yes or no.",
+        0.5, gt=0, le=10, description="Of the relaxed draws; smaller is closer to yes or no."
     )
     batch: int = Field(
         64,

@@ -14,10 +14,7 @@ from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.mechanisms import check_release_fits
-from core.privacy.top_pairs import (
-    draw_top_sums,
-    draw_total_degree,
-)
+from core.privacy.top_pairs import draw_top_sums, draw_total_degree
 from core.release import Release
 from core.threats import Threats
 

@@ -16,9 +16,7 @@ from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import EDGE
 from core.privacy.mechanisms import check_release_fits
-from core.privacy.top_pairs import (
-    draw_top_pairs,
-)
+from core.privacy.top_pairs import draw_top_pairs
 from core.release import Release
 from core.threats import Threats
 

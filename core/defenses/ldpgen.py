@@ -37,11 +37,7 @@ class LdpGen(LinkLocalDefense):
         cost="seconds",
     )
     groups: int = Field(
-        10,
-        ge=1,
-        le=100,
-        title="Groups",
-        description="Number of groups that nodes report to.",
+        10, ge=1, le=100, title="Groups", description="Number of groups that nodes report to."
     )
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
 

@@ -92,16 +92,14 @@ class NetFense(FlipDefense):
         cost="minutes",
     )
     what: Literal["structure", "features", "both"] = Field(
-        "structure",
-        description="What is flipped: links, binary features, or either.",
+        "structure", description="What is flipped: links, binary features, or either."
     )
     choice: Literal["loss", "random"] = Field(
         "loss",
         description="Flips of lowest loss, or random ones that keep the degree distribution.",
     )
     classifier: Literal["gcn", "linear"] = Field(
-        "gcn",
-        description="What the flips are to mislead: GCNs, or the paper's linear form.",
+        "gcn", description="What the flips are to mislead: GCNs, or the paper's linear form."
     )
     members: int = Field(
         5,
@@ -118,24 +116,13 @@ class NetFense(FlipDefense):
         description="Only flips whose effect on PageRank is below this quantile.",
     )
     restart: float = Field(
-        0.1,
-        gt=0,
-        lt=1,
-        description="Restart probability of personalised PageRank (α).",
+        0.1, gt=0, lt=1, description="Restart probability of personalised PageRank (α)."
     )
     privacy: float = Field(
-        2.0,
-        gt=0,
-        le=10,
-        title="Exponent of the gap (a_d)",
-        description="Larger: more private.",
+        2.0, gt=0, le=10, title="Exponent of the gap (a_d)", description="Larger: more private."
     )
     utility: float = Field(
-        1.0,
-        ge=0,
-        le=10,
-        title="Exponent of the label (a_m)",
-        description="Larger: more useful.",
+        1.0, ge=0, le=10, title="Exponent of the label (a_m)", description="Larger: more useful."
     )
     tolerance: float = Field(
         0.1,

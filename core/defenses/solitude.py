@@ -38,23 +38,13 @@ class Solitude(LinkLocalDefense):
         uses_gpu=True,
     )
     closeness: float = Field(
-        0.01,
-        ge=0,
-        title="λ₁",
-        description="Weight of staying close to what was received.",
+        0.01, ge=0, title="λ₁", description="Weight of staying close to what was received."
     )
     sparsity: float = Field(
-        0.01,
-        ge=0,
-        title="λ₂",
-        description="How much each round shrinks every link.",
+        0.01, ge=0, title="λ₂", description="How much each round shrinks every link."
     )
     rounds: int = Field(
-        60,
-        ge=1,
-        le=2000,
-        title="Rounds",
-        description="Alternations of graph and GCN steps.",
+        60, ge=1, le=2000, title="Rounds", description="Alternations of graph and GCN steps."
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

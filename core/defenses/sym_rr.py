@@ -28,11 +28,7 @@ class SymRR(Defense):
         group="link-local DP",
     )
     epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Budget of one link.",
+        6.0, gt=0, le=100, title="Privacy budget ε", description="Budget of one link."
     )
 
     def expect_links(self, num_nodes: int, num_links: int) -> float:

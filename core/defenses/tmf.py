@@ -12,9 +12,7 @@ from core.defenses.lap_graph import REMEDY, NoisyPairs
 from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.mechanisms import check_release_fits, compute_laplace_tail
-from core.privacy.top_pairs import (
-    draw_pairs_above,
-)
+from core.privacy.top_pairs import draw_pairs_above
 
 
 class Tmf(NoisyPairs):

@@ -7,11 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.fingerprints import (
-    compute_class_sizes,
-    compute_fingerprints,
-    list_neighbors,
-)
+from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints, list_neighbors
 from core.algorithms.kernels import count_marked_between
 from core.context import Context
 from core.defenses.link_changes import change_links, draw_donors, sample_candidates

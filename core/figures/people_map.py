@@ -302,10 +302,7 @@ def _list_points(
     traces = [_points(unknown, positions, NOTHING, "nothing at stake" * (is_first and is_risk))]
     points = _points(known, positions, known[by].to_numpy(np.float32), "")
     points.marker.update(
-        colorscale=_choose_scale(is_risk, theme),
-        cmin=0,
-        cmax=top,
-        showscale=is_first,
+        colorscale=_choose_scale(is_risk, theme), cmin=0, cmax=top, showscale=is_first
     )
     if is_first:
         points.marker.colorbar = _bar(_BAR_TITLES[by])

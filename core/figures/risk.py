@@ -21,20 +21,8 @@ from core.figures.theme import (
 )
 from core.findings.labels import method_title, release_title, short_titles
 from core.findings.numbers import format_number
-from core.findings.palette import (
-    Theme,
-    escape_text,
-    release_color,
-    release_symbol,
-    risk_colorscale,
-)
-from core.findings.risk import (
-    SCALE_TITLES,
-    Group,
-    Scale,
-    compute_group_risk,
-    compute_risk_shares,
-)
+from core.findings.palette import Theme, escape_text, release_color, release_symbol, risk_colorscale
+from core.findings.risk import SCALE_TITLES, Group, Scale, compute_group_risk, compute_risk_shares
 from core.findings.tables import list_releases
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.words import count_noun, format_percent
@@ -245,11 +233,7 @@ def risk_distribution(
     reached = table[table.share > 0].threshold.max()
     top = float(min(max(1.08 * reached, 0.1), 1.0))  # where the last curve reaches nothing
     figure.update_xaxes(title_text=f"{SCALE_TITLES[by]}   ← safer", range=[0, top])
-    figure.update_yaxes(
-        ticksuffix=" %",
-        title_text="Nodes at or above   ↓ safer",
-        range=[0, 102],
-    )
+    figure.update_yaxes(ticksuffix=" %", title_text="Nodes at or above   ↓ safer", range=[0, 102])
     if by == "advantage" and top > ADVANTAGE_LIMIT:
         exposed = {"text": "exposed", "yanchor": "bottom"}
         add_rule(figure, theme, "dash", x=ADVANTAGE_LIMIT, annotation=exposed)

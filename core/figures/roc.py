@@ -43,8 +43,7 @@ def roc_by_attack(
     real = [key for key in chosen if not is_baseline(key[1])] or chosen
     best = max(real, key=lambda key: np.trapezoid(rocs[key].tpr, rocs[key].fpr))
     drawn = sorted(
-        chosen,
-        key=lambda key: (is_baseline(key[1]), key != best, -_log_area(rocs[key])),
+        chosen, key=lambda key: (is_baseline(key[1]), key != best, -_log_area(rocs[key]))
     )
     if max_curves is not None:
         baselines = [key for key in drawn if is_baseline(key[1])][:1]

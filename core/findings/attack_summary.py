@@ -11,19 +11,9 @@ import pandas as pd
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
 from core.findings.beat_baseline import compare_with_baseline
-from core.findings.facts import (
-    Comparison,
-    Figure,
-    build_figure,
-    compare_results,
-    format_both,
-)
+from core.findings.facts import Comparison, Figure, build_figure, compare_results, format_both
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import (
-    is_baseline,
-    method_name,
-    method_title,
-)
+from core.findings.labels import is_baseline, method_name, method_title
 from core.findings.page_summary import (
     MAX_CARDS,
     Card,

@@ -19,13 +19,7 @@ import pandas as pd
 
 from core.audit.scenarios import THREAT_TITLES, Scenario, split_id
 from core.audit.view import spell
-from core.findings.labels import (
-    attack_threat,
-    is_baseline,
-    is_blind,
-    method_title,
-    release_title,
-)
+from core.findings.labels import attack_threat, is_baseline, is_blind, method_title, release_title
 from core.measures.node_risk import ADVANTAGE_LIMIT, estimate_guessing_share
 from core.words import format_percent
 

@@ -118,8 +118,7 @@ def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFr
             }
         )
     return pd.DataFrame(
-        rows,
-        columns=["column", "leaves", "values before", "values", "fewest people", "example"],
+        rows, columns=["column", "leaves", "values before", "values", "fewest people", "example"]
     )
 
 

@@ -96,9 +96,7 @@ def compute_heatmap(
 
 
 def compute_risk_shares(
-    nodes: pd.DataFrame,
-    releases: Sequence[str] | None = None,
-    by: Scale = "advantage",
+    nodes: pd.DataFrame, releases: Sequence[str] | None = None, by: Scale = "advantage"
 ) -> pd.DataFrame:
     """release, threshold, share of its nodes on which the headline attacker reaches it."""
     found = pick_worst(nodes)

@@ -301,9 +301,7 @@ UTILITY_METRICS = (
 
 STRUCTURE_METRICS = (
     _usefulness(
-        "links_kept",
-        "Links kept",
-        "Share of the original links that the release contains.",
+        "links_kept", "Links kept", "Share of the original links that the release contains."
     ),
     _usefulness(
         "links_added",

@@ -74,9 +74,7 @@ def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: in
 
 
 def compute_attribute_node_risk(
-    probabilities: ClassProbabilities,
-    threat: AttributeThreat,
-    calibrated: np.ndarray | None = None,
+    probabilities: ClassProbabilities, threat: AttributeThreat, calibrated: np.ndarray | None = None
 ) -> NodeRisk:
     """Per hidden node: the calibrated probability of its true class.
 

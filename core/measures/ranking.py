@@ -117,13 +117,7 @@ def measure_class_probabilities(
     nodes = np.flatnonzero(threat.hidden)
     codes, raw = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
     values = drop_rounding(raw)
-    names = (
-        "accuracy",
-        "balanced_accuracy",
-        "margin",
-        "margin_absolute",
-        "share_below_zero",
-    )
+    names = ("accuracy", "balanced_accuracy", "margin", "margin_absolute", "share_below_zero")
     if not len(nodes):
         rates = [f"tpr_at_fpr_{rate:g}" for rate in LOW_RATES]
         return [

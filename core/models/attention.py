@@ -61,14 +61,7 @@ class Attention:
         mixed = np.empty((self.num_targets, *values.shape[1:]), np.float32)
         shares = np.empty((len(self._indices), values.shape[1]), np.float32)
         attend(
-            self._indptr,
-            self._indices,
-            self._weights,
-            values,
-            to_source,
-            to_target,
-            mixed,
-            shares,
+            self._indptr, self._indices, self._weights, values, to_source, to_target, mixed, shares
         )
         return mixed, shares
 

@@ -56,9 +56,7 @@ def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]
         for step, corrected in enumerate(asked):
             whole = PartProgress(context.progress, number, len(sizes))
             blocks = models[corrected].fit(
-                start,
-                context.rng("order", size),
-                progress=PartProgress(whole, step, len(asked)),
+                start, context.rng("order", size), progress=PartProgress(whole, step, len(asked))
             )
             best = found[corrected].gain if corrected in found else 0.0
             worse[corrected] = 0 if blocks.gain > best else worse[corrected] + 1

@@ -132,11 +132,7 @@ def _multiply(pattern: PairMatrix, values: torch.Tensor, x: torch.Tensor) -> tor
     if _has_kernels(x):
         out = torch.empty_like(x)
         _multiply_kernel(
-            pattern.indptr.numpy(),
-            pattern.indices.numpy(),
-            entries.numpy(),
-            x.numpy(),
-            out.numpy(),
+            pattern.indptr.numpy(), pattern.indices.numpy(), entries.numpy(), x.numpy(), out.numpy()
         )
         return out
     size = (pattern.num_nodes, pattern.num_nodes)

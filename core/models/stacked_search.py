@@ -63,13 +63,7 @@ class StackedSearch:
     """
 
     def __init__(
-        self,
-        family: Family,
-        observed: np.ndarray,
-        context: Context,
-        *,
-        epochs: int,
-        lr: float,
+        self, family: Family, observed: np.ndarray, context: Context, *, epochs: int, lr: float
     ) -> None:
         """observed (n,) codes."""
         self._family, self._context = family, context

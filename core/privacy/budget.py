@@ -23,11 +23,7 @@ from core.privacy.accounting import (
     compute_sampled_epsilon,
 )
 from core.privacy.guarantees import Kind
-from core.privacy.mechanisms import (
-    Bits,
-    add_discrete_laplace,
-    add_laplace,
-)
+from core.privacy.mechanisms import Bits, add_discrete_laplace, add_laplace
 from core.release import Guarantee
 
 if TYPE_CHECKING:

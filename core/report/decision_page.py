@@ -9,12 +9,7 @@ from core.findings.columns import list_telling_columns
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
-from core.findings.labels import (
-    is_data_independent,
-    method_title,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import is_data_independent, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.page_summary import find_usefulness
 from core.findings.verdict import Check, ReleaseVerdict, Verdict

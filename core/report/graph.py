@@ -38,10 +38,7 @@ def build_graph(data: ReportData) -> list[Block]:
     density = graph.density
     rows = [
         ("Nodes", data.count(graph.num_nodes)),
-        (
-            "Links",
-            data.count(graph.num_edges) + " (weighted)" * (graph.weights is not None),
-        ),
+        ("Links", data.count(graph.num_edges) + " (weighted)" * (graph.weights is not None)),
         ("Linked share of all pairs", f"{100 * density:.2g} %" if density else "none"),
         (
             "Links of a node",

@@ -144,9 +144,6 @@ def remember(view: AuditView | None, make: Callable[[], T], *more: object) -> T:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _remember(
-    place: str,
-    state: tuple[object, ...],
-    key: tuple[object, ...],
-    _make: Callable[[], T],
+    place: str, state: tuple[object, ...], key: tuple[object, ...], _make: Callable[[], T]
 ) -> T:
     return _make()

@@ -174,9 +174,7 @@ def _show_preview(spec: AuditSpec) -> None:
     if not leaving.list_columns(before):
         return
     page.show_folded(
-        "Each column, before and as it leaves",
-        "leaving-open",
-        lambda: _show_columns(spec, state),
+        "Each column, before and as it leaves", "leaving-open", lambda: _show_columns(spec, state)
     )
     if published:
         page.show_folded(

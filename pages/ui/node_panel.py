@@ -127,9 +127,7 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
     table = node_card.compute_neighbor_classes(graph, number, attribute)
     texts = {n: table[n].map(format_percent) for n in ("share of neighbours", "share of all")}
     st.dataframe(
-        table.assign(**texts)[table.neighbours > 0],
-        hide_index=True,
-        alt=f"Neighbours by {column}",
+        table.assign(**texts)[table.neighbours > 0], hide_index=True, alt=f"Neighbours by {column}"
     )
 
 

@@ -95,11 +95,7 @@ def show_cards(cards: Sequence[Card]) -> None:
 
 
 def show_folded(
-    label: str,
-    key: str,
-    draw: Callable[[], None],
-    expanded: bool = False,
-    icon: str | None = None,
+    label: str, key: str, draw: Callable[[], None], expanded: bool = False, icon: str | None = None
 ) -> None:
     """What `draw` shows, computed once it is unfolded."""
     fold = st.expander(

@@ -27,11 +27,7 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
         with st.container(horizontal=True, vertical_alignment="center"):
             st.header(f"Person {escape(node)}", anchor=False)
             st.button(
-                "Close",
-                key="map-close",
-                type="tertiary",
-                icon=":material/close:",
-                on_click=_close,
+                "Close", key="map-close", type="tertiary", icon=":material/close:", on_click=_close
             )
         if number is None:
             st.warning("This graph has nobody with that id.")

@@ -19,13 +19,7 @@ from core.release import Release
 from pages.ui import cache, documents, job, login, page, service
 from pages.ui.decision_record import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
-from pages.ui.policy import (
-    chosen_release,
-    current_policy,
-    has_policy,
-    judge_view,
-    show_obstacles,
-)
+from pages.ui.policy import chosen_release, current_policy, has_policy, judge_view, show_obstacles
 from pages.ui.text import escape
 
 FORMATS = {"csv": "CSV", "parquet": "Parquet", "graphml": "GraphML", "gexf": "GEXF", "npz": "NPZ"}

@@ -31,11 +31,7 @@ MAX_UPLOAD_MB = 500
 """What the files of one session may add up to: the server keeps them in memory."""
 SCAN_ROWS = 20_000
 """Rows that are looked at for values that may mean "unknown"."""
-MISSING_NODES = {
-    "error": "are an error",
-    "drop": "are dropped",
-    "add": "add the undeclared nodes",
-}
+MISSING_NODES = {"error": "are an error", "drop": "are dropped", "add": "add the undeclared nodes"}
 NODE_ROLES = ("feature", "attribute", "ignore")
 FIELDS: dict[Field, list[str]] = {
     "separator": list(SEPARATORS),

@@ -115,11 +115,7 @@ def test_nobody_is_trained_on_hidden_values(spec, graph, monkeypatch):
     assert never.any()
     codes = np.where(never, 1 - attribute.codes, attribute.codes)
     other = replace(
-        graph,
-        attributes={
-            **graph.attributes,
-            "private": replace(attribute, codes=codes),
-        },
+        graph, attributes={**graph.attributes, "private": replace(attribute, codes=codes)}
     )
 
     def same_splits(graph, column, known, seed):
@@ -156,10 +152,7 @@ def test_it_is_the_same_again_and_survives_json(spec, graph):
 
 @pytest.mark.parametrize(
     ("fields", "text"),
-    [
-        ({"node": "nobody"}, "nobody"),
-        ({"node": "0", "known": 0.999}, "unknown to the adversary"),
-    ],
+    [({"node": "nobody"}, "nobody"), ({"node": "0", "known": 0.999}, "unknown to the adversary")],
 )
 def test_what_cannot_be_advised_is_said(spec, graph, monkeypatch, fields, text):
     monkeypatch.setattr(advice_module, "MAX_DRAWS", 3)

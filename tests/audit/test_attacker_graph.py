@@ -13,22 +13,14 @@ from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassif
 from core.audit.export import describe_audit
 from core.audit.knowledge import STANDARD, Shadow
 from core.audit.plan import plan_audit
-from core.audit.prepared import (
-    PreparedAudit,
-    describe_taught,
-    find_gaps,
-    prepare_shadow_graph,
-)
+from core.audit.prepared import PreparedAudit, describe_taught, find_gaps, prepare_shadow_graph
 from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from core.audit.store.statements import list_graphs
-from core.audit.threat_sampling import (
-    draw_repeat,
-    select_attacker,
-)
+from core.audit.threat_sampling import draw_repeat, select_attacker
 from core.cli.audit_spec import build_spec
 from core.data.synthetic import generate_social
 from core.data.writers import write_release

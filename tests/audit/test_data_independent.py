@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit.presets import (
-    add_data_independent,
-    find_data_independent,
-    pair_data_independent,
-)
+from core.audit.presets import add_data_independent, find_data_independent, pair_data_independent
 from core.audit.spec import MethodChoice
 from core.findings.labels import release_title
 from core.registry import list_methods

@@ -46,11 +46,7 @@ def test_what_is_recorded_is_read_again_in_its_order(store):
 
 
 @pytest.mark.parametrize(
-    "statement",
-    [
-        sa.update(DecisionRow).values(person="Eve"),
-        sa.delete(DecisionRow),
-    ],
+    "statement", [sa.update(DecisionRow).values(person="Eve"), sa.delete(DecisionRow)]
 )
 def test_the_database_refuses_to_change_the_history(store, statement):
     decision = decide()

@@ -155,11 +155,7 @@ def test_a_failed_cell_is_a_result_and_the_others_go_on(graph, make_spec, add_at
         raise ValueError("two\nlines")
 
     spec = make_spec(
-        attacks=[
-            add_attack("fails", fail),
-            add_attack("declines"),
-            {"key": "common_neighbors"},
-        ]
+        attacks=[add_attack("fails", fail), add_attack("declines"), {"key": "common_neighbors"}]
     )
     view = run_inline(spec, graph, tmp_path)
     table = view.results[view.results.release == "original"].set_index(["method", "metric"])

@@ -280,11 +280,7 @@ def test_what_was_entered_stays_whatever_is_done_to_it(store, graph, statement):
 
 def test_the_command_counts_reordered_and_edited_files_together(audit_home, tmp_path, capsys):
     rows = ["source,target", *(f"p{i},p{(i * 7 + 3) % 40}" for i in range(40))]
-    files = {
-        "g1": rows,
-        "reversed": [rows[0], *reversed(rows[1:])],
-        "edited": [*rows, "p1,p39"],
-    }
+    files = {"g1": rows, "reversed": [rows[0], *reversed(rows[1:])], "edited": [*rows, "p1,p39"]}
     for name, lines in files.items():
         path = tmp_path / f"{name}.csv"
         path.write_text("\n".join(lines))

@@ -18,10 +18,7 @@ QUICK = json.loads((Path(__file__).parents[1] / "contract" / "quick.json").read_
 def view(make_spec, graph, tmp_path_factory):
     spec = make_spec(
         attacks=[{"key": "common_neighbors"}],
-        defenses=[
-            {"key": "random_deletion"},
-            {"key": "ppgsl", "config": QUICK["ppgsl"]},
-        ],
+        defenses=[{"key": "random_deletion"}, {"key": "ppgsl", "config": QUICK["ppgsl"]}],
     )
     return run_inline(spec, graph, tmp_path_factory.mktemp("home"))
 

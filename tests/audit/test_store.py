@@ -73,10 +73,7 @@ def test_a_damaged_or_missing_graph_is_an_error(store, graph):
     graph_hash = store.save_graph(graph)
     files.write_npz(
         files.graph_path(store.home, graph_hash),
-        {
-            **files.read_npz(files.graph_path(store.home, graph_hash)),
-            "edges": graph.edges[1:],
-        },
+        {**files.read_npz(files.graph_path(store.home, graph_hash)), "edges": graph.edges[1:]},
     )
     with pytest.raises(InputError, match="match its hash"):
         store.load_graph(graph_hash)

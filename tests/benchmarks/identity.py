@@ -192,11 +192,7 @@ def main() -> None:
             print_uniqueness(graph)
         if "matching" in options.tables:
             print_matching(
-                graph,
-                options.repeats,
-                options.matchers.split(","),
-                options.overlaps,
-                options.seeds,
+                graph, options.repeats, options.matchers.split(","), options.overlaps, options.seeds
             )
         if "cost" in options.tables:
             print_cost(graph, options.repeats)

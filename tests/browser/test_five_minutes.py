@@ -41,10 +41,7 @@ class Files:
     people: int
 
 
-TASKS = (
-    "links",
-    *(pytest.param(task, marks=pytest.mark.nightly) for task in ("column", "nba")),
-)
+TASKS = ("links", *(pytest.param(task, marks=pytest.mark.nightly) for task in ("column", "nba")))
 """Links alone; one private column, for which learned defenses are proposed; NBA's raw files."""
 
 

@@ -265,10 +265,7 @@ TABLES = {
         "single values",
     ),
     "negative": (pd.DataFrame({"source": [1], "target": [2], "weight": [-1.0]}), "at least 0"),
-    "no number": (
-        pd.DataFrame({"source": [1], "target": [2], "weight": [np.inf]}),
-        "at least 0",
-    ),
+    "no number": (pd.DataFrame({"source": [1], "target": [2], "weight": [np.inf]}), "at least 0"),
     "loops": (pd.DataFrame({"source": [1, 2], "target": [1, 2]}), "at least one link"),
     "too large": (pd.DataFrame({"source": [2**63], "target": [2]}), "single values"),
     "no rows": (pd.DataFrame({"source": [], "target": []}, dtype=str), "at least two nodes"),

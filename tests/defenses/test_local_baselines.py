@@ -11,11 +11,7 @@ from core.defenses.dprr import DegreePreservingRR
 from core.defenses.l_dpgcn import LocalDpGcn
 from core.defenses.randomized_response import RandomizedResponse
 from core.defenses.sym_rr import SymRR
-from core.privacy.top_pairs import (
-    compute_laplace_sum_tail,
-    draw_laplace_sums,
-    find_laplace_sum_cut,
-)
+from core.privacy.top_pairs import compute_laplace_sum_tail, draw_laplace_sums, find_laplace_sum_cut
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import two_communities

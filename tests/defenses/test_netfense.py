@@ -11,11 +11,7 @@ from core.context import Context
 from core.defenses.netfense import NetFense
 from core.defenses.nettack import Nettack
 from core.graph import Graph
-from core.models.flips.perturbation import (
-    Flipper,
-    compute_gap,
-    fit_surrogates,
-)
+from core.models.flips.perturbation import Flipper, compute_gap, fit_surrogates
 from core.models.flips.selection import FlippedGcn, FlippedGraph
 from core.models.flips.unnoticed import DEGREE_MIN, MAX_RATIO, PageRankEffect, passes_degree_test
 from core.seeding import Seed

@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from core.figures.comparing import SYMBOLS, compare_releases
-from core.findings.comparing import (
-    answer_changes,
-    compute_comparison,
-)
+from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.facts import STATE_TITLES
 from core.findings.policy import find_policy
 from core.findings.verdict import Verdict, judge

@@ -12,10 +12,7 @@ from core.context import Context
 from core.errors import RunCancelled
 from core.graph import Graph
 from core.measures import METRICS, pair_profile
-from core.measures.pair_profile import (
-    compute_path_lengths,
-    measure_pair_profile,
-)
+from core.measures.pair_profile import compute_path_lengths, measure_pair_profile
 from core.seeding import Seed
 from core.threats import LinkThreat
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities

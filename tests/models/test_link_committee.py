@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.attacks.link.feature_neighbourhood import (
-    compute_neighbourhood_cosines,
-    weigh_features,
-)
+from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines, weigh_features
 from core.context import Context
 from core.models.link_committee import Committee, PairTriangles
 from core.models.pair_matrix import PairMatrix

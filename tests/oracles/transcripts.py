@@ -92,11 +92,7 @@ def make_shadow_release(
     found = []
     for neighbor in neighbors:
         other = Transcript()
-        _play(
-            run,
-            neighbor,
-            lambda law, args, draw, other=other: _compare(first, other, law, args),
-        )
+        _play(run, neighbor, lambda law, args, draw, other=other: _compare(first, other, law, args))
         assert len(other.draws) == len(first.draws)
         found.append(other)
     return found

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.privacy.link_local import (
-    PairBand,
-    draw_noisy_rows,
-    iterate_pair_tiles,
-    merge_reports,
-)
+from core.privacy.link_local import PairBand, draw_noisy_rows, iterate_pair_tiles, merge_reports
 from tests.oracles.graphs import two_communities
 
 

@@ -89,12 +89,7 @@ def open_socket(port: int, host: str, origin: str) -> str:
     """Status of a WebSocket's handshake."""
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Origin": origin}
     return ask(
-        port,
-        host,
-        "/_stcore/stream",
-        **upgrade,
-        Sec_WebSocket_Key=KEY,
-        Sec_WebSocket_Version="13",
+        port, host, "/_stcore/stream", **upgrade, Sec_WebSocket_Key=KEY, Sec_WebSocket_Version="13"
     )
 
 

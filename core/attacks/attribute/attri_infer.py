@@ -121,8 +121,7 @@ class BeliefPropagation:
         target = np.repeat(np.arange(self._n), np.diff(adjacency.indptr))
         self._reverse = np.lexsort((target, self._source))
         self._gather = sparse.csr_array(
-            (np.ones(num_links), np.arange(num_links), adjacency.indptr),
-            shape=(self._n, num_links),
+            (np.ones(num_links), np.arange(num_links), adjacency.indptr), shape=(self._n, num_links)
         )
         self._weights = adjacency.data.astype(np.float64)
 

@@ -111,11 +111,7 @@ class Committee(AttributeAttack):
         return found.probabilities, held_out
 
     def _run_parts(
-        self,
-        member: AttributeAttack,
-        release: Release,
-        threat: AttributeThreat,
-        context: Context,
+        self, member: AttributeAttack, release: Release, threat: AttributeThreat, context: Context
     ) -> np.ndarray:
         """(n, C) a member's predictions of each known node when run on the other parts; shared by
         all that ask the same of this release."""

@@ -36,10 +36,7 @@ class Ensemble(Committee):
         version=5,
     )
     evenness: float = Field(
-        10.0,
-        ge=0,
-        le=1000,
-        description="Penalty on a weight's squared distance to an even share.",
+        10.0, ge=0, le=1000, description="Penalty on a weight's squared distance to an even share."
     )
 
     def infer(

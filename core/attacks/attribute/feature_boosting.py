@@ -11,12 +11,7 @@ from pydantic import Field
 from core.context import Context
 from core.graph import MISSING
 from core.methods import AttributeAttack, MethodInfo
-from core.models.tuning import (
-    compute_log_loss,
-    draw_folds,
-    hold_out,
-    smooth_absent,
-)
+from core.models.tuning import compute_log_loss, draw_folds, hold_out, smooth_absent
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat

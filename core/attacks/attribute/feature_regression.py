@@ -6,10 +6,7 @@ from typing import ClassVar
 
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
-from core.models.tuning import (
-    fit_logistic,
-    scale_features,
-)
+from core.models.tuning import fit_logistic, scale_features
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat

@@ -36,16 +36,14 @@ class Gps(AttributeAttack):
         uses_gpu=True,
     )
     branches: Literal["both", "proximity", "role"] = Field(
-        "both",
-        description="Which encoders take part; one alone is the paper's ablation.",
+        "both", description="Which encoders take part; one alone is the paper's ablation."
     )
     routing: Literal["ghratio", "equal"] = Field(
         "ghratio",
         description="How both are mixed: by the homophily ratios of pseudo-labels, or evenly.",
     )
     backbone: Literal["gin", "gcn", "sage", "gat"] = Field(
-        "gcn",
-        description="Kind of graph layer in both encoders; the paper's default is gin.",
+        "gcn", description="Kind of graph layer in both encoders; the paper's default is gin."
     )
     hidden: int = Field(64, ge=1, le=1024, description="Width of the proximity encoder.")
     role_hidden: int = Field(16, ge=1, le=256, description="Width of the role encoder.")

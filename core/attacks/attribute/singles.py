@@ -33,8 +33,4 @@ SINGLE_ATTACKS = (
     AiDeepwalk,
 )
 
-BASELINE_ATTACKS = (
-    ClassPrior,
-    FeatureRegression,
-    FeatureBoosting,
-)
+BASELINE_ATTACKS = (ClassPrior, FeatureRegression, FeatureBoosting)

@@ -20,11 +20,7 @@ that witnesses are not independent. Found on sampled pairs of Cora, NBA and Face
 
 
 def percolate(
-    known: Graph,
-    published: Graph,
-    image: np.ndarray,
-    is_fixed: np.ndarray,
-    context: Context,
+    known: Graph, published: Graph, image: np.ndarray, is_fixed: np.ndarray, context: Context
 ) -> np.ndarray:
     """(k,) the mapping that grows from `image` (k,), NOBODY where there is none.
 

@@ -63,12 +63,7 @@ class PairClassifier(LinkAttack):
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         columns, truths, learned = [], [], 0
         for rest, hidden, absent in hide_in_turn(
-            release.graph,
-            self.share,
-            self.max_links,
-            self.rounds,
-            context.rng("hidden"),
-            ratio=2.0,
+            release.graph, self.share, self.max_links, self.rounds, context.rng("hidden"), ratio=2.0
         ):
             pairs = np.concatenate([hidden, absent])
             # what is worked out without these links is of no use to others

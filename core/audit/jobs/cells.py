@@ -24,11 +24,7 @@ from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
 from core.audit.store.retry import keep_trying
-from core.audit.threat_sampling import (
-    draw_repeat,
-    limit_publisher_knowledge,
-    select_attacker,
-)
+from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
 from core.context import BasePrediction, Context, SharedWork
 from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device

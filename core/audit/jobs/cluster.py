@@ -162,11 +162,7 @@ async def _serve() -> None:
         },
     }
     async with SpecCluster(
-        workers=specs,
-        scheduler=scheduler,
-        asynchronous=True,
-        silence_logs=40,
-        security=security,
+        workers=specs, scheduler=scheduler, asynchronous=True, silence_logs=40, security=security
     ) as cluster:
         names = ("tls_ca_file", "tls_client_cert", "tls_client_key")
         credentials = json.dumps({name: getattr(security, name) for name in names})

@@ -26,14 +26,7 @@ from core.audit.store import files
 from core.audit.store.connect import open_engine
 from core.audit.store.liveness import DatabaseTime, describe_owner, find_state, make_timestamp
 from core.audit.store.retry import Tell, keep_trying
-from core.audit.store.schema import (
-    AuditCellRow,
-    AuditRow,
-    GrantRow,
-    GraphRow,
-    HolderRow,
-    JobRow,
-)
+from core.audit.store.schema import AuditCellRow, AuditRow, GrantRow, GraphRow, HolderRow, JobRow
 from core.audit.store.statements import (
     delete_orphans,
     insert_missing,

@@ -109,11 +109,7 @@ class _Fitting:
             self._folds = [self._known[:0]]
 
     def fit(
-        self,
-        model: torch.nn.Module,
-        read: Callable[[], Any],
-        number: int,
-        patience: float = np.inf,
+        self, model: torch.nn.Module, read: Callable[[], Any], number: int, patience: float = np.inf
     ) -> Any:
         """What `read` gives of the trained model, at its lowest loss on fold `number`; of the
         last epoch where few nodes are known and all train."""

@@ -45,8 +45,7 @@ class EgoBatch:
         matrix = normalize_adjacency(self.adjacency, norm, self_loops)
         num_rows = len(self.members)
         entry = sparse.csr_array(
-            (matrix.data, self.members[matrix.indices], matrix.indptr),
-            shape=(num_rows, num_nodes),
+            (matrix.data, self.members[matrix.indices], matrix.indptr), shape=(num_rows, num_nodes)
         )
         with_links = backbone == "gat"
         first = Block(entry, self.members, device=device, with_links=with_links)

@@ -7,11 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attacks.link.denoising import (
-    describe_obstacle,
-    estimate_link_chances,
-    share_denoised,
-)
+from core.attacks.link.denoising import describe_obstacle, estimate_link_chances, share_denoised
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context, SharedWork
 from core.data.splits import draw_released_threat, draw_threats

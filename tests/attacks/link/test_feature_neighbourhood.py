@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attacks.link.feature_neighbourhood import (
-    compute_neighbourhood_cosines,
-    weigh_features,
-)
+from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines, weigh_features
 from core.context import Context
 from core.graph import Graph
 from core.registry import make_method
