@@ -19,7 +19,7 @@ from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary, spell
-from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE
+from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
 
@@ -40,7 +40,7 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
             "audit": view.summary.id,
             "created": view.summary.created,
         },
-        "releases": [_describe_origin(summary) for summary in view.releases],
+        "releases": [_describe_origin(summary, view.spec) for summary in view.releases],
         "guarantees": {
             summary.id: asdict(summary.guarantee)
             for summary in view.releases
@@ -67,11 +67,12 @@ def _describe_control(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
     return {**described, "population": "control", "control_difference": difference}
 
 
-def _describe_origin(summary: ReleaseSummary) -> dict[str, Any]:
+def _describe_origin(summary: ReleaseSummary, spec: AuditSpec) -> dict[str, Any]:
     """origin: "original", "defense" for one that the audit made, "external" for one that was made
     elsewhere; of that, what was not tested."""
     if summary.id == EXTERNAL:
-        return {"id": summary.id, "origin": "external", "not_tested": [*NOT_TESTED, ONE_RELEASE]}
+        untested = [*list_not_tested(spec.external_match), ONE_RELEASE]
+        return {"id": summary.id, "origin": "external", "not_tested": untested}
     return {"id": summary.id, "origin": "original" if summary.id == ORIGINAL else "defense"}
 
 

@@ -264,6 +264,12 @@ class AuditSpec(_PartedSpec):
         description="SHA-256 of a release that was made elsewhere, the one that is judged.",
         json_schema_extra=NO_OPTION,
     )
+    external_match: str = Field(
+        "",
+        max_length=600,
+        description="How people were found in it where nobody knows whose pseudonyms are whose.",
+        json_schema_extra=NO_OPTION,
+    )
     external_stream: str = Field(
         EXTERNAL,
         description="Id of the release whose random numbers are drawn for it.",

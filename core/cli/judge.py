@@ -48,9 +48,9 @@ def _add_options(judge: argparse.ArgumentParser) -> None:
     judge.add_argument(
         "--ids",
         default="same",
-        metavar="same|map:FILE",
+        metavar="same|map:FILE|unknown",
         help="ids of the release: the original's (the default), or pseudonyms, with a file that "
-        "holds a node's id and its pseudonym in each line",
+        "holds a node's id and its pseudonym in each line; unknown: people are found by attacks",
     )
     judge.add_argument(
         "--release-nodes", type=Path, metavar="FILE", help="node table of the release"
@@ -118,13 +118,14 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
 
     options.more_private = getattr(options, "more_private", None) or []
     original = load_input(options).graph
-    release = _load_release(options, original)
+    release, match = _load_release(options, original)
     fields: dict[str, Any] = {
         **EXTERNAL_FIELDS,
         "graph_name": original.name,
         "graph_hash": service.save_graph(original),
         "external_release": service.save_graph(release),
         "external_stream": options.seed_as or EXTERNAL,
+        "external_match": match,
         "private": options.private,
         "more_private": options.more_private,
         "utility": options.utility,
@@ -136,7 +137,10 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     if options.known_file is not None:
         fields["known_people"] = read_ids(options.known_file)
     # pseudonyms are there to keep people from being found
-    options.identity = options.identity or options.ids != "same"
+    options.identity = options.identity or options.ids.startswith("map:")
+    if options.identity and options.ids == "unknown":
+        remedy = "give the pseudonyms by --ids map:FILE, or leave out --identity"
+        raise InputError("--identity", "must know who is who", "--ids unknown", remedy)
     read_identity(options, fields, service)
     if fields["sensitive_links"] is None and not (options.private or options.identity):
         fields["released_links"] = True
@@ -145,23 +149,27 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     return AuditSpec.check_spec(fields)
 
 
-def _load_release(options: argparse.Namespace, original: Graph) -> Graph:
-    """The release on the original's nodes; what reading found is told."""
+def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, str]:
+    """The release on the original's nodes, and how people were found in it where nobody knows who
+    is who; what reading found is told."""
     from core.data.external_release import align_release
     from core.data.node_pairs import load_pseudonyms
 
     kind, _, file = options.ids.partition(":")
-    if options.ids != "same" and (kind != "map" or not file):
-        raise InputError("--ids", "must be same or map:FILE", options.ids)
+    if options.ids not in ("same", "unknown") and (kind != "map" or not file):
+        raise InputError("--ids", "must be same, map:FILE or unknown", options.ids)
     loaded = load_files(
         options.release, options.release_nodes, options, lambda text: say(f"release: {text}")
     )
+    pseudonyms, match = load_pseudonyms(file, original) if file else None, ""
+    if options.ids == "unknown":
+        pseudonyms, match = _find_people(original, loaded.graph)
     secret = [options.private, *options.more_private, options.utility]
     release = align_release(
         original,
         loaded.graph,
         [column for column in secret if column is not None],
-        load_pseudonyms(file, original) if file else None,
+        pseudonyms,
         options.columns == "original",
     )
     if original.feature_names and not release.feature_names:
@@ -169,7 +177,25 @@ def _load_release(options: argparse.Namespace, original: Graph) -> Graph:
             "note: attackers read no column of the release; where columns leave with it, name them "
             "by --release-nodes or --columns original"
         )
-    return release
+    return release, match
+
+
+def _find_people(original: Graph, release: Graph) -> tuple[dict[str, str], str]:
+    """Pseudonym → id by the attack that agrees best with the links, and how well it does."""
+    from core.attacks.unmapped_release import find_people
+    from core.context import Context
+    from core.seeding import Seed
+
+    say("finding people behind the pseudonyms: seconds to minutes")
+    found = find_people(original, release, Context(Seed(0)))
+    for people in found:
+        say(f"{people.attack}: {people.describe()}")
+    best = found[0]
+    names = [original.node_ids[node] for node in best.nodes]
+    return dict(zip(release.node_ids, names, strict=True)), (
+        f"Nobody knows who is behind a pseudonym: people were found by {best.attack}, by which "
+        f"{best.describe()}. Whoever knows the pseudonyms may reach more"
+    )
 
 
 def _find_withheld(
@@ -181,4 +207,6 @@ def _find_withheld(
 
     if options.withheld_file is not None:
         return load_node_pairs(options.withheld_file, original)
+    if options.ids == "unknown":  # a wrong guess would make links of the release secret
+        return None
     return find_withheld(original, release) or None

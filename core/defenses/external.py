@@ -32,6 +32,12 @@ NOT_TESTED = (
 )
 """What stays open about a release made elsewhere, whatever the attacks find."""
 
+
+def list_not_tested(match: str) -> tuple[str, ...]:
+    """`NOT_TESTED`, and how people were found where nobody knows whose pseudonyms are whose."""
+    return (*NOT_TESTED, match) if match else NOT_TESTED
+
+
 ONE_RELEASE = (
     "There is one release and so one repeat: intervals do not cover what another release or "
     "another split would change"

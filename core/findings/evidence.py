@@ -10,7 +10,7 @@ from core.audit.scenarios import THREAT_TITLES, list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import AuditView
-from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE
+from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import attack_threat, method_title
 from core.findings.policy import Limit, Policy
@@ -150,7 +150,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     judged = view.spec.external_release
     found: list[str] = [] if judged is None else [ONE_RELEASE]
     if release == EXTERNAL:
-        found += NOT_TESTED
+        found += list_not_tested(view.spec.external_match)
     few: dict[int, list[str]] = {}
     states = {scenario: group for scenario, group in rows.groupby("method", sort=False)}
     for scenario in scenarios:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.defenses.external import NOT_TESTED, ONE_RELEASE
+from core.defenses.external import ONE_RELEASE, list_not_tested
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import list_decision_rows
 from core.findings.labels import (
@@ -65,7 +65,7 @@ def build_limits(data: ReportData) -> list[Block]:
             "hide may be easier or harder to infer."
         )
     if spec.external_release is not None:
-        limits += [f"{text}." for text in (*NOT_TESTED, ONE_RELEASE)]
+        limits += [f"{text}." for text in (*list_not_tested(spec.external_match), ONE_RELEASE)]
     elif spec.num_repeats < 5:
         limits.append(
             f"Only {spec.num_repeats} repeat{'s' * (spec.num_repeats > 1)} ran: intervals rest on "

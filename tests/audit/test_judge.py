@@ -240,8 +240,21 @@ def test_pseudonyms_are_read_by_their_map(tmp_path):
     assert plain.threats.identity is None
     with pytest.raises(InputError, match="nodes of the original only; got 34 others"):
         build(tmp_path, "karate", tmp_path / "r.csv")
-    with pytest.raises(InputError, match="--ids must be same or map:FILE; got unknown"):
-        build(tmp_path, "karate", tmp_path / "r.csv", "--ids", "unknown")
+    with pytest.raises(InputError, match="--ids must be same, map:FILE or unknown; got map"):
+        build(tmp_path, "karate", tmp_path / "r.csv", "--ids", "map")
+
+
+def test_people_are_found_behind_pseudonyms_that_nobody_can_resolve(tmp_path, capsys):
+    names = {node: f"p{(7 * i) % 34}" for i, node in enumerate(KARATE.node_ids)}
+    links = [(names[i], names[j]) for i, j in list_id_pairs(KARATE, KARATE.edges[2:])]
+    (tmp_path / "r.csv").write_text("".join(f"{i},{j}\n" for i, j in links))
+    found = build(tmp_path, "karate", tmp_path / "r.csv", "--ids", "unknown", "--private", "club")
+    assert found.threats.identity is None
+    assert found.threats.sensitive_links is None
+    assert found.external_match.startswith("Nobody knows who is behind a pseudonym")
+    assert "of random links" in capsys.readouterr().err
+    with pytest.raises(InputError, match="--identity must know who is who; got --ids unknown"):
+        build(tmp_path, "karate", tmp_path / "r.csv", "--ids", "unknown", "--identity")
 
 
 # -- the spec -------------------------------------------------------------------------------

@@ -1,0 +1,110 @@
+"""A release with pseudonyms that nobody can resolve: people are found in it by attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.attacks.identity.structural_alignment import StructuralAlignment
+from core.attacks.identity.supervised_matcher import SupervisedMatcher
+from core.context import Context
+from core.errors import InputError
+from core.graph import Graph
+from core.measures.intervals import wilson_interval
+from core.methods import IdentityAttack
+from core.privacy.guarantees import draw_uniform_graph
+from core.progress import PartProgress
+from core.release import Release
+from core.results import Matches
+from core.threats import IdentityThreat
+from core.words import format_percent
+
+ATTACKS: tuple[type[IdentityAttack], ...] = (StructuralAlignment, SupervisedMatcher)
+"""Those that need nobody who is known beforehand."""
+
+
+@dataclass(frozen=True)
+class FoundPeople:
+    """Whose node each of a release's nodes is, as an attack has it.
+
+    nodes      (k,) node of the original of each node of the release, all different
+    agreement  share of the release's links that join two who are linked in the original, with its
+               95 % interval (Wilson, 1927)
+    chance     the same where the attack looks for people in as many links drawn at random
+    """
+
+    attack: str
+    nodes: np.ndarray
+    agreement: float
+    low: float
+    high: float
+    chance: float
+
+    def describe(self) -> str:
+        """For readers."""
+        shares = (format_percent(s) for s in (self.agreement, self.low, self.high, self.chance))
+        agreement, low, high, chance = shares
+        return (
+            f"{agreement} (95 % interval {low} to {high}) of the released links join people who "
+            f"are linked in the original; of random links, {chance}"
+        )
+
+
+def find_people(
+    original: Graph, release: Graph, context: Context, attacks: Sequence[IdentityAttack] = ()
+) -> list[FoundPeople]:
+    """What each attack (none given: `ATTACKS`) makes of the release, the one that agrees best first.
+
+    Nobody knows who is right: the links that a mapping explains are all that it can be scored by
+    (edge correctness; Patro and Kingsford, Global network alignment using multiscale spectral
+    signatures, Bioinformatics 2012). InputError where the release has more nodes, or no links.
+    """
+    if release.num_nodes > original.num_nodes or not release.num_edges:
+        raise InputError(
+            "release",
+            "must have links, and at most as many nodes as the original, to be found without ids",
+            f"{release.num_nodes:,} nodes and {release.num_edges:,} links",
+            "name the file of its pseudonyms by --ids map:FILE",
+        )
+    random = draw_uniform_graph(release, context)
+    attacks = attacks or [attack() for attack in ATTACKS]
+    progress, found = context.progress, []
+    for number, attack in enumerate(attacks):
+        shares = []
+        for place, graph in enumerate((random, release)):
+            part = PartProgress(progress, 2 * number + place, 2 * len(attacks))
+            inner = replace(context.child(attack.info.key), progress=part)
+            nodes = _run_attack(attack, original, graph, inner)
+            shares.append(int(original.contains_pairs(nodes[graph.edges]).sum()))
+        share, ends = shares[1] / release.num_edges, wilson_interval(shares[1], release.num_edges)
+        chance = shares[0] / release.num_edges
+        found.append(FoundPeople(attack.info.title, nodes, share, *ends, chance))
+    return sorted(found, key=lambda people: -people.agreement)
+
+
+def _run_attack(
+    attack: IdentityAttack, original: Graph, release: Graph, context: Context
+) -> np.ndarray:
+    nobody, no_seeds = np.full(original.num_nodes, -1), np.zeros((0, 2), np.int64)
+    threat = IdentityThreat(release, original, nobody, no_seeds, original.name)
+    matches = attack.find(Release(release), threat, context)
+    assert isinstance(matches, Matches)
+    return assign_people(matches, original, release)
+
+
+def assign_people(matches: Matches, original: Graph, release: Graph) -> np.ndarray:
+    """(k,) a person of the original for each node of the release, none twice: the surest claims
+    first, then who is left over by number of links."""
+    nodes = np.full(release.num_nodes, -1)
+    best = matches.candidates[:, 0]
+    for person in np.argsort(-matches.confidence, kind="stable"):
+        if best[person] >= 0 and nodes[best[person]] < 0:
+            nodes[best[person]] = person
+    left = np.setdiff1d(np.arange(original.num_nodes), nodes)
+    left = left[np.argsort(-original.degrees[left], kind="stable")]
+    empty = np.flatnonzero(nodes < 0)
+    empty = empty[np.argsort(-release.degrees[empty], kind="stable")]
+    nodes[empty] = left[: len(empty)]
+    return nodes
