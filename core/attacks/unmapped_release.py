@@ -55,7 +55,8 @@ class FoundPeople:
 def find_people(
     original: Graph, release: Graph, context: Context, attacks: Sequence[IdentityAttack] = ()
 ) -> list[FoundPeople]:
-    """What each attack (none given: `ATTACKS`) makes of the release, the one that agrees best first.
+    """What each attack makes of the release, the one that agrees best first; of `ATTACKS` if none
+    is given.
 
     Nobody knows who is right: the links that a mapping explains are all that it can be scored by
     (edge correctness; Patro and Kingsford, Global network alignment using multiscale spectral

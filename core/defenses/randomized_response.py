@@ -13,7 +13,7 @@ from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import draw_noisy_rows, merge_reports
-from core.privacy.mechanisms import check_release_fits, compute_flip_probability
+from core.privacy.mechanisms import check_release_fits, expect_flipped_links
 from core.release import Release
 from core.threats import Threats
 
@@ -31,9 +31,7 @@ class RandomizedResponse(LinkLocalDefense):
     )
 
     def expect_links(self, num_nodes: int, num_links: int) -> float:
-        flip = compute_flip_probability(self.epsilon)
-        num_others = num_nodes * (num_nodes - 1) // 2 - num_links
-        return num_links * (1.0 - flip**2) + num_others * (1.0 - (1.0 - flip) ** 2)
+        return expect_flipped_links(num_nodes, num_links, self.epsilon, 2)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         account = Account(LINK_TWICE, self.epsilon, context)

@@ -52,10 +52,13 @@ def check_release_fits(method: str, expected_links: float, context: Context, rem
         )
 
 
-def expect_flipped_links(num_nodes: int, num_links: int, epsilon: float) -> float:
-    """Expected links where each pair is flipped with probability 1/(1+e^ε)."""
+def expect_flipped_links(
+    num_nodes: int, num_links: int, epsilon: float, num_reports: int = 1
+) -> float:
+    """Expected pairs with a link in any of their reports, each flipped with chance 1/(1+e^ε)."""
     flip = compute_flip_probability(epsilon)
-    return num_links * (1 - flip) + (num_nodes * (num_nodes - 1) // 2 - num_links) * flip
+    num_others = num_nodes * (num_nodes - 1) // 2 - num_links
+    return num_links * (1 - flip**num_reports) + num_others * (1 - (1 - flip) ** num_reports)
 
 
 def draw_flips(

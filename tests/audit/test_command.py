@@ -189,7 +189,7 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
         estimate = inline.estimate(row["release"], row["method"], row["metric"])
         assert (estimate.value, estimate.low) == (row["value"], row["low"])
     nodes = pd.read_parquet(tmp_path / "a" / "nodes.parquet")
-    assert tuple(nodes) == (*NODE_COLUMNS, "base", *SCENARIO_COLUMNS)
+    assert tuple(nodes) == (*NODE_COLUMNS, "base", "threat", "target", "knowledge")
     assert nodes.risk.between(0, 1).all()
     files = {path.name for path in (tmp_path / "a" / "releases").iterdir()}
     assert {"random_deletion.csv", "random_deletion_strength=0.1.csv"} <= files

@@ -22,7 +22,7 @@ from core.cli.judge import build_judge_spec
 from core.data.catalogue import load_dataset
 from core.data.node_pairs import list_id_pairs
 from core.data.synthetic import generate_social
-from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE
+from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE, list_not_tested
 from core.errors import InputError
 from core.findings.guarantees import UNKNOWN, explain_promise, list_promise_rows
 from core.findings.policy import find_policy
@@ -253,6 +253,7 @@ def test_people_are_found_behind_pseudonyms_that_nobody_can_resolve(tmp_path, ca
     assert found.threats.sensitive_links is None
     assert found.external_match.startswith("Nobody knows who is behind a pseudonym")
     assert "of random links" in capsys.readouterr().err
+    assert list_not_tested(found.external_match) == (*NOT_TESTED, found.external_match)
     with pytest.raises(InputError, match="--identity must know who is who; got --ids unknown"):
         build(tmp_path, "karate", tmp_path / "r.csv", "--ids", "unknown", "--identity")
 

@@ -173,14 +173,17 @@ def _find_numbers(content: bytes, start: int) -> Iterator[tuple[int, int]]:
 
 
 def run_guarded(work: Callable[[], str]) -> Outcome:
-    """`work` in a forked process under the app's limits; it returns what is to be said."""
+    """`work` in a forked process under the app's limits, beside what it inherits; it returns what
+    is to be said."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    inherited = int(re.search(r"VmData:\s+(\d+)", status)[1]) << 10  # type: ignore[index]
     read, write = os.pipe()
     pid = os.fork()
     if not pid:
         os.close(read)
         try:
             os.setpgid(0, 0)
-            set_limits(MEMORY_MB << 20, CPU_SECONDS)
+            set_limits(inherited + (MEMORY_MB << 20), CPU_SECONDS)
             try:
                 text = work()
             except MemoryError:
