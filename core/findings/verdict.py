@@ -102,11 +102,15 @@ class ReleaseVerdict(BaseModel):
         return (*filter(None, [self.obstacle]), *self.untried)
 
     @property
+    def is_tested(self) -> bool:
+        """Whether any limit has a figure."""
+        return any(check.evidence.value is not None for check in self.checks)
+
+    @property
     def decision(self) -> Decision:
         """The gravest of what limits, open points and refuted claims say."""
         found: list[Decision] = [check.decision for check in self.checks]
-        is_tested = any(c.evidence.value is not None for c in self.checks)
-        if self.open_points or not is_tested:
+        if self.open_points or not self.is_tested:
             found.append("review")
         if self.refuted:
             found.append("do_not_publish")

@@ -50,9 +50,9 @@ def list_deciding(release: ReleaseVerdict) -> list[Check]:
 
 
 def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
-    """The release that the decision is about: the recommended one, else one of the best decision
-    and of these first those that can be published, then a least severe one, a defended one before
-    the original where they are tied."""
+    """The release that the decision is about: the recommended one, else of those that were tested
+    one of the best decision, first those that can be published, then a least severe one, a defended
+    one before the original where they are tied."""
     if verdict.recommended is not None:
         return verdict.find(verdict.recommended)
     nearest = find_least_severe(verdict)
@@ -60,6 +60,7 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
     return min(
         offered,
         key=lambda r: (
+            not r.is_tested,
             SEVERITY[r.decision],
             bool(r.obstacle),
             r.release not in nearest,

@@ -80,6 +80,16 @@ def test_a_data_free_twin_is_never_recommended():
     assert verdict.recommended is None
 
 
+def test_the_decision_is_about_a_release_on_which_something_was_tried():
+    """While an audit ran, the first cards said "not tested" of a release that still waited."""
+    scores = make_noise((ORIGINAL,), ATTACKS)
+    scores[ORIGINAL, "katz", "auc"] = 0.9
+    verdict = judge(make_audit(scores, ATTACKS, (RELEASE,)), PUBLIC)
+    assert verdict.find(RELEASE).decision == "review"
+    assert verdict.find(ORIGINAL).decision == "do_not_publish"
+    assert find_subject(verdict).release == ORIGINAL
+
+
 def test_the_decision_is_about_a_release_that_can_be_published():
     """ "Limits that decide on PPGSL", whose links were not named, while another was open too."""
     names = (ORIGINAL, "ppgsl", RELEASE)
