@@ -305,5 +305,6 @@ TYPICAL_S = {
     ("measure", "pairs"): 0.02,
     ("measure", "utility"): 1.3,
 }
-"""(kind, key) → seconds on a graph of `REFERENCE_SIZE`, as the geometric mean over five graphs of
-8 to 190 thousand nodes and links on two cores; what several share counts once."""
+"""(kind, key) → seconds on a graph of `REFERENCE_SIZE`; what several share counts once. Geometric
+means over those of five graphs of 8 to 190 thousand nodes and links that ran it, on two cores;
+h2gcn, ensemble, blink and k_degree_anonymity, which none did often, by earlier runs."""

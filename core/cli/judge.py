@@ -163,7 +163,7 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     )
     pseudonyms, match = load_pseudonyms(file, original) if file else None, ""
     if options.ids == "unknown":
-        pseudonyms, match = _find_people(original, loaded.graph)
+        pseudonyms, match = _align_pseudonyms(original, loaded.graph)
     secret = [options.private, *options.more_private, options.utility]
     release = align_release(
         original,
@@ -180,21 +180,21 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     return release, match
 
 
-def _find_people(original: Graph, release: Graph) -> tuple[dict[str, str], str]:
-    """Pseudonym → id by the attack that agrees best with the links, and how well it does."""
-    from core.attacks.unmapped_release import find_people
+def _align_pseudonyms(original: Graph, release: Graph) -> tuple[dict[str, str], str]:
+    """Pseudonym → id by the attack that fits the links best, and how well it does."""
+    from core.attacks.network_alignment import align_networks
     from core.context import Context
     from core.seeding import Seed
 
     say("finding people behind the pseudonyms: seconds to minutes")
-    found = find_people(original, release, Context(Seed(0)))
-    for people in found:
-        say(f"{people.attack}: {people.describe()}")
+    found = align_networks(original, release, Context(Seed(0)))
+    for alignment in found:
+        say(f"{alignment.attack}: {alignment.describe()}")
     best = found[0]
     names = [original.node_ids[node] for node in best.nodes]
     return dict(zip(release.node_ids, names, strict=True)), (
-        f"Nobody knows who is behind a pseudonym: people were found by {best.attack}, by which "
-        f"{best.describe()}. Whoever knows the pseudonyms may reach more"
+        f"Who is behind a pseudonym was guessed by {best.attack}: {best.describe()}. "
+        "Whoever knows the pseudonyms may reach more"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy.special import bdtrc
 
 from core.findings.attackers import compute_headline, find_secret
 from core.findings.facts import Count, format_frequencies
@@ -135,19 +136,27 @@ def compute_communities(people: pd.DataFrame) -> pd.DataFrame:
 def find_gathering(communities: pd.DataFrame) -> pd.Series | None:
     """The community with more exposed people than chance would put there, or None.
 
-    The hypergeometric tail for its people at stake, times the number of communities that have
-    any (Bonferroni), must be below `SIGNIFICANCE`.
+    `bound_tail` for its people at stake, times the number of communities that have any
+    (Bonferroni), must be below `SIGNIFICANCE`.
     """
-    from scipy.stats import hypergeom
-
     table = communities[communities.at_stake > 0]
     if table.empty or not table.exposed.sum():
         return None
-    tail = hypergeom.sf(
-        table.exposed - 1, table.at_stake.sum(), table.exposed.sum(), table.at_stake
-    )
+    total, exposed = int(table.at_stake.sum()), int(table.exposed.sum())
+    tail = bound_tail(table.exposed.to_numpy(), total, exposed, table.at_stake.to_numpy())
     best = int(np.argmin(tail))
     return table.iloc[best] if tail[best] * len(table) < SIGNIFICANCE else None
+
+
+def bound_tail(hits: np.ndarray, total: int, exposed: int, sizes: np.ndarray) -> np.ndarray:
+    """(k,) chances of at least so many exposed people in groups of these sizes, at most.
+
+    The larger of two binomial tails, above the hypergeometric one where they are below .01;
+    its own takes 0.7 CPU s to import from scipy.stats.
+    """
+    by_people = bdtrc(hits - 1.0, sizes, exposed / total)
+    by_exposed = bdtrc(hits - 1.0, exposed, sizes / total)
+    return np.asarray(np.maximum(by_people, np.where(hits > exposed, 0.0, by_exposed)))
 
 
 def summarize_map(people: pd.DataFrame) -> PageSummary:

@@ -18,13 +18,20 @@ from tests.oracles.graphs import make_threats, two_communities
 
 REPEATS = 2
 Z = 4.0
-"""Standard errors; with 45 attacks one at two would be expected."""
-ATTACKS = [m for m in list_methods() if m.kind in ("link_attack", "attribute_attack")]
+"""Standard errors; of some forty attacks two are expected beyond two."""
+DECLINES = "denoising"
+"""Needs links that were flipped with a known probability."""
+ATTACKS = [
+    m
+    for m in list_methods()
+    if m.kind in ("link_attack", "attribute_attack") and m.info.key != DECLINES
+]
 
 
 def draw_case(repeat: int) -> tuple[Release, object]:
-    """A release of a graph without features whose links were not read, and its threats."""
-    graph = replace(two_communities(100, seed=repeat), features=None)
+    """A release whose links were not read and whose features are noise, and its threats."""
+    noise = np.random.default_rng(repeat).normal(size=(100, 8))
+    graph = replace(two_communities(100, seed=repeat), features=noise)
     threats = make_threats(graph, seed=repeat)
     context = Context(Seed(repeat))
     return Dp1k(epsilon=2.0, data_free=True).publish(threats.visible, threats, context), threats
@@ -44,9 +51,6 @@ def test_an_attack_learns_nothing_from_a_release_that_is_independent_of_the_data
     attack, excess, variance = quick(method), 0.0, 0.0
     for repeat in range(REPEATS):
         release, threats = draw_case(repeat)
-        threat = threats.link if method.kind == "link_attack" else threats.attribute
-        if reason := attack.supports(release, threat):
-            pytest.skip(reason)
         scores, truth = find_scores(attack, release, threats, Context(Seed(repeat)))
         positives, negatives = truth.sum(), (~truth).sum()
         excess += roc_auc_score(truth, scores) - 0.5

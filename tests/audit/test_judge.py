@@ -251,7 +251,7 @@ def test_people_are_found_behind_pseudonyms_that_nobody_can_resolve(tmp_path, ca
     found = build(tmp_path, "karate", tmp_path / "r.csv", "--ids", "unknown", "--private", "club")
     assert found.threats.identity is None
     assert found.threats.sensitive_links is None
-    assert found.external_match.startswith("Nobody knows who is behind a pseudonym")
+    assert found.external_match.startswith("Who is behind a pseudonym was guessed by ")
     assert "of random links" in capsys.readouterr().err
     assert list_not_tested(found.external_match) == (*NOT_TESTED, found.external_match)
     with pytest.raises(InputError, match="--identity must know who is who; got --ids unknown"):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import hypergeom
 
 from core.audit.view import NODE_COLUMNS
 from core.findings.people_map import (
+    SIGNIFICANCE,
+    bound_tail,
     compute_communities,
     compute_people,
     compute_places,
@@ -142,3 +145,15 @@ def test_places_and_joins_of_communities():
     graph = Graph.from_pairs(np.array([[0, 1], [0, 2], [1, 2], [1, 3], [3, 4]]), 5)
     communities = np.array([0, 0, 1, 2, 3])
     assert join_communities(graph, communities, 3).tolist() == [[0, 1], [0, 2]]
+
+
+def test_no_gathering_is_named_that_the_exact_tail_would_not_name():
+    for total in (20, 50, 200, 1000):
+        for exposed in range(1, total, 7):
+            for size in range(1, total, 5):
+                hits = np.arange(min(exposed, size) + 1)
+                shown = bound_tail(hits, total, exposed, np.full(len(hits), size))
+                exact = hypergeom.sf(hits - 1, total, exposed, size)
+                assert (
+                    exact[shown < SIGNIFICANCE] <= shown[shown < SIGNIFICANCE] * (1 + 1e-9)
+                ).all()

@@ -116,9 +116,8 @@ def test_without_a_policy_or_before_the_end_there_is_no_decision(
     token = service.team.make_token()
     answer = ask(client, start(None), token)
     assert (answer.status_code, "no policy" in answer.json()["error"]) == (409, True)
-    view = service.get_view(audit_id)
-    running = SimpleNamespace(summary=SimpleNamespace(state=State.RUNNING), spec=view.spec)
-    monkeypatch.setattr(type(service), "get_view", lambda _self, audit_id: running)
+    running = SimpleNamespace(state=State.RUNNING)
+    monkeypatch.setattr(type(service), "get_progress", lambda _self, audit_id: running)
     assert ask(client, audit_id, token).status_code == 409
 
 

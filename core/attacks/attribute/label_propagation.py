@@ -21,7 +21,7 @@ POWERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """By which log-values are multiplied; the search takes the best on known nodes held out."""
 
 HELD_OUT = 20_000
-"""Known nodes on which the power is chosen at most, in whole parts: a choice among seven."""
+"""Known nodes held out that suffice to choose among seven powers; further parts are not run."""
 
 COLUMNS = 16
 """Columns that are spread at once: wider rows save little time and take more memory."""

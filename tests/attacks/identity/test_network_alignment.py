@@ -7,7 +7,7 @@ import pytest
 
 from core.attacks.identity.structural_alignment import StructuralAlignment
 from core.attacks.identity.supervised_matcher import SupervisedMatcher
-from core.attacks.unmapped_release import assign_people, find_people
+from core.attacks.network_alignment import align_networks, assign_people
 from core.context import Context
 from core.data.synthetic import generate_social
 from core.errors import InputError
@@ -27,13 +27,14 @@ def original() -> Graph:
 def test_shuffled_people_are_found_and_their_links_say_so(original):
     order = np.random.default_rng(0).permutation(original.num_nodes)
     release = original.with_edges(original.edges[20:]).subgraph(order)
-    best, other = find_people(original, release, Context(Seed(0)), QUICK)
-    assert best.agreement >= other.agreement
+    best, other = align_networks(original, release, Context(Seed(0)), QUICK)
+    assert best.correct >= other.correct
     assert sorted(best.nodes) == list(range(original.num_nodes))
     agree = original.contains_pairs(best.nodes[release.edges]).mean()
-    assert best.agreement == agree
-    assert best.low < best.agreement < best.high or best.agreement == 1
-    assert best.agreement > 0.9 > 3 * best.chance
+    assert best.correct == agree
+    assert best.low < best.correct < best.high or best.correct == 1
+    assert best.correct > 0.9 > 3 * best.baseline
+    assert "random:" not in best.describe()
     assert (best.nodes == order).mean() > 0.8
 
 
@@ -42,8 +43,11 @@ def test_links_that_are_nobodys_agree_no_more_than_random_ones(original):
     i, j = np.triu_indices(original.num_nodes, 1)
     drawn = rng.choice(len(i), original.num_edges, replace=False)
     release = original.with_edges(np.stack([i[drawn], j[drawn]], axis=1))
-    for people in find_people(original, release, Context(Seed(1)), QUICK):
-        assert people.agreement == pytest.approx(people.chance, abs=0.04)
+    for alignment in align_networks(original, release, Context(Seed(1)), QUICK):
+        assert alignment.correct == pytest.approx(alignment.baseline, abs=0.04)
+        is_told = "no better than random" in alignment.describe()
+        assert is_told == (alignment.low <= alignment.baseline)
+    assert is_told
 
 
 def test_each_person_is_given_once_the_surest_claim_first():
@@ -61,4 +65,4 @@ def test_each_person_is_given_once_the_surest_claim_first():
 
 def test_what_cannot_be_found_is_one_line(original):
     with pytest.raises(InputError, match="at most as many nodes as the original"):
-        find_people(two_communities(20), original, Context(Seed(0)))
+        align_networks(two_communities(20), original, Context(Seed(0)))

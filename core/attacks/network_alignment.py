@@ -1,4 +1,4 @@
-"""A release with pseudonyms that nobody can resolve: people are found in it by attacks."""
+"""Network alignment of a release whose pseudonyms nobody can resolve with its original."""
 
 from __future__ import annotations
 
@@ -26,37 +26,39 @@ ATTACKS: tuple[type[IdentityAttack], ...] = (StructuralAlignment, SupervisedMatc
 
 
 @dataclass(frozen=True)
-class FoundPeople:
+class Alignment:
     """Whose node each of a release's nodes is, as an attack has it.
 
-    nodes      (k,) node of the original of each node of the release, all different
-    agreement  share of the release's links that join two who are linked in the original, with its
-               95 % interval (Wilson, 1927)
-    chance     the same where the attack looks for people in as many links drawn at random
+    nodes     (k,) node of the original of each node of the release, all different
+    correct   edge correctness: share of the release's links that join two who are linked in the
+              original; low, high: its 95 % interval (Wilson, 1927)
+    baseline  the same where the attack is given as many links drawn at random
     """
 
     attack: str
     nodes: np.ndarray
-    agreement: float
+    correct: float
     low: float
     high: float
-    chance: float
+    baseline: float
 
     def describe(self) -> str:
         """For readers."""
-        shares = (format_percent(s) for s in (self.agreement, self.low, self.high, self.chance))
-        agreement, low, high, chance = shares
-        return (
-            f"{agreement} (95 % interval {low} to {high}) of the released links join people who "
-            f"are linked in the original; of random links, {chance}"
+        shares = (self.correct, self.low, self.high, self.baseline)
+        correct, low, high, baseline = map(format_percent, shares)
+        text = (
+            f"{correct} of the released links (95 % interval {low} to {high}) join people who are "
+            f"linked in the original; of random links, {baseline}"
         )
+        if self.low <= self.baseline:
+            text += ". That is no better than random: the figures say nothing of single people"
+        return text
 
 
-def find_people(
+def align_networks(
     original: Graph, release: Graph, context: Context, attacks: Sequence[IdentityAttack] = ()
-) -> list[FoundPeople]:
-    """What each attack makes of the release, the one that agrees best first; of `ATTACKS` if none
-    is given.
+) -> list[Alignment]:
+    """An alignment by each attack (`ATTACKS` if none is given), the most correct first.
 
     Nobody knows who is right: the links that a mapping explains are all that it can be scored by
     (edge correctness; Patro and Kingsford, Global network alignment using multiscale spectral
@@ -73,16 +75,16 @@ def find_people(
     attacks = attacks or [attack() for attack in ATTACKS]
     progress, found = context.progress, []
     for number, attack in enumerate(attacks):
-        shares = []
+        counts = []
         for place, graph in enumerate((random, release)):
             part = PartProgress(progress, 2 * number + place, 2 * len(attacks))
             inner = replace(context.child(attack.info.key), progress=part)
             nodes = _run_attack(attack, original, graph, inner)
-            shares.append(int(original.contains_pairs(nodes[graph.edges]).sum()))
-        share, ends = shares[1] / release.num_edges, wilson_interval(shares[1], release.num_edges)
-        chance = shares[0] / release.num_edges
-        found.append(FoundPeople(attack.info.title, nodes, share, *ends, chance))
-    return sorted(found, key=lambda people: -people.agreement)
+            counts.append(int(original.contains_pairs(nodes[graph.edges]).sum()))
+        baseline, correct = (count / release.num_edges for count in counts)
+        low, high = wilson_interval(counts[1], release.num_edges)
+        found.append(Alignment(attack.info.title, nodes, correct, low, high, baseline))
+    return sorted(found, key=lambda alignment: -alignment.correct)
 
 
 def _run_attack(
