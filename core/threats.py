@@ -155,9 +155,10 @@ class Threats:
     visible   the graph that gets defended and released: the original less the sensitive links,
               less the links held back for testing utility and less those of control people
     test_links, test_non_links  (t, 2) each; for link-prediction utility, never shown to anyone
-    elsewhere another graph with the private columns that it teaches, everybody's value known, or
-              None
-    external  a release that was made elsewhere, its nodes in the order of `visible`, or None
+    shadow_graph  another graph with the private columns that it teaches, everybody's value
+              known, or None
+    external  a release that was made elsewhere and those that the adversary holds beside it,
+              their nodes in the order of `visible`; empty: none
     others    further private columns, as an attacker meets them who infers all of them together
     utility   the utility label Y, and its train/test masks (n,), or None
     control   people who were left out, on whom the same attackers are tried, or None
@@ -172,5 +173,5 @@ class Threats:
     identity: IdentityThreat | None = None
     others: tuple[AttributeThreat, ...] = ()
     shadow_graph: Graph | None = None
-    external: Graph | None = None
+    external: tuple[Graph, ...] = ()
     control: Control | None = None

@@ -117,7 +117,7 @@ class _KeyInputs:
         if spec.publisher_knows != "public":
             told["publisher_knows"] = spec.publisher_knows
         if spec.external_release is not None:
-            told["external"] = [spec.external_release, spec.external_stream]
+            told["external"] = [*spec.external_releases, spec.external_stream]
         return _KeyInputs(links, everything, {**everything, **told})
 
 

@@ -23,14 +23,14 @@ class PreparedAudit:
     source     the graph as it was loaded
     auxiliary  second graph of the same people, if one is named
     shadow     other graph that an attacker learned on, if one is named
-    external   release that was made elsewhere, if one is judged
+    external   release that was made elsewhere, if one is judged, and those held beside it
     """
 
     spec: AuditSpec
     source: Graph
     auxiliary: Graph | None = None
     shadow: Graph | None = None
-    external: Graph | None = None
+    external: tuple[Graph, ...] = ()
 
     @staticmethod
     def load(spec: AuditSpec, load: Callable[[str], Graph]) -> PreparedAudit:
@@ -40,7 +40,7 @@ class PreparedAudit:
         second = None if identity is None else identity.auxiliary_graph
         shadow = None if shadow_hash is None else load(shadow_hash)
         auxiliary = None if second is None else load(second)
-        external = None if spec.external_release is None else load(spec.external_release)
+        external = tuple(load(name) for name in spec.external_releases)
         return PreparedAudit.build(spec, load(spec.graph_hash), auxiliary, shadow, external)
 
     @staticmethod
@@ -49,7 +49,7 @@ class PreparedAudit:
         source: Graph,
         auxiliary: Graph | None = None,
         shadow: Graph | None = None,
-        external: Graph | None = None,
+        external: tuple[Graph, ...] = (),
     ) -> PreparedAudit:
         """The audit of these graphs."""
         spec = _fill_taught(spec.normalized(), source, shadow)
@@ -73,8 +73,8 @@ class PreparedAudit:
 
     @property
     def held_graphs(self) -> list[Graph]:
-        """The graphs that attackers hold, a release made elsewhere among them."""
-        held = (self.auxiliary, self.shadow, self.external)
+        """The graphs that attackers hold, releases made elsewhere among them."""
+        held = (self.auxiliary, self.shadow, *self.external)
         return [graph for graph in held if graph is not None]
 
 

@@ -264,6 +264,12 @@ class AuditSpec(_PartedSpec):
         description="SHA-256 of a release that was made elsewhere, the one that is judged.",
         json_schema_extra=NO_OPTION,
     )
+    held_releases: tuple[str, ...] = Field(
+        (),
+        description="SHA-256 of further releases of the graph, which the adversary holds beside "
+        "that one.",
+        json_schema_extra=NO_OPTION,
+    )
     external_match: str = Field(
         "",
         max_length=600,
@@ -365,6 +371,11 @@ class AuditSpec(_PartedSpec):
         return columns[:1] if named is None else tuple(c for c in columns if c in named)
 
     @property
+    def external_releases(self) -> tuple[str, ...]:
+        """The release that was made elsewhere and those held beside it; empty: none is judged."""
+        return (self.external_release, *self.held_releases) if self.external_release else ()
+
+    @property
     def attacks_released_links(self) -> bool:
         """Whether the released links are attacked, in one release or in several together."""
         known = self.knowledge
@@ -390,11 +401,19 @@ def _check_external(spec: AuditSpec) -> None:
             spec.control,
             "leave out --control",
         )
-    if is_named and (spec.knowledge.adaptive or spec.knowledge.composition):
+    if is_named and spec.knowledge.adaptive:
         raise InputError(
-            "adaptive attackers and composition",
+            "adaptive attackers",
             "need a defense that can be run again",
             remedy="leave them out for a release made elsewhere",
+        )
+    held = len(spec.external_releases) if spec.held_releases else None
+    if (is_named or spec.held_releases) and spec.knowledge.composition != held:
+        raise InputError(
+            "composition",
+            "must be the number of releases made elsewhere that the adversary holds",
+            spec.knowledge.composition,
+            "name each release by --held-release",
         )
 
 

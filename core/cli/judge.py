@@ -53,6 +53,15 @@ def _add_options(judge: argparse.ArgumentParser) -> None:
         "holds a node's id and its pseudonym in each line; unknown: people are found by attacks",
     )
     judge.add_argument(
+        "--held-release",
+        dest="held_releases",
+        action="append",
+        type=Path,
+        metavar="FILE",
+        help="another release of the same graph, with the same ids, which the adversary holds "
+        "beside it; may be repeated",
+    )
+    judge.add_argument(
         "--release-nodes", type=Path, metavar="FILE", help="node table of the release"
     )
     judge.add_argument(
@@ -119,6 +128,7 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     options.more_private = getattr(options, "more_private", None) or []
     original = load_input(options).graph
     release, match = _load_release(options, original)
+    held = [_load_held(options, original, file) for file in options.held_releases or ()]
     fields: dict[str, Any] = {
         **EXTERNAL_FIELDS,
         "graph_name": original.name,
@@ -126,6 +136,8 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
         "external_release": service.save_graph(release),
         "external_stream": options.seed_as or EXTERNAL,
         "external_match": match,
+        "held_releases": [service.save_graph(graph) for graph in held],
+        "composition": len(held) + 1 if held else None,
         "private": options.private,
         "more_private": options.more_private,
         "utility": options.utility,
@@ -178,6 +190,20 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
             "by --release-nodes or --columns original"
         )
     return release, match
+
+
+def _load_held(options: argparse.Namespace, original: Graph, file: Path) -> Graph:
+    """Another release on the original's nodes; only its links are held."""
+    from core.data.external_release import align_release
+    from core.data.node_pairs import load_pseudonyms
+
+    kind, _, names = options.ids.partition(":")
+    if kind == "unknown":
+        remedy = "give the pseudonyms by --ids map:FILE, or leave out --held-release"
+        raise InputError("--held-release", "must have known ids", "--ids unknown", remedy)
+    loaded = load_files(file, None, options, lambda text: say(f"held release: {text}"))
+    pseudonyms = load_pseudonyms(names, original) if names else None
+    return align_release(original, loaded.graph, (), pseudonyms)
 
 
 def _align_pseudonyms(original: Graph, release: Graph) -> tuple[dict[str, str], str]:

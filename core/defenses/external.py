@@ -20,7 +20,6 @@ EXTERNAL_FIELDS: dict[str, Any] = {
     "test_links": 0.0,
     "control": None,
     "adaptive": False,
-    "composition": None,
     "hold_every_defense": False,
 }
 """Fields of an AuditSpec that a release made elsewhere fixes."""
@@ -45,7 +44,7 @@ ONE_RELEASE = (
 
 
 class External(Defense):
-    """Returns `threats.external`, the release that an audit was given.
+    """Returns the first of `threats.external`, the release that an audit was given.
 
     Not in the list of defenses: nobody can choose it without bringing a release.
     """
@@ -59,16 +58,21 @@ class External(Defense):
     )
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
-        if threats.external is None:
+        if not threats.external:
             return "no release made elsewhere was given"
-        if threats.external.node_ids != graph.node_ids:
+        if any(given.node_ids != graph.node_ids for given in threats.external):
             return "the release made elsewhere has other nodes than the graph"
         return None
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         context.progress.update(0, 1, "reading the release")
-        given = threats.external
-        assert given is not None
+        return self._build(graph, threats.external[0])
+
+    def list_held(self, graph: Graph, threats: Threats) -> list[Release]:
+        """The releases that the adversary holds beside the one that is judged."""
+        return [self._build(graph, given) for given in threats.external[1:]]
+
+    def _build(self, graph: Graph, given: Graph) -> Release:
         released = replace(
             graph,
             edges=given.edges,

@@ -301,6 +301,24 @@ def test_a_second_graph_goes_with_the_last_audit_that_needs_it(store, graph, mak
             assert connection.scalar(sa.text(f"SELECT count(*) FROM {table}")) == 0
 
 
+def test_a_release_that_is_held_beside_another_goes_with_its_last_audit(store, graph, make_spec):
+    judged, held = (graph.with_edges(graph.edges[start::2]) for start in (0, 1))
+    names = [store.save_graph(each) for each in (judged, held)]
+    store.save_graph(graph)
+    spec = make_spec(
+        external_release=names[0],
+        held_releases=(names[1],),
+        composition=2,
+        defenses=[{"key": "external"}],
+        num_repeats=1,
+    )
+    cells = plan_audit(PreparedAudit.build(spec, graph, external=(judged, held)))
+    for audit_id in ("a", "b"):
+        store.add_audit(audit_id, audit_id, spec, cells, {})
+    assert store.delete_audit("a") == []
+    assert set(store.delete_audit("b")) == {graph.content_hash, *names}
+
+
 def test_a_second_graph_is_held_by_whom_the_audit_belongs_to(store, graph, make_spec):
     known = store.save_graph(graph.with_edges(graph.edges[::2]), "i ada")
     store.save_graph(graph, "i ada")

@@ -31,7 +31,7 @@ GIVEN = Graph.from_pairs(
 
 
 def test_it_returns_what_was_brought_on_the_original_people():
-    threats = replace(draw_threats(GRAPH, Seed(1), private="side"), external=GIVEN)
+    threats = replace(draw_threats(GRAPH, Seed(1), private="side"), external=(GIVEN,))
     assert External().supports(GRAPH, threats) is None
     release = External().publish(GRAPH, threats, Context(Seed(1)))
     assert release.defense == EXTERNAL
@@ -46,7 +46,7 @@ def test_it_returns_what_was_brought_on_the_original_people():
 def test_without_a_release_of_these_nodes_it_declines():
     threats = draw_threats(GRAPH, Seed(1), private="side")
     assert "no release" in External().supports(GRAPH, threats)
-    other = replace(threats, external=replace(GIVEN, node_ids=("2", "1", "0")))
+    other = replace(threats, external=(replace(GIVEN, node_ids=("2", "1", "0")),))
     assert "other nodes" in External().supports(GRAPH, other)
 
 

@@ -59,12 +59,12 @@ def _say(*names: str) -> Callable[[Arguments], str]:
 
 
 def _list_graphs(spec: Any) -> list[str]:
-    """Hashes of the graphs that a spec names: its own, those that its attackers hold, and a
-    release that was made elsewhere."""
+    """Hashes of the graphs that a spec names: its own, those that its attackers hold, and
+    releases that were made elsewhere."""
     identity, knowledge = spec.threats.identity, getattr(spec, "knowledge", None)
     held = [identity.auxiliary_graph if identity else None]
     held += [knowledge.shadow_graph if knowledge else None]
-    held += [getattr(spec, "external_release", None)]
+    held += getattr(spec, "external_releases", ())
     return [spec.graph_hash, *filter(None, held)]
 
 

@@ -66,17 +66,20 @@ def uses_graph(graph_hash: str) -> sa.ColumnElement[bool]:
     second = AuditRow.spec[("threats", "identity", "auxiliary_graph")].as_string()
     other = AuditRow.spec[("knowledge", "shadow_graph")].as_string()
     judged = AuditRow.spec["external_release"].as_string()
+    held = AuditRow.spec["held_releases"].as_string()
     return sa.or_(
-        *(column == graph_hash for column in (AuditRow.graph_hash, second, other, judged))
+        held.contains(graph_hash, autoescape=True),
+        *(column == graph_hash for column in (AuditRow.graph_hash, second, other, judged)),
     )
 
 
 def list_graphs(graph_hash: str, spec: dict[str, Any]) -> list[str]:
-    """Hashes of the graphs that an audit needs: its own, those that its attackers hold, and a
-    release that was made elsewhere."""
+    """Hashes of the graphs that an audit needs: its own, those that its attackers hold, and
+    releases that were made elsewhere."""
     second = (spec["threats"]["identity"] or {}).get("auxiliary_graph")
     held = (second, spec["knowledge"]["shadow_graph"], spec.get("external_release"))
-    return list(dict.fromkeys([graph_hash, *filter(None, held)]))
+    judged = spec.get("held_releases", ())
+    return list(dict.fromkeys([graph_hash, *filter(None, held), *judged]))
 
 
 def release_graph(connection: Connection, graph_hash: str, person: str) -> bool:
