@@ -32,6 +32,8 @@ from core.report.text import clean_text
 TO_FILL = "to be filled in"
 LONGEST, CELL = 900, 2700
 """Letters of a piece of evidence, and of a cell of several."""
+LONG = 60
+"""Letters of evidence beyond which a later clause refers to it instead of repeating it."""
 COLUMNS = ("Clause", "Evidence in this audit", "To be filled in")
 COST_COLUMNS = ("Attack", "Release", "CPU s", "Elapsed s", "Lines of knowledge", "Technology")
 
@@ -120,20 +122,28 @@ def build_dpia(data: ReportData) -> list[Block]:
         )
     ]
     for guidance in found["guidance"]:
-        rows = [
-            [_format_clause_title(c), "\n".join(c["evidence"]) or "–", "; ".join(c["gaps"]) or "–"]
-            for c in guidance["clauses"]
-        ]
+        rows = list_clause_rows(guidance["clauses"], "\n")
         result.append(blocks.heading(guidance["title"]))
-        columns = ["Clause", "Evidence in this audit", "To be filled in"]
         result.append(
-            blocks.table(columns, rows, guidance["about"], widths=[1.1, 2.4, 1.5], limit=CELL)
+            blocks.table(COLUMNS, rows, guidance["about"], widths=[1.1, 2.4, 1.5], limit=CELL)
         )
     return [*result, *_build_actors(found), *_build_costs(found), *_build_rest(found)]
 
 
-def _format_clause_title(clause: dict[str, Any]) -> str:
-    return f"{clause['number']} {clause['title']}".strip()
+def list_clause_rows(clauses: list[dict[str, Any]], separator: str) -> list[list[str]]:
+    """A row a clause; evidence that an earlier one gives in full is referred to."""
+    rows: list[list[str]] = []
+    first: dict[str, str] = {}
+    for clause in clauses:
+        name = clause["number"] or clause["title"]
+        told = [text for text in clause["evidence"] if text in first and len(text) > LONG]
+        texts = [text for text in clause["evidence"] if text not in told]
+        if told:
+            texts.append(f"As under {', '.join(dict.fromkeys(first[text] for text in told))}.")
+        first.update((text, name) for text in clause["evidence"] if text not in first)
+        title = f"{clause['number']} {clause['title']}".strip()
+        rows.append([title, separator.join(texts) or "–", "; ".join(clause["gaps"]) or "–"])
+    return rows
 
 
 def _build_actors(found: dict[str, Any]) -> list[Block]:
@@ -209,11 +219,7 @@ def format_markdown(found: dict[str, Any]) -> str:
     lines += [escape_markdown(found["decision"] or "No decision: no policy was named."), ""]
     for guidance in found["guidance"]:
         lines += [f"## {guidance['title']}", "", f"{guidance['about']}. {guidance['source']}", ""]
-        rows = [
-            [_format_clause_title(c), " ".join(c["evidence"]) or "–", "; ".join(c["gaps"]) or "–"]
-            for c in guidance["clauses"]
-        ]
-        lines += _format_table(COLUMNS, rows)
+        lines += _format_table(COLUMNS, list_clause_rows(guidance["clauses"], " "))
     for block in [*_build_actors(found), *_build_costs(found), *_build_rest(found)]:
         if block["kind"] == "heading":
             lines += [f"## {block['text']}", ""]

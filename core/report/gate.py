@@ -216,7 +216,7 @@ def format_markdown(gate: Gate) -> str:
 
 def escape_markdown(line: str) -> str:
     """A line that renders as itself in a table: no markup, HTML, cell border or automatic link."""
-    line = re.sub(r"[\\`*_\[\]#!~:@$^]|(?<=www)\.", r"\\\g<0>", line)
+    line = re.sub(r"[\\`*_\[\]#!~@$^]|:(?=\S)|(?<=www)\.", r"\\\g<0>", line)
     return re.sub(r"[&<>|]", lambda found: f"&#{ord(found[0])};", line)
 
 

@@ -100,10 +100,11 @@ def describe_leaving(data: ReportData) -> str:
     elif disclosure.publish_columns is None and not disclosure.generalize:
         leaves = ["The links"]
         if data.graph.features is not None:
-            leaves.append("the features as they are")
+            leaves.append("the features unchanged")
         if disclosure.utility is not None:
-            leaves.append("the useful column, where a file has it")
-        text = f"**What leaves.** {', and '.join(leaves)}."
+            leaves.append("the useful column where the file has columns")
+        named = " and ".join(filter(None, [", ".join(leaves[:-1]), leaves[-1]]))
+        text = f"**What leaves.** {named}."
     elif disclosure.publish_columns is None:
         coarse = dict.fromkeys(text.rpartition(":")[0] for text in disclosure.generalize)
         named = describe_columns(list(coarse), disclosure.generalize).removesuffix(

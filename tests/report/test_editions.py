@@ -222,9 +222,9 @@ def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
     texts = ["".join(s["text"] for s in b["spans"]) for b in blocks if b.get("spans")]
     texts += ["".join(s["text"] for s in item) for b in blocks for item in b.get("items", ())]
     assert len(texts) == len(set(texts))
-    assert "features as they are" not in str(content)
+    assert "features unchanged" not in str(content)
     assert "way through node features" not in str(content)
-    assert "features as they are" in str(build_content(view, ReportOptions())[0])
+    assert "features unchanged" in str(build_content(view, ReportOptions())[0])
 
 
 def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
