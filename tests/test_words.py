@@ -58,9 +58,14 @@ RETIRED_PHRASES = (
 )
 """What pages, report, help and options no longer print."""
 
-SOURCES = [*ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+SOURCES = [
+    path
+    for folder in ("core", "pages", "tests/benchmarks")
+    for path in ROOT.glob(f"{folder}/**/*.py")
+] + [ROOT / "app.py"]
 DOCUMENTS = [
     ROOT / "README.md",
+    ROOT / "tests/benchmarks/README.md",
     *ROOT.glob("assets/help/*.md"),
     *ROOT.glob("assets/deploy/*.md"),
     *ROOT.glob(".github/*.md"),

@@ -5,7 +5,7 @@
 
 10 % of the links are sensitive and hidden, another 10 % are held back for testing; each split
 draws both anew. Per release: the strongest of the attackers who do not know the defense, and of
-the same attackers who replay it on the release, each by AUC with the TPR at 1 % FPR of
+the same attackers who run it once more on the release, each by AUC with the TPR at 1 % FPR of
 that attacker; link prediction, F1 and CPU seconds. Means over the splits, with the standard
 deviation of the AUC. Rows are printed as they come and kept in --out (JSON lines).
 """
@@ -77,7 +77,7 @@ def list_releases() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], split: int) -> dict:
-    """One row: AUC and TPR of every attack, unaware and aware, utilities and CPU seconds."""
+    """One row: AUC and TPR of every attack, standard and adaptive, utilities and CPU seconds."""
     seed, link = Seed(split).child(key, json.dumps(config)), threats.link
     assert link is not None
     started = time.process_time()
@@ -126,12 +126,12 @@ def list_falls(row: dict[str, Any]) -> list[tuple[str, float]]:
     return falls
 
 
-def find_worst(row: dict[str, Any], is_aware: bool) -> tuple[str, float, float]:
+def find_worst(row: dict[str, Any], is_adaptive: bool) -> tuple[str, float, float]:
     """The strongest attack of a row, its AUC and its TPR at 1 % FPR."""
     found = [
         (name.partition("@")[0], *value[:2])
         for name, value in row.items()
-        if isinstance(value, list) and name.endswith("@adaptive") == is_aware
+        if isinstance(value, list) and name.endswith("@adaptive") == is_adaptive
     ]
     return max(found, key=lambda item: item[1]) if found else ("-", float("nan"), float("nan"))
 
@@ -139,8 +139,8 @@ def find_worst(row: dict[str, Any], is_aware: bool) -> tuple[str, float, float]:
 def describe_row(row: dict[str, Any]) -> str:
     """One line with all that the table averages, so that a run that is cut still tells it."""
     said = []
-    for is_aware, word in ((False, "standard"), (True, "aware")):
-        attack, auc, tpr = find_worst(row, is_aware)
+    for is_adaptive, word in ((False, "standard"), (True, "adaptive")):
+        attack, auc, tpr = find_worst(row, is_adaptive)
         said.append(f"{word} {auc:.3f} / {tpr:.2f} ({attack})")
     for metric, word in (("link_prediction_auc", "LP"), ("node_classification_f1", "F1")):
         said.append(f"{word} {row.get(metric, float('nan')):.3f}")
@@ -150,13 +150,13 @@ def describe_row(row: dict[str, Any]) -> str:
 
 def print_table(rows: dict[str, list[dict]]) -> None:
     print(
-        f"{'release':38}{'unaware':>9}{'sd':>7}{'TPR':>7}{'aware':>9}{'sd':>7}{'TPR':>7}"
-        f"{'LP':>8}{'F1':>8}{'CPU s':>8}  splits, strongest unaware, aware"
+        f"{'release':38}{'standard':>9}{'sd':>7}{'TPR':>7}{'adaptive':>9}{'sd':>7}{'TPR':>7}"
+        f"{'LP':>8}{'F1':>8}{'CPU s':>8}  splits, strongest standard, adaptive"
     )
     for name, items in rows.items():
         cells, names = "", []
-        for is_aware in (False, True):
-            worst = [find_worst(row, is_aware) for row in items]
+        for is_adaptive in (False, True):
+            worst = [find_worst(row, is_adaptive) for row in items]
             aucs = [auc for _, auc, _ in worst]
             spread = np.std(aucs, ddof=len(aucs) > 1)
             cells += f"{np.mean(aucs):9.3f}{spread:7.3f}{np.mean([t for *_, t in worst]):7.2f}"

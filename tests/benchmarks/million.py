@@ -89,7 +89,7 @@ def write_nodes(path: Path, num_nodes: int) -> None:
     csv.write_csv(table, path)
 
 
-def name_node_table(path: Path) -> Path:
+def find_node_table(path: Path) -> Path:
     return path.with_name(f"{path.stem}-nodes.csv")
 
 
@@ -110,7 +110,7 @@ def measure(path: Path) -> None:
 
 def audit(path: Path, home: Path) -> None:
     """The whole audit, by the command line in a home of its own."""
-    given = ["--graph", path, "--nodes", name_node_table(path), "--id", "id"]
+    given = ["--graph", path, "--nodes", find_node_table(path), "--id", "id"]
     chosen = ["--private", "class", "--hide-links", "--defense", "random_deletion"]
     attacks = [option for key in ATTACKS for option in ("--attack", key)]
     ending = ["--repeats", "1", "--out", str(home / "out")]
@@ -195,7 +195,7 @@ def main() -> None:
     else:
         links = draw_links(options.nodes, options.links, options.seed, options.likeness)
         write_links(options.file, links)
-        write_nodes(name_node_table(options.file), options.nodes)
+        write_nodes(find_node_table(options.file), options.nodes)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ _FACTS = ("n", "seeds", "status", "reason")
 _NUMBERS = ("value", "low", "high")
 
 
-def name_row(row: Row) -> Name:
+def identify_row(row: Row) -> Name:
     """(release, method, metric, …), then what is not plain of threat, target and knowledge."""
     scenario = (
         row.get("threat", "") not in ("", "link", "attribute") and row["threat"],
@@ -52,8 +52,8 @@ def compare_results(
     rtol     0: equal to the last bit; another processor may need 1e-9
     trained  metric → tolerance of what is computed from float32 weights after training
     """
-    before = {name_row(row): row for row in old}
-    after = {name_row(row): row for row in new}
+    before = {identify_row(row): row for row in old}
+    after = {identify_row(row): row for row in new}
     lines = [f"missing: {' '.join(name)}" for name in before if name not in after]
     lines += [f"new: {' '.join(name)}" for name in after if name not in before]
     for name in before.keys() & after.keys():
