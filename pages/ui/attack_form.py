@@ -14,7 +14,7 @@ from core.data.splits import Evaluation
 from core.findings.labels import is_baseline
 from core.methods import Method
 from core.registry import list_methods
-from core.words import count_noun
+from core.words import begin_sentence, count_noun
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.method_form import list_fields, show_settings
@@ -86,7 +86,7 @@ def _show_presets(usable: Mapping[str, bool]) -> None:
                     "identity": None,
                 }
             )
-            st.markdown(f"{time[:1].upper()}{time[1:]}" if time else "Nothing to attack")
+            st.markdown(begin_sentence(time) if time else "Nothing to attack")
             st.button(
                 f"Choose {preset.title.lower()}",
                 key=f"preset-{preset.key}",

@@ -22,7 +22,7 @@ from core.findings.page_summary import Card, PageSummary
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.results import RELEASE
-from core.words import count_noun
+from core.words import begin_sentence, count_noun
 from pages.ui import cache, service, session
 from pages.ui.text import escape
 
@@ -232,7 +232,7 @@ def choose_one(label: str, options: Sequence[Any], titles: Mapping[Any, str], ke
     return st.segmented_control(
         label,
         options,
-        format_func=lambda option: titles.get(option, str(option)),
+        format_func=lambda option: begin_sentence(titles.get(option, str(option))),
         key=key,
         required=True,
         persist_state="session",
