@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,12 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.audit.presets import add_data_independent
 from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.studies import shrink_graph
 from core.audit.view import RESULT_COLUMNS, AuditView
 from core.errors import InputError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS, Kind, Method
 from core.registry import find_method, list_methods, make_method, parse_method
 from core.release import ORIGINAL
+from core.seeding import Seed
 
 EVERY = "all"
 """Stands for all methods of a kind."""
@@ -56,6 +59,9 @@ class BenchmarkSpec(BaseModel):
         default_factory=dict,
         description="Numeric settings by name, lowered to this in every method that has them and "
         "is given without settings.",
+    )
+    max_nodes: int | None = Field(
+        None, ge=10, description="Larger graphs are cut down to whole communities of so many nodes."
     )
     audit: dict[str, Any] = Field(
         default_factory=dict, description="Further fields of each audit's spec."
@@ -117,9 +123,19 @@ BUILT_IN = {
             "defenses": [EVERY],
             "audit": {"hide_links": 0.1, "released_links": True, "identity": {}},
         }
-    )
+    ),
+    "pgb": BenchmarkSpec.model_validate(
+        {
+            "defenses": ["tmf", "dp_1k", "dgg", "priv_graph"],
+            "epsilon": [0.1, 0.5, 1, 2, 5, 10],
+            "num_repeats": 10,
+            "data_independent": False,
+            "audit": {"released_links": True, "measures": ["structure", "queries"]},
+        }
+    ),
 }
-"""Benchmarks by name."""
+"""Benchmarks by name. pgb: the methods of PGB (Liu et al., 2024) that are here, its budgets,
+repeats and queries; nothing is withheld, and nobody attacks."""
 
 QUICK_GRAPHS = ("karate", "social")
 """Graphs that are built in."""
@@ -128,6 +144,7 @@ QUICK_SETTINGS: dict[str, float] = {
     "attacker_steps": 1,
     "budget": 2,
     "dimensions": 32,
+    "embedding": 0,
     "epochs": 10,
     "folds": 3,
     "further": 0,
@@ -136,13 +153,28 @@ QUICK_SETTINGS: dict[str, float] = {
     "members": 1,
     "num_candidates": 5,
     "restarts": 1,
+    "rounds": 6,
     "steps": 50,
     "surrogate_epochs": 20,
     "trees": 20,
     "walk_length": 10,
     "walks_per_node": 2,
 }
-"""What makes every method cheap. Learned attacks are then weaker than they could be."""
+"""What makes every method cheap; 0 turns a switch off. Learned attacks are then weaker than they
+could be."""
+
+QUICK_NODES = 200
+
+
+def shrink(benchmark: BenchmarkSpec, graph: Graph) -> Graph:
+    """The graph, or its Louvain communities of about `benchmark.max_nodes` nodes if it is larger;
+    its name then says so."""
+    most = benchmark.max_nodes
+    if most is None or graph.num_nodes <= most:
+        return graph
+    seed = Seed(benchmark.audit.get("root_seed", 0)).child("benchmark")
+    part = shrink_graph(graph, most / graph.num_nodes, seed)
+    return replace(part, name=f"{graph.name}, {part.num_nodes:,} nodes")
 
 
 def make_quick(benchmark: BenchmarkSpec) -> BenchmarkSpec:
@@ -151,6 +183,7 @@ def make_quick(benchmark: BenchmarkSpec) -> BenchmarkSpec:
         update={
             "graphs": benchmark.graphs or QUICK_GRAPHS,
             "num_repeats": 1,
+            "max_nodes": QUICK_NODES,
             "at_most": {**benchmark.at_most, **QUICK_SETTINGS},
             "data_independent": False,
         }
@@ -169,7 +202,7 @@ def _vary_budget(choice: MethodChoice, budgets: Iterable[float]) -> Iterable[Met
 def make_audit(benchmark: BenchmarkSpec, graph: Graph) -> AuditSpec:
     """The audit of one graph; threats and attacks that need a column that it lacks are left out.
 
-    The first of its columns is the private one and the second the one that recipients predict,
+    The first of its columns is the private one and the last the one that recipients predict,
     unless `benchmark.audit` says otherwise.
     """
     columns = list(graph.attributes)
@@ -177,7 +210,7 @@ def make_audit(benchmark: BenchmarkSpec, graph: Graph) -> AuditSpec:
     attacks = benchmark.list_attacks()
     if attacks and columns:
         fields = {"private": columns[0], **fields}
-        fields = {"utility": columns[1] if len(columns) > 1 else None, **fields}
+        fields = {"utility": columns[-1] if len(columns) > 1 else None, **fields}
     if fields.get("private") is None:
         attacks = [
             a for a in attacks if find_method(a.key, *ATTACK_KINDS).kind != "attribute_attack"

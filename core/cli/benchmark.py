@@ -27,8 +27,9 @@ def add_benchmark(commands: Any) -> None:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "spec",
-        metavar="audit|FILE",
-        help="a benchmark: every attack on every defense (audit), or a JSON file of one",
+        metavar="audit|pgb|FILE",
+        help="a benchmark: every attack on every defense (audit), private synthesis by the queries "
+        "of PGB (pgb), or a JSON file of one",
     )
     parser.add_argument(
         "--graphs",
@@ -56,7 +57,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="one repeat, the cheapest settings, and two small graphs unless --graphs names some",
+        help="one repeat, the cheapest settings, at most 200 nodes of each graph, and two graphs "
+        "unless --graphs names some",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where results and the page go"
@@ -66,7 +68,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def run_benchmark(options: argparse.Namespace) -> int:
     """Run or resume an audit a graph, one after the other, and write what came out."""
-    from core.audit.benchmark import gather_results, make_audit
+    from core.audit.benchmark import gather_results, make_audit, shrink
     from core.audit.states import State
     from core.findings.benchmark import summarize_benchmark
     from core.report.benchmark_page import write_benchmark
@@ -76,7 +78,7 @@ def run_benchmark(options: argparse.Namespace) -> int:
     views = []
     with open_service() as service:
         for text in benchmark.graphs or list_at_hand():
-            graph = load_graph(text)
+            graph = shrink(benchmark, load_graph(text))
             say(f"{graph.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} links")
             spec = make_audit(benchmark, graph)
             service.save_graph(graph)

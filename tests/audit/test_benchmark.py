@@ -22,6 +22,7 @@ from core.audit.benchmark import (
     gather_results,
     make_audit,
     make_quick,
+    shrink,
 )
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
@@ -29,8 +30,10 @@ from core.audit.run import run_inline
 from core.audit.store.database import Store
 from core.cli.main import main
 from core.errors import InputError
+from core.measures.metrics import QUERIES
 from core.methods import ATTACK_KINDS
 from core.registry import list_methods
+from core.results import RELEASE
 from tests.audit.test_cluster import start
 from tests.audit.test_command import list_finished
 from tests.oracles.graphs import two_communities
@@ -83,6 +86,28 @@ def test_the_quick_benchmark_has_every_attack_and_defense_once():
     attacks = {m.info.key for kind in ATTACK_KINDS for m in list_methods(kind)}
     assert {choice.key for choice in quick.list_attacks()} == attacks
     assert [c.key for c in quick.list_defenses()] == [m.info.key for m in list_methods("defense")]
+
+
+def test_pgb_measures_its_queries_alone(tmp_path):
+    spec = BUILT_IN["pgb"].model_copy(update={"num_repeats": 1, "epsilon": (1.0,)})
+    graph = two_communities()
+    table = gather_results([run_inline(make_audit(spec, graph), graph, tmp_path)])
+    assert set(table.method) == {RELEASE}
+    assert len(set(table.release)) == 5
+    assert {f"mre_{name}" for name in QUERIES} <= set(table.metric)
+    assert {"mre_triangle_count", "mre_average_clustering", "degree_kl"} <= set(table.metric)
+    told = table[table.metric == "community_nmi"].set_index("defense").status
+    assert (told.pop("dp_1k"), set(told)) == ("skipped", {"done"})
+
+
+def test_a_large_graph_is_cut_down_to_whole_communities():
+    spec = BenchmarkSpec.check({"defenses": ["edge_rand"], "max_nodes": 20})
+    graph = two_communities()
+    small = shrink(spec, graph)
+    assert small.num_nodes <= 24
+    assert small.name == f"two_communities, {small.num_nodes} nodes"
+    assert shrink(spec.model_copy(update={"max_nodes": 40}), graph) is graph
+    assert shrink(spec, graph).content_hash == small.content_hash
 
 
 def test_threats_that_a_graph_has_no_column_for_are_left_out():
