@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.audit.presets import add_data_independent
 from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.studies import shrink_graph
 from core.audit.view import RESULT_COLUMNS, AuditView
 from core.errors import InputError
 from core.graph import Graph
@@ -61,7 +61,7 @@ class BenchmarkSpec(BaseModel):
         "is given without settings.",
     )
     max_nodes: int | None = Field(
-        None, ge=10, description="Larger graphs are cut down to whole communities of so many nodes."
+        None, ge=10, description="Of larger graphs a random walk samples so many nodes."
     )
     audit: dict[str, Any] = Field(
         default_factory=dict, description="Further fields of each audit's spec."
@@ -166,14 +166,31 @@ could be."""
 QUICK_NODES = 200
 
 
+MAX_STEPS = 1_000
+"""Steps of the sampling walk a node."""
+
+JUMP = 0.15
+"""Chance of a step of the sampling walk to any node."""
+
+
 def shrink(benchmark: BenchmarkSpec, graph: Graph) -> Graph:
-    """The graph, or its Louvain communities of about `benchmark.max_nodes` nodes if it is larger;
-    its name then says so."""
-    most = benchmark.max_nodes
-    if most is None or graph.num_nodes <= most:
+    """The graph, or if it is larger its part on `benchmark.max_nodes` nodes that a random walk with
+    jumps visits (Leskovec and Faloutsos, KDD 2006, RJ); its name then says so."""
+    most, n = benchmark.max_nodes, graph.num_nodes
+    if most is None or n <= most:
         return graph
-    seed = Seed(benchmark.audit.get("root_seed", 0)).child("benchmark")
-    part = shrink_graph(graph, most / graph.num_nodes, seed)
+    rng = Seed(benchmark.audit.get("root_seed", 0)).rng("benchmark", "sample")
+    indptr, indices = graph.adjacency.indptr, graph.adjacency.indices
+    visited = np.zeros(n, bool)
+    node = rng.integers(n)
+    for _ in range(MAX_STEPS * most):
+        visited[node] = True
+        if visited.sum() == most:
+            break
+        first, end = indptr[node], indptr[node + 1]
+        stays = end > first and rng.random() >= JUMP
+        node = indices[rng.integers(first, end)] if stays else rng.integers(n)
+    part = graph.subgraph(visited)
     return replace(part, name=f"{graph.name}, {part.num_nodes:,} nodes")
 
 

@@ -13,9 +13,7 @@ import pandas as pd
 from core.audit.provenance import describe_packages
 from core.audit.scenarios import THREAT_TITLES
 from core.audit.states import State
-from core.findings.benchmark import USEFULNESS, choose_defense, describe_threat, format_shape
-from core.findings.labels import method_title, metric_title, release_title
-from core.findings.numbers import format_interval
+from core.findings.benchmark import choose_defense, describe_threat, format_shape, tabulate_releases
 from core.report.text import clean_text
 from core.words import begin_sentence, count_noun
 
@@ -53,13 +51,12 @@ difference.</p>
 </body>
 </html>
 """
-MARKS = {"lower": "✓", "higher": "✗"}
-
 REMARKS = {
     "num_repeats": "One repeat: intervals cover the sample, not what another split or other noise "
     "would change.",
     "at_most": "Settings of methods were lowered to save time, so that learned attacks are weaker "
     "than they can be: what they reach is a lower bound of the risk.",
+    "max_nodes": "Large graphs were sampled by a random walk: on the whole graph figures differ.",
 }
 """What a reader must know before the figures: field of the benchmark → remark."""
 
@@ -91,7 +88,7 @@ def format_page(settings: dict[str, Any], table: pd.DataFrame, summary: pd.DataF
     """One page without scripts and without anything from elsewhere; names show as they are."""
     graphs = {g: rows for g, rows in summary.groupby("graph", sort=False)}
     remarks = [REMARKS["num_repeats"]] if settings["num_repeats"] == 1 else []
-    remarks += [REMARKS["at_most"]] if settings["at_most"] else []
+    remarks += [REMARKS[name] for name in ("at_most", "max_nodes") if settings[name]]
     return PAGE.format(
         scope=_escape(_describe_scope(table)),
         remarks="".join(f"<p><strong>{_escape(text)}</strong></p>" for text in remarks),
@@ -136,39 +133,18 @@ def _format_answers(graph: str, rows: pd.DataFrame) -> str:
 def _format_tables(graph: str, rows: pd.DataFrame) -> str:
     parts = []
     for threat, part in rows.groupby("threat", sort=False):
-        best = choose_defense(part)
-        chosen = "" if best is None else best.release
-        metric = metric_title(part.iloc[0].metric)
-        head = ["Release", "Guarantee", f"Strongest attack: {metric}", "Attack", "n"]
-        head += ["Baseline attacker", "Against the original", *map(metric_title, USEFULNESS)]
+        best, table = choose_defense(part), tabulate_releases(part)
+        chosen = table.pop("release") == (None if best is None else best.release)
         body = [
-            _format_row(_list_cells(row), "td", row.release == chosen)
-            for _, row in part.sort_values("value", kind="stable").iterrows()
+            _format_row(map(str, row), "td", bool(is_chosen))
+            for row, is_chosen in zip(table.to_numpy(), chosen, strict=True)
         ]
         title = f"{graph}: {dict(THREAT_TITLES)[threat]}"
         parts.append(
             f"<details><summary>{_escape(title)}</summary><div><table>"
-            f"{_format_row(head, 'th')}{''.join(body)}</table></div></details>"
+            f"{_format_row(table.columns, 'th')}{''.join(body)}</table></div></details>"
         )
     return "".join(parts)
-
-
-def _list_cells(row: pd.Series) -> list[str]:
-    baseline = _format_interval(row, "baseline_value", "baseline_low", "baseline_high")
-    return [
-        release_title(row.release),
-        row.guarantee,
-        _format_interval(row, "value", "low", "high"),
-        method_title(row.attack),
-        f"{int(row.n):,} in {count_noun(int(row.seeds), 'repeat')}",
-        baseline,
-        MARKS.get(row.against_original, "–"),
-        *(_format_interval(row, m, f"{m}_low", f"{m}_high") for m in USEFULNESS),
-    ]
-
-
-def _format_interval(row: pd.Series, *columns: str) -> str:
-    return format_interval(*(row[column] for column in columns))
 
 
 def _format_row(cells: Iterable[str], tag: str, is_chosen: bool = False) -> str:

@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -29,6 +30,7 @@ from core.audit.prepared import PreparedAudit
 from core.audit.run import run_inline
 from core.audit.store.database import Store
 from core.cli.main import main
+from core.data.catalogue import load_dataset
 from core.errors import InputError
 from core.measures.metrics import QUERIES
 from core.methods import ATTACK_KINDS
@@ -100,14 +102,17 @@ def test_pgb_measures_its_queries_alone(tmp_path):
     assert (told.pop("dp_1k"), set(told)) == ("skipped", {"done"})
 
 
-def test_a_large_graph_is_cut_down_to_whole_communities():
-    spec = BenchmarkSpec.check({"defenses": ["edge_rand"], "max_nodes": 20})
-    graph = two_communities()
+def test_of_a_large_graph_a_walk_samples_nodes_of_every_part():
+    spec = BenchmarkSpec.check({"defenses": ["edge_rand"], "max_nodes": 100})
+    graph = load_dataset("social").graph
     small = shrink(spec, graph)
-    assert small.num_nodes <= 24
-    assert small.name == f"two_communities, {small.num_nodes} nodes"
-    assert shrink(spec.model_copy(update={"max_nodes": 40}), graph) is graph
+    assert (small.num_nodes, small.name) == (100, "social, 100 nodes")
     assert shrink(spec, graph).content_hash == small.content_hash
+    at_random = graph.num_edges * (100 / 1000) ** 2  # links between nodes drawn at random
+    assert small.num_edges > 1.5 * at_random
+    codes = small.attribute("affiliation").codes
+    assert len(np.unique(codes)) == len(graph.attribute("affiliation").classes)
+    assert shrink(spec.model_copy(update={"max_nodes": 1000}), graph) is graph
 
 
 def test_threats_that_a_graph_has_no_column_for_are_left_out():
