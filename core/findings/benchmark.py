@@ -19,6 +19,7 @@ from core.findings.facts import find_outcome
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     is_data_independent,
+    method_name,
     method_title,
     metric_title,
     release_title,
@@ -26,7 +27,7 @@ from core.findings.labels import (
 )
 from core.findings.numbers import format_interval
 from core.findings.tables import attack_rows, list_releases, main_metric, select_results
-from core.release import ORIGINAL
+from core.release import EMPIRICAL, ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun, format_percent
 
@@ -174,7 +175,7 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     rows  of the summary, of one graph and threat
     """
     original = rows[rows.release == ORIGINAL].iloc[0]
-    title, figure = method_title(original.attack), _format(original)
+    title, figure = method_title(original.attack), f"{_format(original)} (n = {int(original.n):,})"
     words = {"higher": "clearly above", "lower": "clearly below"}
     against = words.get(original.against_baseline, "not clearly different from")
     fear = f"{title} reaches {metric_title(original.metric)} {figure}"
@@ -191,8 +192,10 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     if best.against_baseline in ("higher", "not_tested"):
         left = f"{method_title(best.attack)} still reaches that"
     cost = format_interval(best.link_f1, best.link_f1_low, best.link_f1_high)
+    is_empirical = best.guarantee == EMPIRICAL.label
+    name = release_title(best.release) if is_empirical else method_name(best.release)
     choose = (
-        f"{release_title(best.release)} ({best.guarantee}) lowers it to {_format(best)}; {left}. "
+        f"{name} ({best.guarantee}) lowers it to {_format(best)}; {left}. "
         f"Cost: links right (F1) {cost} instead of 1."
     )
     return f"{fear}.", choose

@@ -76,8 +76,8 @@ def test_the_release_that_leaves_nothing_to_attackers_and_keeps_most_is_chosen(s
 def test_words_name_attack_baseline_defense_and_cost(scores):
     fear, choose = describe_threat(summarize(scores))
     assert fear == (
-        "Adamic–Adar reaches TPR at 1 % FPR 0.60 [0.59, 0.61], clearly above the baseline "
-        "attacker Degree product (0.10 [0.09, 0.11])."
+        "Adamic–Adar reaches TPR at 1 % FPR 0.60 [0.59, 0.61] (n = 400), clearly above the "
+        "baseline attacker Degree product (0.10 [0.09, 0.11])."
     )
     assert choose == (
         "EdgeRand (ε = 6) (empirical only) lowers it to 0.10 [0.09, 0.11]; no attack is clearly "
