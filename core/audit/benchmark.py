@@ -7,7 +7,7 @@ computed, stored and resumed as any other.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -95,11 +95,14 @@ class BenchmarkSpec(BaseModel):
         ]
         return add_data_independent(choices) if self.data_independent else choices
 
-    def _choose(self, texts: Iterable[str], *kinds: Kind) -> list[MethodChoice]:
+    def _choose(self, texts: Sequence[str], *kinds: Kind) -> list[MethodChoice]:
+        """A method that is named beside 'all' is run as it is named."""
+        named = {text.partition(":")[0] for text in texts}
         methods: list[Method] = []
         for text in texts:
             if text == EVERY:
-                methods += [self._lower(m) for kind in kinds for m in list_methods(kind)]
+                every = (method for kind in kinds for method in list_methods(kind))
+                methods += [self._lower(m) for m in every if m.info.key not in named]
             else:
                 method = parse_method(text, *kinds)
                 methods.append(self._lower(type(method)) if text == method.info.key else method)
@@ -163,6 +166,11 @@ QUICK_SETTINGS: dict[str, float] = {
 """What makes every method cheap; 0 turns a switch off. Learned attacks are then weaker than they
 could be."""
 
+QUICK_ATTACKS = tuple(
+    f"{key}:members=label_propagation+attri_infer,folds=3" for key in ("best_single", "ensemble")
+)
+"""What is made of other attacks, of cheap ones."""
+
 QUICK_NODES = 200
 
 
@@ -199,6 +207,7 @@ def make_quick(benchmark: BenchmarkSpec) -> BenchmarkSpec:
     return benchmark.model_copy(
         update={
             "graphs": benchmark.graphs or QUICK_GRAPHS,
+            "attacks": benchmark.attacks + QUICK_ATTACKS * (EVERY in benchmark.attacks),
             "num_repeats": 1,
             "max_nodes": QUICK_NODES,
             "at_most": {**benchmark.at_most, **QUICK_SETTINGS},

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from core.audit.view import AuditView
 
 
+POLL_S = 1.0
+"""Between two looks at an audit's progress, which cost more the more cells it has."""
+
 CANCEL_WAIT_S = 60.0
 """How long a cancelled audit may take to write down that it is; a busy machine is slow."""
 
@@ -205,7 +208,7 @@ def _watch(service: AuditService, audit_id: str) -> None:
     show = make_meter()
     try:
         while True:
-            is_over = service.wait(audit_id, 0.2)
+            is_over = service.wait(audit_id, POLL_S)
             progress = service.get_progress(audit_id)
             running = progress.running[0] if progress.running else None
             doing = f"{running.label} {running.message}".strip() if running else progress.note

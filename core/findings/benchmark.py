@@ -189,8 +189,10 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     if best is None:
         return f"{fear}.", "No defense clearly lowers what the strongest attack reaches."
     left = "no attack is clearly above the baseline attackers"
-    if best.against_baseline in ("higher", "not_tested"):
-        left = f"{method_title(best.attack)} still reaches that"
+    if best.against_baseline == "higher":
+        left = f"{method_title(best.attack)} is still above the baseline attackers"
+    elif best.against_baseline == "not_tested":
+        left = "no baseline attacker was run"
     cost = format_interval(best.link_f1, best.link_f1_low, best.link_f1_high)
     is_empirical = best.guarantee == EMPIRICAL.label
     name = release_title(best.release) if is_empirical else method_name(best.release)

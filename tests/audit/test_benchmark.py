@@ -87,6 +87,9 @@ def test_the_quick_benchmark_has_every_attack_and_defense_once():
     assert (quick.graphs, quick.num_repeats) == (QUICK_GRAPHS, 1)
     attacks = {m.info.key for kind in ATTACK_KINDS for m in list_methods(kind)}
     assert {choice.key for choice in quick.list_attacks()} == attacks
+    assert len(quick.list_attacks()) == len(attacks)
+    (best,) = (c for c in quick.list_attacks() if c.key == "best_single")
+    assert best.config["members"] == "label_propagation+attri_infer"
     assert [c.key for c in quick.list_defenses()] == [m.info.key for m in list_methods("defense")]
 
 

@@ -20,7 +20,7 @@ FOUND = {
     "original": (0.6, 0.1),
     "random_deletion": (0.4, 0.1),
     "edge_rand": (0.1, 0.1),
-    "dp_1k": (0.1, 0.1),
+    "dp_1k": (0.05, 0.05),
     "dp_1k:data_free=True": (0.1, 0.1),
     "pseudonyms": (0.6, 0.1),
 }
@@ -85,9 +85,18 @@ def test_words_name_attack_baseline_defense_and_cost(scores):
     )
 
 
+def test_of_releases_that_leave_attackers_ahead_the_one_that_leaves_least_is_chosen(scores):
+    alone = {key: value for key, value in scores.items() if key[1] != "degree_product"}
+    table = summarize(alone)
+    assert set(table.against_baseline) == {"not_tested"}
+    assert choose_defense(table).release == "dp_1k"
+    assert "no baseline attacker was run" in describe_threat(table)[1]
+
+
 def test_words_where_nothing_helps_and_a_baseline_attacker_leads(scores):
     for release in FOUND:
         scores[release, "adamic_adar", METRIC] = 0.05
+        scores[release, "degree_product", METRIC] = 0.1
     fear, choose = describe_threat(summarize(scores))
     assert fear.startswith("Degree product, a baseline attacker, reaches")
     assert "no attack does better" in fear
