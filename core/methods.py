@@ -182,11 +182,13 @@ class Defense(Method):
 
     is_reported_twice: both ends of a link report it, so that a recipient gets 2ε of it.
     changes_graph: whether it does anything to links or columns that an attacker could rehearse.
+    keeps_nodes: whether node i of a release is node i of the graph, not any of them at random.
     """
 
     kind: ClassVar[Kind] = "defense"
     is_reported_twice: ClassVar[bool] = False
     changes_graph: ClassVar[bool] = True
+    keeps_nodes: ClassVar[bool] = True
 
     @property
     def needs_links(self) -> bool:

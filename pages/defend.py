@@ -33,6 +33,7 @@ from core.release import ORIGINAL
 from core.seeding import Seed
 from core.words import count_noun
 from pages.ui import cache, page, session, sidebar
+from pages.ui.benchmark_panel import show_benchmark
 from pages.ui.chart import download_table, show_chart
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
@@ -80,6 +81,7 @@ def main() -> None:
             _show_results(view, made)
         if view.summary.state.is_active:
             sidebar.show_live_curves(view.summary.id)
+    page.show_folded("What works on graphs like this one", "benchmark-open", show_benchmark)
     page.show_folded(
         "Add defenses",
         "defenses-open",

@@ -26,6 +26,7 @@ SMALLER = {
     "--defense random_deletion:strength=0.3 --defense edge_rand:epsilon=6": "--defense edge_rand",
     "--attack all --defense all": "--attack label_propagation --repeats 1",
     "--repeats 5": "--repeats 1",
+    "--graphs karate,social": "--graphs karate",
     "--adaptive": "--adaptive --repeats 1",
     "--attack quick": "--attack quick --repeats 1",
     "--trials 2000": "--trials 100",

@@ -75,6 +75,24 @@ def sum_distances(
 
 
 @numba.njit(nogil=True, cache=True)
+def count_distances(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    sources: np.ndarray,
+    blocks: np.ndarray,
+    counts: np.ndarray,
+) -> None:
+    """Add to `counts` (b, n) in the row of each source's block how many nodes are 0, 1, … steps
+    away from it."""
+    n = len(indptr) - 1
+    distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
+    for row in range(len(sources)):
+        _, reached = search_breadth_first(indptr, indices, sources[row], distances, queue)
+        for place in range(reached):
+            counts[blocks[row], distances[queue[place]]] += 1
+
+
+@numba.njit(nogil=True, cache=True)
 def find_pair_distances(
     indptr: np.ndarray, indices: np.ndarray, pairs: np.ndarray, result: np.ndarray
 ) -> None:

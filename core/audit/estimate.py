@@ -302,6 +302,7 @@ TYPICAL_S = {
     ("publish", "ppgsl"): 6.0,
     ("measure", "homophily"): 0.02,
     ("measure", "structure"): 0.15,
+    ("measure", "queries"): 0.15,
     ("measure", "pairs"): 0.02,
     ("measure", "utility"): 1.3,
 }

@@ -10,9 +10,11 @@ from core.algorithms import ghratio
 from core.context import Context
 from core.graph import Graph
 from core.measures.pair_profile import measure_pair_profile
+from core.measures.queries import measure_queries
 from core.measures.structure import find_communities, measure_ghratios, measure_structure
 from core.measures.utility import describe_excess, measure_utility
-from core.release import Release
+from core.registry import find_method
+from core.release import ORIGINAL, Release
 from core.results import Measurement
 from core.threats import Threats
 
@@ -48,6 +50,12 @@ def _measure_structure(release: Release, threats: Threats, context: Context) -> 
     return measure_structure(threats.visible, release.graph, context), {}
 
 
+def _measure_queries(release: Release, threats: Threats, context: Context) -> Measured:
+    defense = find_method(release.defense, "defense") if release.defense != ORIGINAL else None
+    has_same_nodes = getattr(defense, "keeps_nodes", True)
+    return measure_queries(threats.visible, release.graph, context, has_same_nodes), {}
+
+
 def _measure_utility(release: Release, threats: Threats, context: Context) -> Measured:
     """With the margins of the label, where there is one."""
     measurements, margins = measure_utility(release, threats, context)
@@ -74,5 +82,6 @@ MEASURES: dict[str, Measure] = {
     "structure": _measure_structure,
     "utility": _measure_utility,
     "pairs": _measure_pairs,
+    "queries": _measure_queries,
 }
 """How each of `core.audit.parts.PARTS` is measured."""

@@ -219,7 +219,7 @@ def _plan_measures(spec: AuditSpec, inputs: _KeyInputs, target: _Target) -> Iter
             name,
             target.repeat,
             upstream=target.upstream,
-            after=keys[part.after],
+            after=keys.get(part.after, ""),
         )
         yield target.rank(part.cost, -1), cell
 

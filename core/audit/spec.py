@@ -8,7 +8,7 @@ unique over the parts, so that fields may also be given flat, as options and for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.config import JsonDict
@@ -23,6 +23,10 @@ from core.registry import make_method, parse_method
 
 NO_OPTION: JsonDict = {"option": False}
 """Of a field that the command line fills in another way than by an option of its name."""
+
+
+Measured = Literal["homophily", "structure", "utility", "pairs", "queries"]
+"""Names of `core.audit.parts.PARTS`."""
 
 
 class MethodChoice(BaseModel):
@@ -279,6 +283,11 @@ class AuditSpec(_PartedSpec):
     external_stream: str = Field(
         EXTERNAL,
         description="Id of the release whose random numbers are drawn for it.",
+        json_schema_extra=NO_OPTION,
+    )
+    measures: tuple[Measured, ...] | None = Field(
+        None,
+        description="What is measured on releases; none named: all but the queries of PGB.",
         json_schema_extra=NO_OPTION,
     )
     attacks: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)

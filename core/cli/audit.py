@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from core.audit.view import AuditView
 
 
+POLL_S = 1.0
+"""Between two looks at an audit's progress, which cost more the more cells it has."""
+
 CANCEL_WAIT_S = 60.0
 """How long a cancelled audit may take to write down that it is; a busy machine is slow."""
 
@@ -95,21 +98,12 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
         remedy = "add --policy public, partner, internal or a file"
         raise InputError("--format", "needs a policy", ",".join(options.format), remedy)
     make_folder(options.out)
-    audit_id = service.find_same_audit(spec)
-    if audit_id is None:
-        audit_id = service.start_audit(spec, options.name)
-    else:
-        service.resume_audit(audit_id)
-    _watch(service, audit_id)
+    audit_id = compute_audit(service, spec, options.name)
     if options.check_claims is None:
         service.rest()  # a large audit's tables take what its cells took
     view = service.get_view(audit_id)
     if view.summary.state is not State.DONE:
-        note = service.get_progress(audit_id).note
-        return say(
-            f"{view.summary.state}: {note}; run the same command again to resume",
-            code=130 if view.summary.state is State.CANCELLED else 1,
-        )
+        return explain_stop(service, view)
     refuted = 0
     if options.check_claims is not None:
         refuted = _check_claims(service, view, options.check_claims)
@@ -132,6 +126,28 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
         write_gate(view, options.out, options.format, code)
     say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
     return code
+
+
+def compute_audit(service: AuditService, spec: AuditSpec, name: str | None = None) -> str:
+    """Start or resume the audit of a spec and wait for its end with progress; returns its id."""
+    audit_id = service.find_same_audit(spec)
+    if audit_id is None:
+        audit_id = service.start_audit(spec, name)
+    else:
+        service.resume_audit(audit_id)
+    _watch(service, audit_id)
+    return audit_id
+
+
+def explain_stop(service: AuditService, view: AuditView) -> int:
+    """Say why an audit ended before it was done; the exit code."""
+    from core.audit.states import State
+
+    state, note = view.summary.state, service.get_progress(view.summary.id).note
+    return say(
+        f"{state}: {note}; run the same command again to resume",
+        code=130 if state is State.CANCELLED else 1,
+    )
 
 
 def describe_risk(view: AuditView) -> list[str]:
@@ -192,7 +208,7 @@ def _watch(service: AuditService, audit_id: str) -> None:
     show = make_meter()
     try:
         while True:
-            is_over = service.wait(audit_id, 0.2)
+            is_over = service.wait(audit_id, POLL_S)
             progress = service.get_progress(audit_id)
             running = progress.running[0] if progress.running else None
             doing = f"{running.label} {running.message}".strip() if running else progress.note

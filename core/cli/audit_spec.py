@@ -163,13 +163,7 @@ def _load_spec(path: Path) -> dict[str, Any]:
     """Fields of an AuditSpec, bare or inside an audit.json, flat."""
     from core.audit.spec import PARTS
 
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError("spec", "must be a readable JSON file", str(path), str(error)) from None
-    fields = content.get("spec", content) if isinstance(content, dict) else None
-    if not isinstance(fields, dict):
-        raise InputError("spec", "must be a JSON object", str(path))
+    fields = load_fields(path)
     flat = {name: value for name, value in fields.items() if name not in PARTS}
     for part in PARTS:
         inside = fields.get(part, {})
@@ -177,6 +171,18 @@ def _load_spec(path: Path) -> dict[str, Any]:
             raise InputError(f"spec field '{part}'", "must be a JSON object", str(inside)[:40])
         flat |= inside
     return flat
+
+
+def load_fields(path: Path) -> dict[str, Any]:
+    """The JSON object of a spec's file, or that under "spec" in what was written of a run."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError("spec", "must be a readable JSON file", str(path), str(error)) from None
+    fields = content.get("spec", content) if isinstance(content, dict) else None
+    if not isinstance(fields, dict):
+        raise InputError("spec", "must be a JSON object", str(path))
+    return fields
 
 
 def read_identity(

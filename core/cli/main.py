@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from core.cli.advise import add_advise, add_check_claim
 from core.cli.arguments import split_private
 from core.cli.audit import add_audit
+from core.cli.benchmark import add_benchmark
 from core.cli.cluster import add_cluster
 from core.cli.doctor import add_doctor
 from core.cli.judge import add_judge
@@ -106,6 +107,7 @@ def build_parser() -> Parser:
         add_methods,
         add_audit,
         add_judge,
+        add_benchmark,
         add_check_claim,
         add_advise,
         add_cluster,

@@ -38,6 +38,7 @@ class Dp1k(EdgePrivateDefense):
         group="edge DP",
         cost="seconds",
     )
+    keeps_nodes: ClassVar[bool] = False
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -380,6 +380,51 @@ STATISTICS = {
 }
 """Structure statistics: key → (title, help, range); each has its `mre_<key>` too."""
 
+QUERIES = {
+    "num_nodes": ("Nodes", "Nodes of the graph; releases keep them, so that it is 0."),
+    "num_links": ("Links", "Links of the graph."),
+    "mean_degree": ("Average degree", "Links of a node on average."),
+    "degree_variance": ("Degree variance", "Variance of the links of a node."),
+    "longest_distance": (
+        "Longest distance",
+        "Steps between the two connected nodes furthest apart, in any component.",
+    ),
+    "mean_distance": ("Mean distance", "Average number of steps between two connected nodes."),
+    "global_clustering": ("Global clustering", "Share of the pairs of links that close up."),
+    "modularity": ("Modularity", "Modularity of the communities that Louvain's method finds."),
+    "assortativity": ("Assortativity", "Correlation of the degrees at the ends of links."),
+}
+"""Queries of PGB that are compared by `mre_<key>`: key → (title, help)."""
+
+QUERY_METRICS = (
+    _usefulness(
+        "degree_kl",
+        "Degree distribution (KL)",
+        "Kullback–Leibler divergence of the release's degrees from the original's, in nats.",
+        better="lower",
+        range=POSITIVE,
+    ),
+    _usefulness(
+        "distance_kl",
+        "Distance distribution (KL)",
+        "Kullback–Leibler divergence of the steps between connected nodes, in nats.",
+        better="lower",
+        range=POSITIVE,
+    ),
+    _usefulness(
+        "community_nmi",
+        "Communities (NMI)",
+        "Normalised mutual information of the communities found in both: 1 is the same.",
+    ),
+    _usefulness(
+        "eigenvector_mae",
+        "Eigenvector centrality (MAE)",
+        "Mean gap between the centralities of equal rank, over the most central hundredth.",
+        better="lower",
+    ),
+)
+"""The other queries of PGB (core.measures.queries)."""
+
 PAIR_METRICS = (
     _attack(
         "pair_path_length",
@@ -452,6 +497,14 @@ def _list_statistics() -> Iterator[MetricInfo]:
         yield _usefulness(f"mre_{key}", name, help_, better="lower", range=POSITIVE)
 
 
+def _list_queries() -> Iterator[MetricInfo]:
+    for key, (title, text) in QUERIES.items():
+        help_ = f"Relative error of the release's value against the original's. {text}"
+        name = f"{title}: relative error"
+        yield _usefulness(f"mre_{key}", name, help_, better="lower", range=POSITIVE)
+    yield from QUERY_METRICS
+
+
 def _list_pairs() -> Iterator[MetricInfo]:
     yield from PAIR_METRICS
     for info in PAIR_METRICS:
@@ -468,6 +521,7 @@ METRICS: dict[str, MetricInfo] = {
         *UTILITY_METRICS,
         *STRUCTURE_METRICS,
         *_list_statistics(),
+        *_list_queries(),
         *_list_pairs(),
     )
 }

@@ -23,7 +23,13 @@ from core.measures.intervals import measure_mean
 from core.measures.metrics import STATISTICS
 from core.results import Measurement
 
-__all__ = ["compute_statistics", "find_communities", "measure_structure"]
+__all__ = [
+    "compute_statistics",
+    "find_communities",
+    "measure_structure",
+    "prepare_links",
+    "share_shape",
+]
 
 EXACT_STEPS = 500_000_000
 """Links followed in all searches at most, about two seconds; beyond that sources are sampled."""
@@ -60,10 +66,10 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
     """
     from scipy import stats
 
-    before = _prepare_links(original, released.weights is not None)
-    after = _prepare_links(released, original.weights is not None)
-    old = _share_shape(before, context)
-    new = _share_shape(after, context)
+    before = prepare_links(original, released.weights is not None)
+    after = prepare_links(released, original.weights is not None)
+    old = share_shape(before, context)
+    new = share_shape(after, context)
     kept = int(is_among(after.edge_codes, before.edge_codes).sum())
     total, scale = before.num_edges, max(float(old.degrees.mean()), 1e-12)
     result = [
@@ -134,7 +140,7 @@ def compute_statistics(graph: Graph, context: Context) -> Shape:
     )
 
 
-def _prepare_links(graph: Graph, other_is_weighted: bool) -> Graph:
+def prepare_links(graph: Graph, other_is_weighted: bool) -> Graph:
     """The same nodes with the links that count, unweighted and without attributes."""
     if graph.weights is None or other_is_weighted:
         edges = graph.present_edges
@@ -146,7 +152,7 @@ def _prepare_links(graph: Graph, other_is_weighted: bool) -> Graph:
     return replace(graph, edges=edges, weights=None, features=None, feature_names=(), attributes={})
 
 
-def _share_shape(graph: Graph, context: Context) -> Shape:
+def share_shape(graph: Graph, context: Context) -> Shape:
     """One computation per graph: the original serves all releases."""
     return context.share(
         ("structure", graph.content_hash), lambda shared: compute_statistics(graph, shared)

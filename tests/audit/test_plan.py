@@ -19,6 +19,8 @@ from core.errors import InputError
 from core.registry import find_method
 from tests.oracles.graphs import two_communities
 
+USUAL = [name for name, part in PARTS.items() if part.is_usual]
+
 
 def keys(spec, graph, **wanted):
     cells = plan_audit(PreparedAudit.build(spec, graph))
@@ -34,7 +36,7 @@ def test_each_repeat_has_each_release_attack_and_measure_once(make_spec, graph):
         defenses=[{"key": "random_deletion"}, {"key": "edge_rand"}],
     )
     cells = plan_audit(PreparedAudit.build(spec, graph))
-    assert len(cells) == 3 * (2 + 3 * (2 + len(PARTS)))
+    assert len(cells) == 3 * (2 + 3 * (2 + len(USUAL)))
     assert len({cell.key for cell in cells}) == len(cells)
     seen = set()
     for cell in cells:  # a release comes before what needs it
@@ -80,10 +82,10 @@ def test_a_defense_setting_renews_only_its_release(make_spec, graph):
 @pytest.mark.parametrize(
     ("change", "renewed"),
     [
-        ({"known": 0.4}, {"class_prior", *PARTS}),
-        ({"utility": "label"}, {*PARTS}),
-        ({"hide_links": 0.2}, {"common_neighbors", "class_prior", *PARTS}),
-        ({"root_seed": 1}, {"common_neighbors", "class_prior", *PARTS}),
+        ({"known": 0.4}, {"class_prior", *USUAL}),
+        ({"utility": "label"}, {*USUAL}),
+        ({"hide_links": 0.2}, {"common_neighbors", "class_prior", *USUAL}),
+        ({"root_seed": 1}, {"common_neighbors", "class_prior", *USUAL}),
         ({"graph_name": "another"}, set()),
     ],
 )
@@ -206,3 +208,13 @@ def test_the_visible_graph_alone_is_that_of_the_whole_draw(make_spec, fields):
         whole, alone = draw_repeat(audit, repeat).visible, draw_visible(audit, repeat)
         assert alone.content_hash == whole.content_hash
         assert alone.feature_names == whole.feature_names
+
+
+def test_an_audit_that_names_what_it_measures_has_that_alone(make_spec, graph):
+    def list_measures(**fields):
+        cells = plan_audit(PreparedAudit.build(make_spec(**fields), graph))
+        return {cell.method for cell in cells if cell.kind == "measure"}
+
+    assert list_measures() == {"homophily", "structure", "utility", "pairs"}
+    assert list_measures(measures=["structure", "queries"]) == {"structure", "queries"}
+    assert list_measures(measures=["pairs"]) == {"pairs"}

@@ -1,0 +1,159 @@
+"""`benchmark`: the same attacks and defenses on several graphs, and a page that compares them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.cli.arguments import split_values
+from core.cli.audit import compute_audit, explain_stop
+from core.cli.audit_spec import load_fields
+from core.cli.team import open_service
+from core.cli.terminal import make_folder, say
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    from core.audit.benchmark import BenchmarkSpec
+    from core.graph import Graph
+
+
+def add_benchmark(commands: Any) -> None:
+    """The command."""
+    about = "compare attacks and defenses on several graphs"
+    commands.add_parser("benchmark", help=about, add_options=_add_options)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "spec",
+        metavar="audit|pgb|FILE",
+        help="a benchmark: every attack on every defense (audit), private synthesis by the queries "
+        "of PGB (pgb), or a JSON file of one",
+    )
+    parser.add_argument(
+        "--graphs",
+        action="append",
+        default=[],
+        metavar="NAME|FILE[,…]",
+        help="graphs of the catalogue, or files of links; all of the catalogue at hand by default",
+    )
+    parser.add_argument(
+        "--methods",
+        action="append",
+        default=[],
+        metavar="KEY[:name=value]",
+        help="an attack or defense instead of the benchmark's, those of the other kind stay; may "
+        "be repeated",
+    )
+    parser.add_argument(
+        "--epsilon",
+        action="append",
+        default=[],
+        metavar="EPS[,…]",
+        help="privacy budgets of each defense that has one",
+    )
+    parser.add_argument("--repeats", type=int, metavar="N", help="repeats of each audit")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="one repeat, the cheapest settings, at most 200 nodes of each graph, and two graphs "
+        "unless --graphs names some",
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="where results and the page go"
+    )
+    parser.set_defaults(run=run_benchmark)
+
+
+def run_benchmark(options: argparse.Namespace) -> int:
+    """Run or resume an audit a graph, one after the other, and write what came out."""
+    from core.audit.benchmark import gather_results, make_audit, shrink
+    from core.audit.states import State
+    from core.findings.benchmark import summarize_benchmark
+    from core.report.benchmark_page import write_benchmark
+
+    benchmark = build_benchmark(options)
+    make_folder(options.out)
+    views = []
+    with open_service() as service:
+        for text in benchmark.graphs or list_at_hand():
+            graph = shrink(benchmark, load_graph(text))
+            say(f"{graph.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} links")
+            spec = make_audit(benchmark, graph)
+            service.save_graph(graph)
+            view = service.get_view(compute_audit(service, spec, f"Benchmark: {graph.name}"))
+            if view.summary.state is not State.DONE:
+                return explain_stop(service, view)
+            views.append(view)
+        table, summary = gather_results(views), summarize_benchmark(views)
+    write_benchmark(options.out, benchmark.model_dump(mode="json"), table, summary)
+    failed = sum(view.summary.cells_failed for view in views)
+    total = sum(view.summary.cells_total for view in views)
+    say(f"{total} cells on {len(views)} graphs, {failed} failed; results in {options.out}")
+    return 1 if failed else 0
+
+
+def build_benchmark(options: argparse.Namespace) -> BenchmarkSpec:
+    """The benchmark that the options name, or InputError."""
+    from core.audit.benchmark import BUILT_IN, BenchmarkSpec, make_quick
+    from core.methods import ATTACK_KINDS
+    from core.registry import parse_method
+
+    if options.spec in BUILT_IN:
+        fields = BUILT_IN[options.spec].model_dump()
+    else:
+        fields = load_fields(Path(options.spec))
+    attacks = []
+    for text in options.methods:
+        method = parse_method(text, *ATTACK_KINDS, "defense")
+        attacks.append(method.kind != "defense")
+    if options.methods:
+        for name, wanted in (("attacks", True), ("defenses", False)):
+            kept = [
+                t
+                for t, is_attack in zip(options.methods, attacks, strict=True)
+                if is_attack is wanted
+            ]
+            fields |= {name: kept} if kept else {}
+    given: dict[str, Any] = {
+        "graphs": split_values(options.graphs),
+        "epsilon": [_read_number(text) for text in split_values(options.epsilon)],
+        "num_repeats": options.repeats,
+    }
+    fields |= {name: value for name, value in given.items() if value not in (None, [])}
+    spec = BenchmarkSpec.check(fields)
+    if not options.quick:
+        return spec
+    quick = make_quick(spec)
+    return quick.model_copy(update={"num_repeats": options.repeats or quick.num_repeats})
+
+
+def _read_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError("--epsilon", "must be numbers joined by commas", text) from None
+
+
+def list_at_hand() -> list[str]:
+    """The graphs of the catalogue that load without a download."""
+    from core.data.catalogue import list_datasets
+
+    return [info.name for info in list_datasets() if info.is_at_hand]
+
+
+def load_graph(text: str) -> Graph:
+    """A graph of the catalogue, or of a file of links, which is then called by the file's name."""
+    from dataclasses import replace
+
+    from core.data.catalogue import list_datasets, load_dataset
+    from core.data.sandbox import load_in_sandbox
+
+    names = [info.name for info in list_datasets()]
+    if text in names:
+        return load_dataset(text).graph
+    if not Path(text).exists():
+        remedy = "names: " + ", ".join(sorted(names))
+        raise InputError("graph", "must be a file or a name of the catalogue", text, remedy)
+    return replace(load_in_sandbox(Path(text)).graph, name=Path(text).stem)

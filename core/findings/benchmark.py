@@ -1,0 +1,272 @@
+"""What a benchmark says: which attack to fear on each graph, which defense helps, and its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.audit.scenarios import THREAT_TITLES, Threat
+from core.audit.view import AuditView
+from core.findings.attack_summary import HEADLINES, compare_with_original
+from core.findings.beat_baseline import compare_with_baseline
+from core.findings.differences import estimate_difference
+from core.findings.facts import find_outcome
+from core.findings.inverted_scores import invert_scores
+from core.findings.labels import (
+    is_data_independent,
+    method_name,
+    method_title,
+    metric_title,
+    release_title,
+    short_titles,
+)
+from core.findings.numbers import format_interval
+from core.findings.tables import attack_rows, list_releases, main_metric, select_results
+from core.release import EMPIRICAL, ORIGINAL
+from core.results import RELEASE
+from core.words import count_noun, format_percent
+
+USEFULNESS = ("link_f1", "link_prediction_auc", "degree_ks")
+"""What a release costs, on every graph: links right, what models predict, degrees."""
+
+ENDS = ("", "_low", "_high")
+
+SUMMARY_COLUMNS = (
+    "graph",
+    "num_nodes",
+    "num_edges",
+    "clustering",
+    "threat",
+    "metric",
+    "release",
+    "guarantee",
+    "attack",
+    "value",
+    "low",
+    "high",
+    "n",
+    "seeds",
+    "baseline",
+    "baseline_value",
+    "baseline_low",
+    "baseline_high",
+    "against_baseline",
+    "against_original",
+    *(f"{metric}{end}" for metric in USEFULNESS for end in ENDS),
+)
+"""Columns of `summarize_benchmark`: a row a graph, threat and release.
+
+clustering        average clustering coefficient of the graph
+metric            measure of the threat: the first headline figure that this graph resolves
+attack, value     the strongest attack on the release, baseline attackers included
+n, seeds          cases of a repeat, repeats
+baseline          the best baseline attacker on it
+against_baseline  outcome of the strongest other attack against it: "higher", "within_noise", …
+against_original  outcome against the strongest attack on the original, same attackers
+"""
+
+
+def summarize_benchmark(views: Iterable[AuditView]) -> pd.DataFrame:
+    """What the strongest attack of each threat reaches on each release, and what that costs."""
+    rows = [row for view in views for row in _summarize_view(view)]
+    return pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS))
+
+
+def _summarize_view(view: AuditView) -> Iterator[dict[str, Any]]:
+    results, run = view.results, view.summary
+    labels = {s.id: s.guarantee.label for s in view.releases} | {ORIGINAL: "none"}
+    clustering = _find_value(results, ORIGINAL, "average_clustering")[0]
+    head = (view.spec.graph_name, run.num_nodes, run.num_edges, clustering)
+    useful = {
+        release: {
+            f"{metric}{end}": number
+            for metric in USEFULNESS
+            for end, number in zip(ENDS, _find_value(results, release, metric), strict=True)
+        }
+        for release in list_releases(results)
+    }
+    for threat in THREAT_TITLES:
+        metric = find_metric(results, threat)
+        if metric is None:
+            continue
+        rows = invert_scores(attack_rows(results, metric, threat))
+        for release, own in rows.groupby("release", sort=False):
+            worst = own.loc[own.value.idxmax()]
+            yield {
+                **dict(zip(SUMMARY_COLUMNS, head, strict=False)),
+                "threat": threat,
+                "metric": metric,
+                "release": release,
+                "guarantee": labels[str(release)],
+                "attack": worst.method,
+                **{name: worst[name] for name in ("value", "low", "high", "n", "seeds")},
+                **_compare_baseline(results, metric, threat, str(release)),
+                "against_original": _compare_original(results, metric, threat, str(release)),
+                **useful[str(release)],
+            }
+
+
+def find_metric(results: pd.DataFrame, threat: Threat) -> str | None:
+    """The headline figure of a threat that this graph resolves on the original, else its
+    ranking; None where nothing was measured."""
+    for headline in HEADLINES[threat]:
+        rows = attack_rows(results, headline.metric, threat)
+        if (rows.release == ORIGINAL).any():
+            return headline.metric
+    metric = "released_auc" if threat == "included" else main_metric(results, threat)
+    found = metric is not None and not attack_rows(results, metric, threat).empty
+    return metric if found else None
+
+
+def _find_value(results: pd.DataFrame, release: str, metric: str) -> tuple[float, ...]:
+    """(value, low, high) of a measure of the release, NaN where there is none."""
+    rows = select_results(results, metric, [release], RELEASE)
+    if rows.empty:
+        return (np.nan,) * 3
+    return tuple(float(rows.iloc[0][name]) for name in ("value", "low", "high"))
+
+
+def _compare_baseline(
+    results: pd.DataFrame, metric: str, threat: Threat, release: str
+) -> dict[str, Any]:
+    found = compare_with_baseline(results, threat, release, [metric])
+    if not found or found[0].baseline is None:
+        return {"against_baseline": "not_tested"}
+    best, baseline = found[0].best, found[0].baseline
+    return {
+        "baseline": baseline.method,
+        "baseline_value": baseline.value,
+        "baseline_low": baseline.low,
+        "baseline_high": baseline.high,
+        "against_baseline": find_outcome(estimate_difference(baseline, best)),
+    }
+
+
+def _compare_original(results: pd.DataFrame, metric: str, threat: Threat, release: str) -> str:
+    compared, _ = compare_with_original(results, metric, threat, release)
+    return "not_tested" if compared is None else compared.outcome
+
+
+def choose_defense(rows: pd.DataFrame) -> pd.Series | None:
+    """Of the summary's rows of one graph and threat the release to prefer; None where none helps.
+
+    Only defenses count on which the strongest attack is clearly below that on the original. Of
+    those on which no attack is clearly above the baseline attackers it is the one with most links
+    right (F1); where there are none, the one on which the strongest attack reaches least.
+    """
+    barred = [name == ORIGINAL or is_data_independent(name) for name in rows.release]
+    lower = rows[(rows.against_original == "lower") & ~np.array(barred, bool)]
+    if lower.empty:
+        return None
+    safe = lower[lower.against_baseline.isin(["lower", "tie", "within_noise"])]
+    if safe.empty:
+        return lower.sort_values(["value", "link_f1"], ascending=[True, False]).iloc[0]
+    return safe.sort_values(["link_f1", "value"], ascending=[False, True]).iloc[0]
+
+
+def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
+    """(which attack to fear, which defense to choose at what cost) on one graph, in words.
+
+    rows  of the summary, of one graph and threat
+    """
+    original = rows[rows.release == ORIGINAL].iloc[0]
+    title, figure = method_title(original.attack), f"{_format(original)} (n = {int(original.n):,})"
+    words = {"higher": "clearly above", "lower": "clearly below"}
+    against = words.get(original.against_baseline, "not clearly different from")
+    fear = f"{title} reaches {metric_title(original.metric)} {figure}"
+    if isinstance(original.baseline, str):
+        other = format_interval(*(original[f"baseline_{n}"] for n in ("value", "low", "high")))
+        fear += f", {against} the baseline attacker {method_title(original.baseline)} ({other})"
+        if original.attack == original.baseline:
+            fear = f"{title}, a baseline attacker, reaches {metric_title(original.metric)} {figure}"
+            fear += "; no attack does better"
+    best = choose_defense(rows)
+    if best is None:
+        return f"{fear}.", "No defense clearly lowers what the strongest attack reaches."
+    left = "no attack is clearly above the baseline attackers"
+    if best.against_baseline == "higher":
+        left = f"{method_title(best.attack)} is still above the baseline attackers"
+    elif best.against_baseline == "not_tested":
+        left = "no baseline attacker was run"
+    cost = format_interval(best.link_f1, best.link_f1_low, best.link_f1_high)
+    is_empirical = best.guarantee == EMPIRICAL.label
+    name = release_title(best.release) if is_empirical else method_name(best.release)
+    choose = (
+        f"{name} ({best.guarantee}) lowers it to {_format(best)}; {left}. "
+        f"Cost: links right (F1) {cost} instead of 1."
+    )
+    return f"{fear}.", choose
+
+
+MARKS = {"lower": "✓ lower", "higher": "✗ higher"}
+
+
+def tabulate_releases(rows: pd.DataFrame) -> pd.DataFrame:
+    """The summary's rows of one graph and threat for readers, the least that attackers reach first;
+    column `release` holds the ids."""
+    rows = rows.sort_values("value", kind="stable")
+    titles = short_titles(rows.release)
+
+    def show(*columns: str) -> list[str]:
+        ends = (rows[column] for column in columns)
+        return [format_interval(*found) for found in zip(*ends, strict=True)]
+
+    counts = zip(rows.n.astype(int), rows.seeds.astype(int), strict=True)
+    return pd.DataFrame(
+        {
+            "release": rows.release,
+            "Release": rows.release.map(titles),
+            "Guarantee": rows.guarantee,
+            f"Strongest attack: {metric_title(rows.metric.iloc[0])}": show("value", "low", "high"),
+            "Attack": rows.attack.map(method_title),
+            "Baseline attacker": show("baseline_value", "baseline_low", "baseline_high"),
+            "Against the original": rows.against_original.map(lambda o: MARKS.get(o, "–")),
+            **{metric_title(m): show(*(f"{m}{end}" for end in ENDS)) for m in USEFULNESS},
+            "n": [f"{n:,} in {count_noun(seeds, 'repeat')}" for n, seeds in counts],
+        }
+    ).reset_index(drop=True)
+
+
+SHIPPED = Path(__file__).parents[2] / "assets" / "benchmark.csv"
+
+
+@cache
+def load_shipped() -> pd.DataFrame:
+    """The summary of the quick benchmark that comes with the program."""
+    return pd.read_csv(SHIPPED)
+
+
+def rank_graphs(
+    summary: pd.DataFrame, num_nodes: int, num_edges: int, clustering: float
+) -> list[str]:
+    """The summary's graphs, those most like a graph of this shape first.
+
+    By the root of the summed squares of the differences in log₁₀ nodes, log₁₀ average degree and
+    twice the average clustering.
+    """
+    graphs = summary.drop_duplicates("graph")
+    degree = np.log10(np.maximum(graphs.num_edges, 1) / graphs.num_nodes)
+    gaps = (
+        np.log10(graphs.num_nodes / max(num_nodes, 1)),
+        degree - np.log10(max(num_edges, 1) / max(num_nodes, 1)),
+        2 * (graphs.clustering - clustering),
+    )
+    distance = sum(gap**2 for gap in gaps)
+    return [str(graphs.graph[i]) for i in distance.sort_values(kind="stable").index]
+
+
+def _format(row: pd.Series) -> str:
+    return format_interval(row.value, row.low, row.high)
+
+
+def format_shape(rows: pd.DataFrame) -> str:
+    """ "1,000 nodes, 11,928 links, clustering 12 %" of one graph's rows."""
+    first = rows.iloc[0]
+    text = f"{first.num_nodes:,} nodes, {first.num_edges:,} links"
+    known = not pd.isna(first.clustering)
+    return f"{text}, clustering {format_percent(first.clustering)}" if known else text
