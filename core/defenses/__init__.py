@@ -19,6 +19,7 @@ from core.defenses.lap_graph import LapGraph
 from core.defenses.ldpgen import LdpGen
 from core.defenses.netfense import NetFense
 from core.defenses.nettack import Nettack
+from core.defenses.node_private import NodePrivate
 from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
@@ -64,6 +65,7 @@ DEFENSES = (
     DegreePreservingRR,
     LdpGen,
     Solitude,
+    NodePrivate,
     PrivDpr,
     Dpr,
     DpgGan,
@@ -74,4 +76,8 @@ DEFENSES = (
 
 WithoutColumns.members = {
     defense.info.key: defense for defense in DEFENSES if defense is not WithoutColumns
+}
+
+NodePrivate.members = {
+    method.info.key: method for method in (EdgeRand, LapGraph, Tmf, Dp1k, Dgg, PrivGraph)
 }

@@ -9,7 +9,8 @@ accounting` for Gaussians, basic composition for all others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -161,6 +162,20 @@ class Account:
         """Numbers (k,) with Laplace noise that spends `share`."""
         scale = self.spend(share, sensitivity, purpose)
         return add_laplace(values, scale, self._context, purpose)
+
+    def find_test_threshold(self, share: Share) -> int:
+        """Smallest t that discrete Laplace noise which spends `share` reaches with chance δ or
+        less: P(Z ≥ t) = e^(−t/b) / (1 + e^(−1/b)) for its scale b."""
+        scale = 1.0 / (self.epsilon * float(share))
+        bound = scale * -math.log(self.delta * (1.0 + math.exp(-1.0 / scale)))
+        return max(math.ceil(bound), 1)
+
+    def test_distance(self, distance: int, share: Share, what: str) -> bool:
+        """Whether a distance ≥ 0 that one unit changes by 1 at most is above 0; a wrong yes has
+        chance δ (propose-test-release, Dwork and Lei, STOC 2009)."""
+        noisy = self.add_count_noise(np.array([distance]), share, 1.0, what)[0]
+        self.spendings[-1] = replace(self.spendings[-1], delta=self.delta)
+        return bool(noisy >= self.find_test_threshold(share))
 
     def make_guarantee(self, accountant: str = "", note: str = "") -> Guarantee:
         """The promise of what was spent; basic composition, the Gaussians' total exact.

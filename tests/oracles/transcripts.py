@@ -24,7 +24,7 @@ from core.graph import Graph
 from core.models.synthesis.link_sgd import CLIP, PrivateSteps
 from core.privacy.budget import GaussianNoise
 from core.privacy.link_local import draw_link_reports, draw_noisy_rows
-from core.privacy.mechanisms import add_discrete_laplace, add_laplace, draw_flips
+from core.privacy.mechanisms import add_discrete_laplace, add_laplace, draw_by_score, draw_flips
 from core.privacy.tables import add_noise_to_counts, draw_choices
 from core.privacy.top_pairs import (
     draw_pairs_above,
@@ -36,6 +36,7 @@ from core.privacy.top_pairs import (
 SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.privacy.budget.add_laplace": add_laplace,
     "core.privacy.budget.add_discrete_laplace": add_discrete_laplace,
+    "core.privacy.degree_clipping.draw_by_score": draw_by_score,
     "core.defenses.priv_graph.add_laplace": add_laplace,
     "core.defenses.priv_graph.add_noise_to_counts": add_noise_to_counts,
     "core.defenses.priv_graph.draw_choices": draw_choices,
@@ -163,6 +164,8 @@ def _compute_loss(law: Any, before: tuple, after: tuple) -> float:
     if law in (add_laplace, add_discrete_laplace):
         change = np.abs(np.asarray(before[0], float) - np.asarray(after[0], float)).sum()
         return float(change) / before[1]
+    if law is draw_by_score:
+        return 2 * before[1] * float(np.abs(before[0] - after[0]).max())
     if law is add_noise_to_counts:
         return _count_changed_cells(before[0], after[0], before[1]) / before[3]
     if law is draw_choices:
