@@ -6,6 +6,7 @@ from core.defenses.degree_deletion import DegreeDeletion
 from core.defenses.dgg import Dgg
 from core.defenses.dice import Dice
 from core.defenses.dp_1k import Dp1k
+from core.defenses.dp_2k import Dp2k
 from core.defenses.dpggan import DpgGan
 from core.defenses.dpgvae import DpgVae
 from core.defenses.dpr import Dpr
@@ -56,6 +57,7 @@ DEFENSES = (
     LapGraph,
     Tmf,
     Dp1k,
+    Dp2k,
     Dgg,
     PrivGraph,
     Blink,
@@ -79,5 +81,5 @@ WithoutColumns.members = {
 }
 
 NodePrivate.members = {
-    method.info.key: method for method in (EdgeRand, LapGraph, Tmf, Dp1k, Dgg, PrivGraph)
+    method.info.key: method for method in (EdgeRand, LapGraph, Tmf, Dp1k, Dp2k, Dgg, PrivGraph)
 }

@@ -32,6 +32,7 @@ SETTINGS = {
     "lap_graph": {"count_share": 0.3},
     "tmf": {"count_share": 0.3},
     "solitude": {"rounds": 1},
+    "dp_2k": {"degree_cap": 6},
 }
 MORE = {
     "blink": [{"variant": "hybrid", "delta": 0.4}, {"variant": "soft", "epsilon": 2.0}],
@@ -45,6 +46,9 @@ CASES = [
     for method in PRIVATE
     for i, more in enumerate([{}, *MORE.get(method.info.key, [])])
 ]
+UNATTAINED = {"dp_2k"}
+"""Whose sensitivity no link of this graph attains."""
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -84,7 +88,8 @@ def test_what_is_promised_is_what_the_noise_costs(method, config):
         t.squares for t in transcripts
     )
     assert delta <= promise.delta * (1 + 1e-6)
-    if promise.unit != "node" and not promise.delta:
+    is_attained = method.info.key not in UNATTAINED
+    if promise.unit != "node" and not promise.delta and is_attained:
         # All of it: the dearest link costs the whole budget.
         assert max(t.epsilon for t in transcripts) == pytest.approx(promised)
 

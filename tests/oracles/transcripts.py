@@ -39,6 +39,7 @@ SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.privacy.degree_clipping.draw_by_score": draw_by_score,
     "core.defenses.priv_graph.add_laplace": add_laplace,
     "core.defenses.priv_graph.add_noise_to_counts": add_noise_to_counts,
+    "core.defenses.dp_2k.add_noise_to_counts": add_noise_to_counts,
     "core.defenses.priv_graph.draw_choices": draw_choices,
     "core.defenses.edge_rand.draw_flips": draw_flips,
     "core.defenses.sym_rr.draw_flips": draw_flips,
