@@ -108,8 +108,8 @@ def match_classes(degrees: np.ndarray, table: np.ndarray, rng: np.random.Generat
     and pairs that come again are left out, and so is what is left of a class's ends."""
     cap, n = len(table), len(degrees)
     classes = np.minimum(degrees, cap)
-    free = [rng.permutation(np.repeat(np.flatnonzero(classes == k), degrees[classes == k]))
-            for k in range(1, cap + 1)]  # fmt: skip
+    members = [np.flatnonzero(classes == k) for k in range(1, cap + 1)]
+    free = [rng.permutation(np.repeat(nodes, degrees[nodes])) for nodes in members]
     found = [np.empty((0, 2), np.int64)]
     for j in range(cap):
         for k in range(j, cap):

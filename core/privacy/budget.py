@@ -163,6 +163,24 @@ class Account:
         scale = self.spend(share, sensitivity, purpose)
         return add_laplace(values, scale, self._context, purpose)
 
+    def add_smooth_noise(
+        self, value: float, local: float, limit: float, share: Share, what: str
+    ) -> float:
+        """A number with Laplace noise of its smooth sensitivity S, for `share` of ε and all of δ.
+
+        local  bound on how much one unit changes the value here; one unit changes the bound by 1
+               at most, and it is never above `limit`
+        With β = ε / (2 ln(2/δ)), S = max over s of e^(−βs) min(local + s, limit) and the scale is
+        2S/ε (Nissim, Raskhodnikova and Smith, STOC 2007, Corollary 2.4).
+        """
+        amount = self._take(share, what)
+        self.spendings[-1] = replace(self.spendings[-1], delta=self.delta)
+        beta = amount / (2.0 * math.log(2.0 / self.delta))
+        distance = min(max(1.0 / beta - local, 0.0), max(limit - local, 0.0))
+        smooth = math.exp(-beta * distance) * min(local + distance, limit)
+        scale = 2.0 * max(smooth, 1e-12) / amount
+        return float(add_laplace(np.array([value]), scale, self._context, what)[0])
+
     def find_test_threshold(self, share: Share) -> int:
         """Smallest t that discrete Laplace noise which spends `share` reaches with chance δ or
         less: P(Z ≥ t) = e^(−t/b) / (1 + e^(−1/b)) for its scale b."""
