@@ -24,6 +24,7 @@ from core.defenses.node_private import NodePrivate
 from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
+from core.defenses.priv_hrg import PrivHrg
 from core.defenses.priv_skg import PrivSkg
 from core.defenses.privdpr import PrivDpr
 from core.defenses.pseudonyms import Pseudonyms
@@ -61,6 +62,7 @@ DEFENSES = (
     Dp2k,
     Dgg,
     PrivSkg,
+    PrivHrg,
     PrivGraph,
     Blink,
     RandomizedResponse,
