@@ -60,7 +60,7 @@ def compare(options: argparse.Namespace) -> None:
     print("|---|---|---|---|---|---|")
     for graph in (load_dataset("facebook_pages").graph, generate_heavy_tailed()):
         for mechanism in options.mechanisms.split(","):
-            for epsilon in (1.0, 3.2):
+            for epsilon in map(float, options.epsilons.split(",")):
                 settings = {"mechanism": mechanism, "epsilon": epsilon}
                 own, spent = measure(graph, NodePrivate(**settings), options.repeats)
                 base = NodePrivate(**settings, data_free=True)
@@ -85,6 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--mechanisms", default="dp_1k,dgg,tmf")
+    parser.add_argument("--epsilons", default="1,3.2")
     parser.add_argument("--trials", type=int)
     parser.add_argument("--epsilon", type=float, default=4.0)
     options = parser.parse_args()
