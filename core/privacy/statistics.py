@@ -178,9 +178,9 @@ def _bound(name: str, table: Counts, noisy: np.ndarray, bound: int) -> list[Row]
     if table.is_falling and len(noisy):
         from scipy.optimize import isotonic_regression
 
-        low = np.maximum.accumulate(low[::-1])[::-1]
         high = np.minimum.accumulate(high)
+        low = np.minimum(np.maximum.accumulate(low[::-1])[::-1], high)
         fitted = isotonic_regression(estimate.astype(np.float64), increasing=False).x
-        estimate = np.clip(np.rint(fitted), np.minimum(low, high), high)
+        estimate = np.clip(np.rint(fitted), low, high)
     numbers = np.stack([estimate, low, high], axis=1).astype(np.int64).tolist()
     return [Row(name, of, *row) for of, row in zip(table.of, numbers, strict=True)]

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import core.cli.main as command
+from core.audit.access.team import Team
 from core.audit.statistics import StatisticsSpec, publish_statistics
+from core.audit.store.database import Store
 from core.graph import Graph
 from core.privacy.budget import Account
 
@@ -56,6 +58,11 @@ def test_a_table_and_its_provenance_are_written_and_charged(audit_home, links, t
         ("statistics", "node", 2.0)
     ] * 2
     assert command.main(["ledger", *links]) == 0
+    store = Store()
+    trail = [(entry.event, entry.target) for entry in Team(store).list_trail()]
+    store.close()
+    assert [event for event, _ in trail] == ["publish statistics"] * 2
+    assert len({target for _, target in trail}) == 2
 
 
 def test_a_budget_counts_statistics_and_graphs_together(audit_home, links, tmp_path, capsys):

@@ -95,7 +95,7 @@ def test_each_statistic_covers_the_truth_in_95_of_100_runs(make, is_capped):
         rows, _ = draw_statistics(graph, NAMES, 2.0, Context(Seed(run)), cap, column)
         for name in NAMES:
             mine = [row for row in rows if row.statistic == name]
-            assert all(row.low <= row.estimate <= row.high for row in mine if row.low <= row.high)
+            assert all(row.low <= row.estimate <= row.high for row in mine)
             covered[name] += all(row.low <= truth[row.of] <= row.high for row in mine)
     assert min(covered.values()) >= 0.95 * runs, covered
 
@@ -124,6 +124,17 @@ def test_a_graph_beyond_the_public_bound_is_cut_off_and_said_so():
     assert (promise.unit, promise.epsilon, promise.delta) == ("node", 1000.0, 0.0)
     with pytest.raises(InputError, match="needs a public column"):
         draw_statistics(star, ["mixing"], 1.0, Context(Seed(0)))
+
+
+@pytest.mark.parametrize("is_publishing", [False, True])
+def test_graphs_with_hardly_any_nodes_have_tables_too(is_publishing):
+    context = Context(Seed(0), is_publishing=is_publishing)
+    for n in (1, 2, 3):
+        column = Attribute("side", np.arange(n) % 2, ("a", "b"))
+        rows, _ = draw_statistics(
+            Graph.from_pairs(np.zeros((0, 2)), n), NAMES, 1.0, context, 1, column
+        )
+        assert all(0 <= row.low <= row.estimate <= row.high for row in rows)
 
 
 class Published(Defense):
