@@ -29,9 +29,9 @@ class Dp2k(EdgePrivateDefense):
 
     Degrees from a cap on are one class. A link more raises the degree of both ends, and where
     that is below the cap moves all their other links to another cell: 4 (cap − 1) + 1 in sum. The
-    authors have no cap and a smooth sensitivity, for noise on one number where there are as many
-    as cells. Degrees themselves are those of DP-1K; the table is fitted to them, and the ends of
-    each class are matched at random.
+    authors have no cap, and noise of a smooth sensitivity, which costs a δ. Degrees themselves
+    are those of DP-1K; the table is fitted to them, and the ends of each class are matched at
+    random.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -151,7 +151,7 @@ def test_communities_are_found_at_a_large_budget():
     assert "Markov chain" in note
 
 
-def test_the_claim_is_not_refuted_and_a_quarter_of_the_noise_is(monkeypatch):
+def test_the_claim_is_not_refuted_and_an_eighth_of_the_noise_is(monkeypatch):
     context = Context(Seed(3))
     defense = PrivHrg(epsilon=1.0, steps=2, tree_share=0.1)
     pairs = np.array([[0, 1], [2, 3]])

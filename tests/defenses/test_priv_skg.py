@@ -145,7 +145,7 @@ def test_counts_of_the_graph_are_kept_at_a_large_budget():
     assert count_stars(free.degrees.astype(float))[2] < 0.5 * counts[0][2]
 
 
-def test_the_claim_is_not_refuted_and_an_eighth_of_the_noise_is(monkeypatch):
+def test_the_claim_is_not_refuted_and_a_sixteenth_of_the_noise_is(monkeypatch):
     pairs = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [4, 5]])
     neighbors = tuple(Graph.from_pairs(pairs[first:], 6) for first in (0, 1))
     game = {"neighbors": neighbors, "trials": 400}
