@@ -6,8 +6,10 @@ import platform
 from importlib import metadata
 from typing import Any
 
+from core.audit.ledger import describe_totals
 from core.audit.plan import RESULTS_VERSION
 from core.audit.spec import AuditSpec
+from core.privacy.ledger import NOT_COVERED, Total
 
 PACKAGES = (
     "numpy",
@@ -31,6 +33,16 @@ def describe_run(spec: AuditSpec) -> dict[str, Any]:
         "root_seed": spec.root_seed,
         "num_repeats": spec.num_repeats,
         "results_version": RESULTS_VERSION,
+        **describe_packages(),
+    }
+
+
+def describe_draw(made: str, totals: tuple[Total, ...]) -> dict[str, Any]:
+    """When and with what it was drawn, and what all publishing runs of the graph have spent."""
+    return {
+        "made": made,
+        "published_so_far": {"totals": describe_totals(totals), "note": NOT_COVERED},
+        "randomness": "operating-system entropy, not recorded",
         **describe_packages(),
     }
 

@@ -253,7 +253,7 @@ def _describe_option(field: FieldInfo, extra: dict[str, Any]) -> dict[str, Any]:
     if is_many:
         keywords["action"] = "append"
     choices = extra.get("choices") or (get_args(kind) if get_origin(kind) is Literal else None)
-    if choices:
+    if choices and MANY not in str(extra.get("metavar", "")):
         return {**keywords, "choices": tuple(choices)}
     if kind in (int, float):
         keywords["type"] = kind

@@ -1,5 +1,5 @@
-"""`publish`: one release with fresh noise, entered before its file is written; `ledger`: what the
-releases of a graph have spent together."""
+"""`publish`: one release with fresh noise, a graph or statistics, entered before it is written;
+`ledger`: what the releases of a graph have spent together."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ from core.errors import AccessError, InputError
 FIELDS = ("known", "publish_columns", "generalize")
 """Options that `publish` has like `audit`."""
 
+STATISTICS_FIELDS = ("epsilon", "max_degree", "mixing_column")
+"""Options that only statistics have."""
+
+GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out")
+"""Options that only a graph has."""
+
 
 def add_publish(commands: Any) -> None:
     """The command."""
@@ -26,24 +32,31 @@ def add_publish(commands: Any) -> None:
 
 def _add_options(publish: argparse.ArgumentParser) -> None:
     from core.audit.spec import DisclosureSpec, PublishSpec, ThreatSpec
+    from core.audit.statistics import StatisticsSpec
 
     add_graph(publish, required=True)
-    publish.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
+    publish.add_argument("--defense", metavar="KEY[:name=value,…]")
     add_options(publish, DisclosureSpec, ThreatSpec, only=FIELDS)
-    add_options(publish, PublishSpec)
+    add_options(publish, PublishSpec, StatisticsSpec)
     add_leave_out(publish)
     publish.add_argument(
         "--out",
         type=Path,
         required=True,
         metavar="FILE",
-        help="edge list (.csv, .parquet), .graphml, .gexf, .npz or .pt (PyG)",
+        help="edge list (.csv, .parquet), .graphml, .gexf, .npz or .pt (PyG); for statistics .csv",
     )
     publish.set_defaults(run=run_publish)
 
 
 def run_publish(options: argparse.Namespace) -> int:
-    """Draw and write a release with fresh noise."""
+    """Draw and write a release with fresh noise, or statistics."""
+    if (options.defense is None) == (options.statistics is None):
+        raise InputError("publish", "needs either --defense or --statistics")
+    return _publish_graph(options) if options.defense else _publish_statistics(options)
+
+
+def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.access.accounts import LOCAL
     from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
@@ -51,10 +64,10 @@ def run_publish(options: argparse.Namespace) -> int:
     from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
     from core.audit.store.database import Store
     from core.data.writers import write_release
-    from core.findings.ledger import describe_relative, describe_total
-    from core.privacy.ledger import Total
+    from core.findings.ledger import describe_relative
     from core.seeding import Seed
 
+    _refuse(options, "--statistics", *STATISTICS_FIELDS)
     choice = identify_command(MethodChoice.parse(options.defense, "defense"))
     graph = load_input(options).graph
     names = ("private", "more_private", "utility", "hide_links")
@@ -94,9 +107,65 @@ def run_publish(options: argparse.Namespace) -> int:
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
+    _show_totals(provenance)
+    return 0
+
+
+def _publish_statistics(options: argparse.Namespace) -> int:
+    from core.audit.access.accounts import LOCAL
+    from core.audit.access.team import Team
+    from core.audit.ledger import find_relative, new_run_id
+    from core.audit.statistics import (
+        StatisticsSpec,
+        enter_statistics,
+        publish_statistics,
+        write_statistics,
+    )
+    from core.audit.store.database import Store
+    from core.findings.ledger import describe_relative
+    from core.words import count_noun
+
+    _refuse(options, "--defense", *GRAPH_FIELDS)
+    spec = StatisticsSpec.check_fields(read_options(options, StatisticsSpec))
+    if options.out.suffix.lower() != ".csv":
+        raise InputError("output file", "must end in .csv for statistics", str(options.out))
+    graph = load_input(options).graph
+    make_folder(options.out.parent)
+    charge = {name: getattr(options, name) for name in ("budget", "lineage")}
+    private = [name for name in (options.private, *(getattr(options, "more_private", ()))) if name]
+    store = Store()
+    try:
+        check_publisher(Team(store))
+        relative = find_relative(store, graph)
+        if relative is not None:
+            say(describe_relative(relative))
+        rows, guarantee = publish_statistics(graph, spec, private)
+        run = new_run_id()
+        provenance = enter_statistics(store, graph, spec, guarantee, run, **charge)
+        Team(store).record(LOCAL, "publish statistics", run, ", ".join(spec.statistics))
+    finally:
+        store.close()
+    paths = write_statistics(rows, options.out, graph.num_nodes, provenance)
+    files = ", ".join(path.name for path in paths)
+    say(f"{count_noun(len(rows), 'row')}, {guarantee.label}: {files}. {guarantee.note}")
+    _show_totals(provenance)
+    return 0
+
+
+def _refuse(options: argparse.Namespace, instead: str, *fields: str) -> None:
+    """InputError where an option was given that says nothing of what is published."""
+    for name in fields:
+        if getattr(options, name, None) not in (None, []):
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(flag, f"is for publishing with {instead} only", remedy="leave it out")
+
+
+def _show_totals(provenance: dict[str, Any]) -> None:
+    from core.findings.ledger import describe_total
+    from core.privacy.ledger import Total
+
     for total in provenance["published_so_far"]["totals"]:
         say(f"published so far: {describe_total(Total(**total))}")
-    return 0
 
 
 def add_ledger(commands: Any) -> None:

@@ -6,6 +6,7 @@ from core.defenses.degree_deletion import DegreeDeletion
 from core.defenses.dgg import Dgg
 from core.defenses.dice import Dice
 from core.defenses.dp_1k import Dp1k
+from core.defenses.dp_2k import Dp2k
 from core.defenses.dpggan import DpgGan
 from core.defenses.dpgvae import DpgVae
 from core.defenses.dpr import Dpr
@@ -19,9 +20,12 @@ from core.defenses.lap_graph import LapGraph
 from core.defenses.ldpgen import LdpGen
 from core.defenses.netfense import NetFense
 from core.defenses.nettack import Nettack
+from core.defenses.node_private import NodePrivate
 from core.defenses.ppgsl import Ppgsl
 from core.defenses.ppne import Ppne
 from core.defenses.priv_graph import PrivGraph
+from core.defenses.priv_hrg import PrivHrg
+from core.defenses.priv_skg import PrivSkg
 from core.defenses.privdpr import PrivDpr
 from core.defenses.pseudonyms import Pseudonyms
 from core.defenses.rabv import Rabv
@@ -55,7 +59,10 @@ DEFENSES = (
     LapGraph,
     Tmf,
     Dp1k,
+    Dp2k,
     Dgg,
+    PrivSkg,
+    PrivHrg,
     PrivGraph,
     Blink,
     RandomizedResponse,
@@ -64,6 +71,7 @@ DEFENSES = (
     DegreePreservingRR,
     LdpGen,
     Solitude,
+    NodePrivate,
     PrivDpr,
     Dpr,
     DpgGan,
@@ -74,4 +82,8 @@ DEFENSES = (
 
 WithoutColumns.members = {
     defense.info.key: defense for defense in DEFENSES if defense is not WithoutColumns
+}
+
+NodePrivate.members = {
+    method.info.key: method for method in (EdgeRand, LapGraph, Tmf, Dp1k, Dp2k, Dgg, PrivGraph)
 }

@@ -9,7 +9,8 @@ accounting` for Gaussians, basic composition for all others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -161,6 +162,38 @@ class Account:
         """Numbers (k,) with Laplace noise that spends `share`."""
         scale = self.spend(share, sensitivity, purpose)
         return add_laplace(values, scale, self._context, purpose)
+
+    def add_smooth_noise(
+        self, value: float, local: float, limit: float, share: Share, what: str
+    ) -> float:
+        """A number with Laplace noise of its smooth sensitivity S, for `share` of ε and all of δ.
+
+        local  bound on how much one unit changes the value here; one unit changes the bound by 1
+               at most, and it is never above `limit`
+        With β = ε / (2 ln(2/δ)), S = max over s of e^(−βs) min(local + s, limit) and the scale is
+        2S/ε (Nissim, Raskhodnikova and Smith, STOC 2007, Corollary 2.4).
+        """
+        amount = self._take(share, what)
+        self.spendings[-1] = replace(self.spendings[-1], delta=self.delta)
+        beta = amount / (2.0 * math.log(2.0 / self.delta))
+        distance = min(max(1.0 / beta - local, 0.0), max(limit - local, 0.0))
+        smooth = math.exp(-beta * distance) * min(local + distance, limit)
+        scale = 2.0 * max(smooth, 1e-12) / amount
+        return float(add_laplace(np.array([value]), scale, self._context, what)[0])
+
+    def find_test_threshold(self, share: Share) -> int:
+        """Smallest t that discrete Laplace noise which spends `share` reaches with chance δ or
+        less: P(Z ≥ t) = e^(−t/b) / (1 + e^(−1/b)) for its scale b."""
+        scale = 1.0 / (self.epsilon * float(share))
+        bound = scale * -math.log(self.delta * (1.0 + math.exp(-1.0 / scale)))
+        return max(math.ceil(bound), 1)
+
+    def test_distance(self, distance: int, share: Share, what: str) -> bool:
+        """Whether a distance ≥ 0 that one unit changes by 1 at most is above 0; a wrong yes has
+        chance δ (propose-test-release, Dwork and Lei, STOC 2009)."""
+        noisy = self.add_count_noise(np.array([distance]), share, 1.0, what)[0]
+        self.spendings[-1] = replace(self.spendings[-1], delta=self.delta)
+        return bool(noisy >= self.find_test_threshold(share))
 
     def make_guarantee(self, accountant: str = "", note: str = "") -> Guarantee:
         """The promise of what was spent; basic composition, the Gaussians' total exact.

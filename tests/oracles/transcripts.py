@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
@@ -23,8 +23,9 @@ from scipy import stats
 from core.graph import Graph
 from core.models.synthesis.link_sgd import CLIP, PrivateSteps
 from core.privacy.budget import GaussianNoise
+from core.privacy.dendrogram import Dendrogram, draw_dendrogram
 from core.privacy.link_local import draw_link_reports, draw_noisy_rows
-from core.privacy.mechanisms import add_discrete_laplace, add_laplace, draw_flips
+from core.privacy.mechanisms import add_discrete_laplace, add_laplace, draw_by_score, draw_flips
 from core.privacy.tables import add_noise_to_counts, draw_choices
 from core.privacy.top_pairs import (
     draw_pairs_above,
@@ -36,9 +37,12 @@ from core.privacy.top_pairs import (
 SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.privacy.budget.add_laplace": add_laplace,
     "core.privacy.budget.add_discrete_laplace": add_discrete_laplace,
+    "core.privacy.degree_clipping.draw_by_score": draw_by_score,
     "core.defenses.priv_graph.add_laplace": add_laplace,
     "core.defenses.priv_graph.add_noise_to_counts": add_noise_to_counts,
+    "core.defenses.dp_2k.add_noise_to_counts": add_noise_to_counts,
     "core.defenses.priv_graph.draw_choices": draw_choices,
+    "core.defenses.priv_hrg.draw_dendrogram": draw_dendrogram,
     "core.defenses.edge_rand.draw_flips": draw_flips,
     "core.defenses.sym_rr.draw_flips": draw_flips,
     "core.defenses.randomized_response.draw_noisy_rows": draw_noisy_rows,
@@ -144,6 +148,8 @@ def _note(first: Transcript, law: Any, args: tuple, draw: Any) -> Any:
 
 def _compare(first: Transcript, other: Transcript, law: Any, args: tuple) -> Any:
     before, result = first.draws[len(other.draws)]
+    if law is draw_dendrogram:
+        result = _count_ancestors(result, args[0])
     other.draws.append((args, result))
     if isinstance(args[0], GaussianNoise):
         noise, values, sensitivity = args
@@ -153,16 +159,43 @@ def _compare(first: Transcript, other: Transcript, law: Any, args: tuple) -> Any
         spent = change if sensitivity == CLIP else sensitivity
         other.squares += (spent / sensitivity / noise.multiplier) ** 2
         return result + (before[1] - values)
+    if law is draw_dendrogram:
+        scores = [_score_tree(tree) for tree in (first.draws[len(other.draws) - 1][1], result)]
+        other.epsilon += 2 * args[1] * abs(scores[0] - scores[1])
+        return result
     other.epsilon += _compute_loss(law, before, args)
     if law in LAST:
         raise _Enough
     return result
 
 
+def _count_ancestors(tree: Dendrogram, graph: Graph) -> Dendrogram:
+    """The same tree with the links of another graph."""
+    links = np.zeros_like(tree.links)
+    leaf = np.argsort(tree.nodes) + len(links)
+    for i, j in leaf[graph.edges]:
+        above = set()
+        while i >= 0:
+            above.add(i)
+            i = tree.parent[i]
+        while j not in above:
+            j = tree.parent[j]
+        links[j] += 1
+    return replace(tree, links=links)
+
+
+def _score_tree(tree: Dendrogram) -> float:
+    shares = tree.links / tree.count_pairs()
+    entropies = stats.entropy(np.stack([shares, 1 - shares]))
+    return -float(tree.count_pairs() @ entropies)
+
+
 def _compute_loss(law: Any, before: tuple, after: tuple) -> float:
     if law in (add_laplace, add_discrete_laplace):
         change = np.abs(np.asarray(before[0], float) - np.asarray(after[0], float)).sum()
         return float(change) / before[1]
+    if law is draw_by_score:
+        return 2 * before[1] * float(np.abs(before[0] - after[0]).max())
     if law is add_noise_to_counts:
         return _count_changed_cells(before[0], after[0], before[1]) / before[3]
     if law is draw_choices:

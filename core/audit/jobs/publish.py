@@ -17,9 +17,9 @@ from sqlalchemy.engine import Row
 from core.audit.access.accounts import LOCAL
 from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
 from core.audit.jobs.job import JobContext, Jobs
-from core.audit.ledger import describe_totals, enter_release, new_run_id
+from core.audit.ledger import enter_release, new_run_id
 from core.audit.prepared import list_published, prepare_graph
-from core.audit.provenance import describe_packages
+from core.audit.provenance import describe_draw
 from core.audit.spec import PublishSpec
 from core.audit.states import ACTIVE, State
 from core.audit.store import files
@@ -32,7 +32,7 @@ from core.data.release_columns import leave_out_people
 from core.device import compute_memory_budget, cpu_device, find_device
 from core.errors import InputError, UnsupportedError
 from core.graph import Graph
-from core.privacy.ledger import NOT_COVERED, Total
+from core.privacy.ledger import Total
 from core.progress import Progress
 from core.release import Release, check_release
 from core.seeding import Seed
@@ -193,13 +193,7 @@ def describe_publishing(
     No seed, and no hash of the original: who knows all but one link could try both graphs.
     totals  what all publishing runs of the graph have spent with this one
     """
-    return {
-        "made": made,
-        "published_so_far": {"totals": describe_totals(totals), "note": NOT_COVERED},
-        "randomness": "operating-system entropy, not recorded",
-        **ReleaseRecord.of(release).describe(),
-        **describe_packages(),
-    }
+    return {**describe_draw(made, totals), **ReleaseRecord.of(release).describe()}
 
 
 def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:

@@ -1,0 +1,141 @@
+"""A publishing run of statistics instead of a graph: the same ledger, the same charge."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.audit.ledger import enter_release
+from core.audit.provenance import describe_draw
+from core.audit.store.database import Store
+from core.context import Context
+from core.data.text_input import escape_cell
+from core.errors import InputError
+from core.graph import Attribute, Graph
+from core.privacy.statistics import LEVEL, Row, Statistic, draw_statistics
+from core.release import Guarantee, Release
+from core.seeding import Seed
+
+COLUMNS = ("statistic", "of", "estimate", "low", "high")
+
+KEY = "statistics"
+"""Name of such a run in the ledger."""
+
+
+class StatisticsSpec(BaseModel):
+    """Which statistics are published, at what budget, with what public knowledge."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    statistics: tuple[Statistic, ...] = Field(
+        min_length=1,
+        description="Publish a table of these instead of a graph: degree_distribution, num_links, "
+        "triangles, mixing; each with an interval, with node-level privacy.",
+        json_schema_extra={"metavar": "NAME[,…]"},
+    )
+    epsilon: float = Field(
+        1.0,
+        gt=0,
+        le=100,
+        description="Budget of the statistics together; one node is protected.",
+        json_schema_extra={"metavar": "EPS"},
+    )
+    max_degree: int | None = Field(
+        None,
+        ge=1,
+        description="Public bound on the links of one node, such as a platform's limit, which "
+        "makes the statistics sharper; never looked up in the graph itself.",
+    )
+    mixing_column: str | None = Field(
+        None,
+        description="Public column by whose classes `mixing` counts links.",
+        json_schema_extra={"metavar": "COLUMN"},
+    )
+
+    @staticmethod
+    def check_fields(fields: dict[str, Any]) -> StatisticsSpec:
+        """The spec of its fields, or InputError."""
+        try:
+            return StatisticsSpec.model_validate(fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0])
+            said = first["msg"].removeprefix("Value error, ")
+            raise InputError(name, said[0].lower() + said[1:], first.get("input")) from None
+
+    def find_column(self, graph: Graph, private: Sequence[str] = ()) -> Attribute | None:
+        """The column that `mixing` needs; InputError where it is not named, unknown or private."""
+        if "mixing" not in self.statistics:
+            return None
+        if self.mixing_column is None:
+            names = ", ".join(name for name in graph.attributes if name not in private) or "none"
+            rule = "needs a public column"
+            raise InputError("mixing", rule, remedy=f"name one (--mixing-column): {names}")
+        if self.mixing_column in private:
+            rule = "must be public, not a private one"
+            raise InputError("mixing column", rule, self.mixing_column)
+        return graph.attribute(self.mixing_column)
+
+
+def publish_statistics(
+    graph: Graph, spec: StatisticsSpec, private: Sequence[str] = ()
+) -> tuple[tuple[Row, ...], Guarantee]:
+    """A table with noise by the operating system's entropy, and its guarantee.
+
+    private  columns that must not be used
+    """
+    context = Context(Seed.from_entropy(), is_publishing=True)
+    column = spec.find_column(graph, private)
+    names = tuple(dict.fromkeys(spec.statistics))
+    return draw_statistics(graph, names, spec.epsilon, context, spec.max_degree, column)
+
+
+def enter_statistics(
+    store: Store,
+    graph: Graph,
+    spec: StatisticsSpec,
+    guarantee: Guarantee,
+    run: str,
+    budget: float | None = None,
+    lineage: str | None = None,
+) -> dict[str, Any]:
+    """Enter the run in the graph's ledger before anybody gets the table; its provenance.
+
+    InputError where it would exceed `budget`.
+    """
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    release = Release(graph, KEY, spec.model_dump(mode="json"), guarantee)
+    totals = enter_release(store, graph, run, made, release, budget, lineage=lineage)
+    promise = {**asdict(guarantee), "label": guarantee.label}
+    return {**describe_draw(made, totals), "config": release.config, "guarantee": promise}
+
+
+def write_statistics(
+    rows: Sequence[Row], path: Path, num_nodes: int, provenance: dict[str, Any]
+) -> list[Path]:
+    """The table as CSV in `path`, and the same with provenance as JSON beside it."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(
+            [row.statistic, escape_cell(row.of), row.estimate, row.low, row.high] for row in rows
+        )
+    record = {
+        **provenance,
+        "num_nodes": num_nodes,
+        "confidence": LEVEL,
+        "rows": [asdict(row) for row in rows],
+        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest()},
+    }
+    beside = path.with_suffix(".json")
+    text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
+    beside.write_text(text + "\n", encoding="utf-8")
+    return [path, beside]

@@ -1,0 +1,98 @@
+"""Node private: a mechanism for links, run so that it protects a node with all its links."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field, model_validator
+
+from core.context import Context
+from core.defenses.budgeted import EdgePrivateDefense
+from core.graph import Graph
+from core.methods import Defense, MethodInfo
+from core.privacy.budget import Account
+from core.privacy.degree_clipping import choose_clipping, clip_degrees
+from core.privacy.guarantees import DESCRIPTION, NODE, describe_data_use, draw_uniform_graph
+from core.release import Release
+from core.threats import Threats
+
+
+class NodePrivate(Defense):
+    """Degrees clipped to a privately chosen maximum, then an edge-DP mechanism for a group.
+
+    What one node changes is a group of links: a mechanism that spends ε/k on one link spends ε on
+    k of them. Without clipping k is n − 1. As in N2E the graph is first clipped to a maximum
+    degree D that is estimated with noise, so that k follows D; unlike there, the links that
+    clipping moves are not bounded for all graphs but tested for this one, which costs a δ. Where
+    the test does not pass, the mechanism runs for n − 1 links.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="node_private",
+        title="Node private",
+        summary="Clips degrees and runs a mechanism for links so that it hides whole nodes.",
+        source="In the way of Hu, Ding and Dong, N2E, arXiv 2511.20125, 2025; clipping: Blocki, "
+        "Blum, Datta and Sheffet, ITCS 2013; test: Dwork and Lei, STOC 2009",
+        group="node DP",
+        cost="seconds",
+    )
+    members: ClassVar[dict[str, type[EdgePrivateDefense]]] = {}
+    """Mechanisms that it runs, by key; the list of defenses fills it in."""
+
+    epsilon: float = Field(
+        6.0,
+        gt=0,
+        le=100,
+        title="Privacy budget ε",
+        description="Smaller is more private; one node with all its links is protected.",
+    )
+    delta: float = Field(
+        1e-6,
+        gt=0,
+        lt=0.1,
+        title="Failure probability δ",
+        description="Chance that clipping is relied upon where it must not be; should be far "
+        "below 1 / number of nodes.",
+    )
+    mechanism: str = Field("dp_1k", description="Key of the defense with edge-level privacy.")
+    choice_share: float = Field(
+        0.2,
+        gt=0,
+        lt=0.5,
+        title="Share of ε for the largest degree",
+        description="Spent on the choice of the largest degree that is counted.",
+    )
+    test_share: float = Field(
+        0.3,
+        gt=0,
+        lt=0.5,
+        title="Share of ε for the test",
+        description="Spent on testing that clipping there moves few links.",
+    )
+    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+
+    @model_validator(mode="after")
+    def check_mechanism(self) -> NodePrivate:
+        """Raises where the mechanism is none with edge-level privacy."""
+        if self.mechanism not in self.members:
+            known = ", ".join(self.members)
+            raise ValueError(f"mechanism '{self.mechanism}' must be one of {known}")
+        return self
+
+    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        data = draw_uniform_graph(graph, context) if self.data_free else graph
+        account = Account(NODE, self.epsilon, context, self.delta)
+        context.progress.update(0, 2, "choosing the largest degree")
+        shares = self.choice_share, self.test_share
+        clipping = choose_clipping(data, account, *shares, context)
+        if clipping.max_degree is not None:
+            data = clip_degrees(data, clipping.max_degree)
+        scale = account.spend(account.share_left, clipping.group, self.mechanism)
+        member = self.members[self.mechanism].model_validate({"epsilon": 1.0 / scale})
+        made = member.publish(data, Threats(data), context.child("mechanism"))
+        degree = clipping.max_degree
+        used = "Nothing was clipped" if degree is None else f"Degrees were clipped to {degree:,}"
+        note = f"{used}; ε = {member.epsilon:.3g} for each of {clipping.group:,} links."
+        note = describe_data_use(self.data_free, False, note)
+        guarantee = account.make_guarantee("sequential composition and group privacy", note)
+        return self.build_release(made.graph, guarantee)

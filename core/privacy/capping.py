@@ -1,0 +1,94 @@
+"""Links and triangles that are counted where no node may count for more than a cap: what changes
+with all links of one node is then bounded by the cap, on any graph."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from scipy import sparse
+
+from core.algorithms.triangles import compute_triangles
+from core.graph import Graph, is_among, pair_codes
+
+
+def select_capped_links(edges: np.ndarray, num_nodes: int, cap: int) -> np.ndarray:
+    """Mask (m,) of the links (m, 2) that remain when they are added one by one, in their order,
+    to ends with room for `cap` links each.
+
+    With D the cap, changing all links of one node changes their number by at most D, and the
+    number of them at the other nodes by at most 2D in sum. The graph without the node is common
+    to both sides. Each of the node's at most D accepted links leaves its other end one link
+    fuller; a later link that is refused for that takes the mark away there and leaves its own
+    other end one link emptier, and so on, so that D marks at most are ever left (after Day, Li
+    and Lyu, SIGMOD 2016, §4).
+    """
+    return np.asarray(_select(edges, num_nodes, cap))
+
+
+@numba.njit
+def _select(edges: np.ndarray, num_nodes: int, cap: int) -> np.ndarray:
+    room = np.full(num_nodes, cap, np.int64)
+    accepted = np.zeros(len(edges), np.bool_)
+    for k in range(len(edges)):
+        i, j = edges[k]
+        if room[i] > 0 and room[j] > 0:
+            room[i] -= 1
+            room[j] -= 1
+            accepted[k] = True
+    return accepted
+
+
+def count_capped_triangles(graph: Graph, cap: int) -> float:
+    """Largest sum of weights in [0, 1] of the triangles, of which each node bears `cap` at most.
+
+    The number of triangles where no node is in more than `cap`. Changing all links of one node
+    changes it by at most `cap`: without the node's triangles the other weights are still allowed,
+    and those bear no more than `cap` in sum (Kasiviswanathan, Nissim, Raskhodnikova and Smith,
+    TCC 2013, §4.2). Only nodes in more than `cap` triangles bind, and triangles with the same
+    such nodes share a variable.
+    """
+    at_node = compute_triangles(graph.edges, graph.num_nodes)
+    busy = np.flatnonzero(at_node > cap)
+    if not len(busy):
+        return float(at_node.sum() // 3)
+    from scipy.optimize import linprog
+
+    members, counts = _group_triangles(graph, busy, at_node)
+    bears = sparse.coo_array(
+        (np.ones(len(members[0])), members), shape=(len(busy), len(counts))
+    ).tocsr()
+    limits = np.stack([np.zeros(len(counts)), counts], axis=1)
+    best = linprog(-np.ones(len(counts)), bears, np.full(len(busy), float(cap)), bounds=limits)
+    return float(at_node.sum() // 3 - counts.sum() - best.fun)
+
+
+def _group_triangles(
+    graph: Graph, busy: np.ndarray, at_node: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Triangles by which busy nodes are in them: (place in `busy`, group) of each membership, and
+    the number (g,) of triangles in each group; those with no busy node are left out."""
+    h, links = len(busy), sparse.csr_array(graph.adjacency != 0, dtype=np.int64)
+    is_calm = np.ones(graph.num_nodes, bool)
+    is_calm[busy] = False
+    inner = sparse.csr_array(sparse.triu(links[busy][:, busy], 1))
+    outer = links[busy][:, is_calm]
+    shared = sparse.coo_array((outer @ outer.T).multiply(inner))  # i < j and a calm node
+    pairs = np.stack(shared.coords)
+    first, second = inner.tocoo().coords
+    length = np.diff(inner.indptr)[second]
+    row = np.repeat(np.arange(len(first)), length)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(length) - length, length)
+    third = inner.indices[inner.indptr[second[row]] + place].astype(np.int64)
+    triples = np.stack([first[row], second[row], third]).astype(np.int64)
+    codes = np.sort(pair_codes(np.stack([first, second], 1).astype(np.int64), h))
+    triples = triples[:, is_among(pair_codes(triples[[0, 2]].T, h), codes)]
+    alone = at_node[busy] - np.bincount(triples.ravel(), minlength=h)
+    for end in pairs:
+        alone -= np.bincount(end, shared.data, h).astype(np.int64)
+    counts = np.concatenate([alone, shared.data, np.ones(triples.shape[1])]).astype(np.float64)
+    starts = np.cumsum([0, h, pairs.shape[1]])
+    parts = (np.arange(h)[None], pairs, triples)
+    groups = [
+        np.tile(s + np.arange(p.shape[1]), len(p)) for s, p in zip(starts, parts, strict=True)
+    ]
+    return (np.concatenate([p.ravel() for p in parts]), np.concatenate(groups)), counts
