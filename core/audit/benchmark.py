@@ -129,7 +129,7 @@ BUILT_IN = {
     ),
     "pgb": BenchmarkSpec.model_validate(
         {
-            "defenses": ["tmf", "dp_1k", "dgg", "priv_graph"],
+            "defenses": ["tmf", "dp_1k", "dp_2k", "dgg", "priv_graph", "priv_skg", "priv_hrg"],
             "epsilon": [0.1, 0.5, 1, 2, 5, 10],
             "num_repeats": 10,
             "data_independent": False,
