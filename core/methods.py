@@ -208,6 +208,14 @@ class Defense(Method):
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         """A release of `graph` (= `threats.visible`); never mutates it."""
 
+    def publish_more(self, threats: Threats, count: int, context: Context) -> list[Release]:
+        """Further releases of the graph, for who holds several; each has noise of its own."""
+        made = []
+        for number in range(count):
+            context.progress.check()
+            made.append(self.publish(threats.visible, threats, context.child("held", number)))
+        return made
+
     def build_release(
         self, graph: Graph, guarantee: Guarantee = EMPIRICAL, **parts: Any
     ) -> Release:

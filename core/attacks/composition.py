@@ -13,7 +13,6 @@ from scipy.special import softmax
 
 from core.attacks.link.released_links import find_evidence
 from core.context import Context
-from core.defenses.external import External
 from core.graph import Graph, pair_codes
 from core.methods import AttributeAttack, Defense
 from core.release import Guarantee, Release
@@ -26,12 +25,11 @@ def share_held_releases(
 ) -> Release:
     """What one holds who gets `count` releases of the graph: the first one and more of its kind.
 
-    Each has noise of its own; all have the same promise. Of a release made elsewhere, those that
-    were given with it. Made once for all attacks.
+    Each has noise of its own; all have the same promise. Made once for all attacks.
     """
     held: Release = context.share(
         ("held", first.graph.content_hash, threats.visible.content_hash, count),
-        lambda shared: merge_releases([first, *_publish(defense, threats, count - 1, shared)]),
+        lambda shared: merge_releases([first, *defense.publish_more(threats, count - 1, shared)]),
     )
     return held
 
@@ -99,16 +97,6 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
 
 def _find_weights(graph: Graph) -> np.ndarray:
     return np.ones(graph.num_edges) if graph.weights is None else graph.weights.astype(float)
-
-
-def _publish(defense: Defense, threats: Threats, count: int, context: Context) -> list[Release]:
-    if isinstance(defense, External):
-        return defense.list_held(threats.visible, threats)
-    made = []
-    for number in range(count):
-        context.progress.check()
-        made.append(defense.publish(threats.visible, threats, context.child("held", number)))
-    return made
 
 
 FLOOR = 1e-6

@@ -68,9 +68,9 @@ class External(Defense):
         context.progress.update(0, 1, "reading the release")
         return self._build(graph, threats.external[0])
 
-    def list_held(self, graph: Graph, threats: Threats) -> list[Release]:
+    def publish_more(self, threats: Threats, count: int, context: Context) -> list[Release]:
         """The releases that the adversary holds beside the one that is judged."""
-        return [self._build(graph, given) for given in threats.external[1:]]
+        return [self._build(threats.visible, given) for given in threats.external[1 : count + 1]]
 
     def _build(self, graph: Graph, given: Graph) -> Release:
         released = replace(
