@@ -55,6 +55,7 @@ RETIRED_PHRASES = (
     "data-free twins?",
     "turned round",
     "inference of identit(?:y|ies)",
+    "surroundings",
 )
 """What pages, report, help and options no longer print."""
 

@@ -1,4 +1,4 @@
-"""Structural fingerprints: what someone who knows a person's surroundings can look for.
+"""Structural fingerprints: what someone who knows a person's neighbourhood can look for.
 
 Five depths, each telling apart at least what those before it tell apart, but for
 `neighbor_degrees`, which does not see triangles:

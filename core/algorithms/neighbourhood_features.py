@@ -1,4 +1,4 @@
-"""A person's surroundings as a few numbers, for knowledge that is not exact."""
+"""A person's neighbourhood as a few numbers, for knowledge that is not exact."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ COLUMNS = ("Published", "Release", "Protects", "ε of the recipient", "δ")
 
 UNITS = {"edge": "one link", "link": "one link, reported by its ends", "node": "one node"}
 
-PARTS = {"nodes": "people", "links": "links", "shape": "links by their surroundings"}
+PARTS = {"nodes": "people", "links": "links", "shape": "links by their neighbourhood"}
 
 
 def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:

@@ -33,12 +33,12 @@ FLOOR = 1e-3
 def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]:
     """Blocks of columns (n, d) that need no known value, each of unit scale; empty ones left out.
 
-    features      own features, at most `width` main directions of them
-    surroundings  features averaged twice over the neighbours and oneself (SGC; Wu et al., 2019)
-    neighbours    features averaged over the neighbours, oneself left out
-    role          degree, overlap with the neighbours, distribution of the degrees around it
-    spectrum      coordinates in the leading eigenvectors of the links, assortative and
-                  disassortative ones
+    features       own features, at most `width` main directions of them
+    neighbourhood  features averaged twice over the neighbours and oneself (SGC; Wu et al., 2019)
+    neighbours     features averaged over the neighbours, oneself left out
+    role           degree, overlap with the neighbours, distribution of the degrees around it
+    spectrum       coordinates in the leading eigenvectors of the links, assortative and
+                   disassortative ones
     """
     blocks = {}
     if graph.features is not None:
@@ -46,7 +46,7 @@ def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]
         blocks["features"] = _reduce(scaled, width, seed)
         # Two steps of averaging fill a sparse table: twice as many directions lose nothing.
         wide = _reduce(scaled, 2 * width, seed)
-        blocks["surroundings"] = _reduce(_smooth(graph, wide), width, seed)
+        blocks["neighbourhood"] = _reduce(_smooth(graph, wide), width, seed)
         blocks["neighbours"] = _reduce(normalize_walk(graph)[0] @ wide, width, seed)
     blocks["role"] = describe_roles(graph)
     blocks["spectrum"] = compute_spectrum(graph, width // 2, seed)

@@ -97,7 +97,7 @@ class Dgcnn(torch.nn.Module):
 class SealModel:
     """A trained network and how it looks at a pair; without one every pair scores 0.
 
-    seed  of the samples of large surroundings, so that a pair looks the same whoever asks
+    seed  of the samples of large neighbourhoods, so that a pair looks the same whoever asks
     """
 
     graph: Graph

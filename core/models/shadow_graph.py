@@ -108,7 +108,7 @@ def _describe(graph: Graph, names: list[str]) -> dict[str, np.ndarray]:
         walk, own = normalize_walk(graph)[0], _standardize(raw)
         near = walk @ own
         described |= {"raw": raw, "features": own, "neighbours": _standardize(near)}
-        described["surroundings"] = _standardize(own + near + walk @ near)
+        described["neighbourhood"] = _standardize(own + near + walk @ near)
     return described
 
 

@@ -114,7 +114,7 @@ def _describe_missing(table: pd.DataFrame) -> str:
     failed, skipped = (int(counts.get(state, 0)) for state in (State.FAILED, State.SKIPPED))
     return (
         f"{count_noun(failed, 'figure')} failed and {count_noun(skipped, 'figure')} could not be "
-        "told, with the reason in the column reason."
+        "computed, with the reason in the column reason."
     )
 
 

@@ -27,7 +27,7 @@ _COVERED = (
 """Code points that the template's own fonts are known to draw."""
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode categories that cannot be seen or that change how their surroundings are read."""
+"""Unicode categories that cannot be seen or that change how text beside them is read."""
 
 
 def clean_text(value: object, limit: int = 400) -> str:

@@ -34,7 +34,7 @@ MAX_SHADOW_NODES = 2
 class NeighbourhoodClassifier(AttributeAttack):
     """One linear model a kind of evidence, trees on all of it, and a signed pool of them.
 
-    Evidence: own features, those of the surroundings, structural role, the main directions of
+    Evidence: own features, those of the neighbourhood, structural role, the main directions of
     the links, an embedding of random walks, and how the known values lie up to three steps away.
     All is cross-fitted: a known node's row is made without its own value. The
     predictions for known nodes held out decide each model's weight, as in `ensemble`; one that is

@@ -1,4 +1,4 @@
-"""Whole surroundings: the attacker who knows all of the network round a person."""
+"""Whole neighbourhood: the attacker who knows all of the network round a person."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class ColourRefinement(FingerprintAttack):
     depth: ClassVar[Depth] = "colour_refinement"
     info: ClassVar[MethodInfo] = MethodInfo(
         key="colour_refinement",
-        title="Whole surroundings",
-        summary="Knows the surroundings of each person, as far as the network reaches.",
+        title="Whole neighbourhood",
+        summary="Knows the neighbourhood of each person, as far as the network reaches.",
         source="Hay et al., VLDB 2008, knowledge H_*; Weisfeiler and Leman 1968",
         group="what is known of a person",
         cost="seconds",

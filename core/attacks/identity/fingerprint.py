@@ -1,4 +1,4 @@
-"""Attackers who know a person's surroundings: sets of those who look the same."""
+"""Attackers who know a person's neighbourhood: sets of those who look the same."""
 
 from __future__ import annotations
 

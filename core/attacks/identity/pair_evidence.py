@@ -15,7 +15,7 @@ from core.graph import Graph
 LEAST = 0.02
 """Chance below which a guess is no witness."""
 NUM_NEAR = 8
-"""Candidates by the shape of their surroundings, and as many by their witnesses."""
+"""Candidates by the shape of their neighbourhood, and as many by their witnesses."""
 NUM_WITNESSED = 8
 
 
@@ -65,7 +65,7 @@ class Board:
         self.guess(np.column_stack([image, guesses]), np.column_stack([own, others]))
 
     def find_near(self, projection: np.ndarray) -> None:
-        """Candidates by shape: the nearest under a linear map of the surroundings."""
+        """Candidates by shape: the nearest under a linear map of the neighbourhood."""
         from scipy.spatial import cKDTree
 
         self.place_here = (self.shape_here @ projection).astype(np.float32)

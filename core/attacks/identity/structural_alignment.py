@@ -1,4 +1,4 @@
-"""Structural alignment: people are found by the shape of their surroundings, without seeds."""
+"""Structural alignment: people are found by the shape of their neighbourhood, without seeds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class StructuralAlignment(IdentityAttack):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="structural_alignment",
         title="Structural alignment",
-        summary="Knows nobody beforehand: compares the shape of everybody's surroundings.",
+        summary="Knows nobody beforehand: compares the shape of everybody's neighbourhood.",
         source="In the way of Heimann et al., REGAL: representation learning-based graph "
         "alignment, CIKM 2018; features as in Henderson et al., KDD 2011",
         group="second graph",
@@ -31,7 +31,7 @@ class StructuralAlignment(IdentityAttack):
     )
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
-        context.progress.update(0, 3, "surroundings")
+        context.progress.update(0, 3, "neighbourhoods")
         here = compute_wider_neighbourhood_features(threat.known)
         there = compute_wider_neighbourhood_features(release.graph)
         # Each graph by its own mean and spread: the other may be sparser throughout.

@@ -150,7 +150,7 @@ def test_classes_and_columns_meet_by_name():
         join_graphs(graph, np.full(300, MISSING), each, graph.attribute("private")).blocks
         for each in (other, flipped)
     )
-    assert plain.keys() == inverted.keys() == {"role", "features", "neighbours", "surroundings"}
+    assert plain.keys() == inverted.keys() == {"role", "features", "neighbours", "neighbourhood"}
     for name in plain:
         np.testing.assert_allclose(plain[name], inverted[name], atol=1e-6)
     strange = replace(other, feature_names=("u", "v"))
