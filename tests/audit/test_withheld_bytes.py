@@ -42,7 +42,7 @@ def people() -> Graph:
     return Graph.from_pairs(
         np.array(pairs),
         N,
-        node_ids=[f"p{i}" for i in range(N)],
+        node_ids=[f"person-{i}" for i in range(N)],
         features=numbers,
         feature_names=("wage", "age"),
         attributes={name: Attribute.from_values(name, v) for name, v in columns.items()},
@@ -62,7 +62,7 @@ def published(people, tmp_path_factory):
             "identity": {"seeds_known": 2},
             "publish_columns": ["age"],
             "generalize": ["age:bin=10"],
-            "leave_out": ["p7"],
+            "leave_out": ["person-7"],
             "attacks": [{"key": k} for k in ("feature_regression", "column_values", "degree")],
             "defenses": [{"key": "random_deletion"}],
             "num_repeats": 1,
@@ -115,7 +115,7 @@ def test_files_hold_the_coarse_column_and_no_other(published, tmp_path):
         inside.extractall(tmp_path / "inside")
     content = read_all_bytes(tmp_path)
     assert leaks(content) == []
-    assert b"p7" not in content
+    assert b"person-7" not in content
     assert b"age" in content
     assert b"opinion" not in content
     assert leaks(logged.encode()) == []
