@@ -148,8 +148,8 @@ def test_places_and_joins_of_communities():
 
 def test_tail_is_hypergeometric():
     for total in (20, 50, 200, 1000):
-        for exposed in range(1, total, 7):
-            for size in range(1, total, 5):
+        for exposed in range(1, total, max(total // 8, 3)):
+            for size in range(1, total, max(total // 9, 4)):
                 hits = np.arange(min(exposed, size) + 1)
                 shown = compute_tail(hits, total, exposed, np.full(len(hits), size))
                 exact = hypergeom.sf(hits - 1, total, exposed, size)
