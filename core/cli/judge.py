@@ -165,15 +165,11 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     """The release on the original's nodes, and how people were found in it where nobody knows who
     is who; what reading found is told."""
     from core.data.external_release import align_release
-    from core.data.node_pairs import load_pseudonyms
 
-    kind, _, file = options.ids.partition(":")
-    if options.ids not in ("same", "unknown") and (kind != "map" or not file):
-        raise InputError("--ids", "must be same, map:FILE or unknown", options.ids)
+    pseudonyms, match = _load_pseudonyms(options, original), ""
     loaded = load_files(
         options.release, options.release_nodes, options, lambda text: say(f"release: {text}")
     )
-    pseudonyms, match = load_pseudonyms(file, original) if file else None, ""
     if options.ids == "unknown":
         pseudonyms, match = _align_pseudonyms(original, loaded.graph)
     secret = [options.private, *options.more_private, options.utility]
@@ -195,15 +191,22 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
 def _load_held(options: argparse.Namespace, original: Graph, file: Path) -> Graph:
     """Another release on the original's nodes; only its links are held."""
     from core.data.external_release import align_release
-    from core.data.node_pairs import load_pseudonyms
 
-    kind, _, names = options.ids.partition(":")
-    if kind == "unknown":
+    if options.ids == "unknown":
         remedy = "give the pseudonyms by --ids map:FILE, or leave out --held-release"
         raise InputError("--held-release", "must have known ids", "--ids unknown", remedy)
     loaded = load_files(file, None, options, lambda text: say(f"held release: {text}"))
-    pseudonyms = load_pseudonyms(names, original) if names else None
-    return align_release(original, loaded.graph, (), pseudonyms)
+    return align_release(original, loaded.graph, (), _load_pseudonyms(options, original))
+
+
+def _load_pseudonyms(options: argparse.Namespace, original: Graph) -> dict[str, str] | None:
+    """Pseudonym → id by the file that --ids names, or None without one."""
+    from core.data.node_pairs import load_pseudonyms
+
+    kind, _, file = options.ids.partition(":")
+    if options.ids not in ("same", "unknown") and (kind != "map" or not file):
+        raise InputError("--ids", "must be same, map:FILE or unknown", options.ids)
+    return load_pseudonyms(file, original) if file else None
 
 
 def _align_pseudonyms(original: Graph, release: Graph) -> tuple[dict[str, str], str]:

@@ -6,13 +6,17 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_graph, add_options, load_input, read_options
 from core.cli.audit_spec import add_leave_out, identify_command, read_leave_out
 from core.cli.team import check_publisher, open_person
 from core.cli.terminal import make_folder, say
 from core.errors import AccessError, InputError
+
+if TYPE_CHECKING:
+    from core.audit.store.database import Store
+    from core.graph import Graph
 
 FIELDS = ("known", "publish_columns", "generalize")
 """Options that `publish` has like `audit`."""
@@ -60,11 +64,10 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.access.accounts import LOCAL
     from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
-    from core.audit.ledger import find_relative, new_run_id
+    from core.audit.ledger import new_run_id
     from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
     from core.audit.store.database import Store
     from core.data.writers import write_release
-    from core.findings.ledger import describe_relative
     from core.seeding import Seed
 
     _refuse(options, "--statistics", *STATISTICS_FIELDS)
@@ -83,10 +86,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
     store = Store()
     try:
-        check_publisher(Team(store))
-        relative = find_relative(store, graph)
-        if relative is not None:
-            say(describe_relative(relative))
+        _check_run(store, graph)
         release = publish_release(graph, spec)
         run = new_run_id()
         provenance = enter_publishing(store, graph, spec, release, run)
@@ -114,7 +114,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
 def _publish_statistics(options: argparse.Namespace) -> int:
     from core.audit.access.accounts import LOCAL
     from core.audit.access.team import Team
-    from core.audit.ledger import find_relative, new_run_id
+    from core.audit.ledger import new_run_id
     from core.audit.statistics import (
         StatisticsSpec,
         enter_statistics,
@@ -122,7 +122,6 @@ def _publish_statistics(options: argparse.Namespace) -> int:
         write_statistics,
     )
     from core.audit.store.database import Store
-    from core.findings.ledger import describe_relative
     from core.words import count_noun
 
     _refuse(options, "--defense", *GRAPH_FIELDS)
@@ -135,10 +134,7 @@ def _publish_statistics(options: argparse.Namespace) -> int:
     private = [name for name in (options.private, *(getattr(options, "more_private", ()))) if name]
     store = Store()
     try:
-        check_publisher(Team(store))
-        relative = find_relative(store, graph)
-        if relative is not None:
-            say(describe_relative(relative))
+        _check_run(store, graph)
         rows, guarantee = publish_statistics(graph, spec, private)
         run = new_run_id()
         provenance = enter_statistics(store, graph, spec, guarantee, run, **charge)
@@ -150,6 +146,18 @@ def _publish_statistics(options: argparse.Namespace) -> int:
     say(f"{count_noun(len(rows), 'row')}, {guarantee.label}: {files}. {guarantee.note}")
     _show_totals(provenance)
     return 0
+
+
+def _check_run(store: Store, graph: Graph) -> None:
+    """AccessError for who may not publish; a relative of the graph in the ledger is told."""
+    from core.audit.access.team import Team
+    from core.audit.ledger import find_relative
+    from core.findings.ledger import describe_relative
+
+    check_publisher(Team(store))
+    relative = find_relative(store, graph)
+    if relative is not None:
+        say(describe_relative(relative))
 
 
 def _refuse(options: argparse.Namespace, instead: str, *fields: str) -> None:

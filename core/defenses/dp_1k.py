@@ -12,7 +12,7 @@ from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
 from core.methods import MethodInfo
-from core.privacy.budget import Account
+from core.privacy.budget import Account, Share
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.release import Release
@@ -42,20 +42,23 @@ class Dp1k(EdgePrivateDefense):
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        n = graph.num_nodes
         data = draw_uniform_graph(graph, context) if self.data_free else graph
         account = Account(EDGE, self.epsilon, context)
-        histogram = np.bincount(data.degrees, minlength=n)
-        reaching = np.cumsum(histogram[::-1])[::-1][1:]
-        noisy = account.add_count_noise(reaching, 1, 2.0, "degrees")
-        context.progress.update(1, 3, "fitting the degree distribution")
-        degrees = compute_degrees(noisy, n)
+        degrees = estimate_degrees(data.degrees, account, 1)
+        context.progress.update(1, 3, "drawing links")
         check_release_fits("DP-1K", degrees.sum() / 2, context, "raise epsilon")
         rng = context.rng("links")
         links = draw_by_degrees(rng.permutation(degrees), rng)
         context.progress.update(3, 3, "drawing links")
         guarantee = account.make_guarantee(note=describe_data_use(self.data_free, False))
         return self.build_release(graph.with_edges(links), guarantee)
+
+
+def estimate_degrees(degrees: np.ndarray, account: Account, share: Share) -> np.ndarray:
+    """(n,) degrees, the highest first, for a share of a budget of links."""
+    n = len(degrees)
+    reaching = n - np.searchsorted(np.sort(degrees), np.arange(1, n))
+    return compute_degrees(account.add_count_noise(reaching, share, 2.0, "degrees"), n)
 
 
 def compute_degrees(noisy: np.ndarray, num_nodes: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from pydantic import Field
 from core.algorithms.pairs import draw_by_degrees
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
-from core.defenses.dp_1k import compute_degrees
+from core.defenses.dp_1k import estimate_degrees
 from core.graph import Graph, pair_codes, sort_distinct
 from core.methods import MethodInfo
 from core.privacy.budget import Account
@@ -63,14 +63,13 @@ class Dp2k(EdgePrivateDefense):
         n, cap = graph.num_nodes, self.degree_cap
         data = draw_uniform_graph(graph, context) if self.data_free else graph
         account = Account(EDGE, self.epsilon, context)
-        reaching = n - np.searchsorted(np.sort(data.degrees), np.arange(1, n))
-        noisy = account.add_count_noise(reaching, self.degree_share, 2.0, "degrees")
+        estimated = estimate_degrees(data.degrees, account, self.degree_share)
         context.progress.update(1, 3, "links between degrees")
         scale = account.spend(account.share_left, 4.0 * (cap - 1) + 1.0, "links between degrees")
         ends = np.minimum(data.degrees[data.edges], cap) - 1
         cells, counts = add_noise_to_counts(ends, cap, True, scale, context, "joint")
         rng = context.rng("links")
-        degrees = rng.permutation(compute_degrees(noisy, n))
+        degrees = rng.permutation(estimated)
         check_release_fits("DP-2K", degrees.sum() / 2, context, "raise epsilon")
         table = np.zeros((cap, cap))
         table[cells[:, 0], cells[:, 1]] += counts

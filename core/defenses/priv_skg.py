@@ -11,7 +11,7 @@ from pydantic import Field
 from core.algorithms.triangles import compute_triangles
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
-from core.defenses.dp_1k import compute_degrees
+from core.defenses.dp_1k import estimate_degrees
 from core.graph import Graph, pair_codes
 from core.methods import MethodInfo
 from core.privacy.budget import Account
@@ -57,9 +57,7 @@ class PrivSkg(EdgePrivateDefense):
         n = graph.num_nodes
         data = draw_uniform_graph(graph, context) if self.data_free else graph
         account = Account(EDGE, self.epsilon, context, self.delta)
-        reaching = n - np.searchsorted(np.sort(data.degrees), np.arange(1, n))
-        noisy = account.add_count_noise(reaching, 0.5, 2.0, "degrees")
-        degrees = compute_degrees(noisy, n).astype(np.float64)
+        degrees = estimate_degrees(data.degrees, account, 0.5).astype(np.float64)
         triangles = compute_triangles(data.edges, n, context.progress).sum() / 3
         shared = find_most_shared(data, context)
         triangles = account.add_smooth_noise(triangles, shared, max(n - 2, 0), 0.5, "triangles")
