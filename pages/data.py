@@ -48,13 +48,7 @@ def main() -> None:
 
 
 def _show_graph(graph: Graph) -> None:
-    choice = session.current_threats()
-    profile = cache.compute_profile(
-        st.session_state["graph"],
-        choice.threats.private,
-        choice.disclosure.utility,
-        st.session_state.get("load_reports", {}).get(st.session_state["graph"]),
-    )
+    profile = page.find_profile()
     page.show_answer(_describe(graph, profile))
     for warning in profile.warnings:
         st.warning(escape(warning, 300), icon=":material/warning:")

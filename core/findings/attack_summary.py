@@ -100,6 +100,13 @@ HEADLINES: dict[Threat, tuple[_Headline, ...]] = {
 _RANKING = _Headline(
     "auc", "Attack AUC", "ranks secrets above the rest with an AUC of {found}", "AUC"
 )
+
+
+def find_headline(threat: Threat, metric: str) -> _Headline:
+    """How a threat's figure of this metric is worded; as a ranking where it is none of these."""
+    return next((found for found in HEADLINES[threat] if found.metric == metric), _RANKING)
+
+
 _UNTESTED = "No attack has finished yet."
 
 
@@ -292,6 +299,9 @@ def _describe_change(name: str, headline: _Headline, found: Comparison) -> str:
                 f"With {name}, an attacker reaches {texts[0]} {headline.what}, "
                 f"against {texts[1]} on the original."
             )
+    reached, is_ranking = f"the {headline.what} that an attacker reaches", headline is _RANKING
     if found.outcome == "not_tested":
-        return f"Too few splits tell whether {name} lowers the {headline.what} that are found."
-    return f"{name} does not clearly change how many {headline.what} an attacker finds."
+        what = reached if is_ranking else f"the {headline.what} that are found"
+        return f"Too few splits tell whether {name} lowers {what}."
+    what = reached if is_ranking else f"how many {headline.what} an attacker finds"
+    return f"{name} does not clearly change {what}."

@@ -12,10 +12,10 @@ import pandas as pd
 
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
-from core.findings.attack_summary import HEADLINES, compare_with_original
+from core.findings.attack_summary import HEADLINES, compare_with_original, find_headline
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import estimate_difference
-from core.findings.facts import find_outcome
+from core.findings.facts import find_outcome, format_frequencies, format_frequency
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     is_data_independent,
@@ -25,7 +25,7 @@ from core.findings.labels import (
     release_title,
     short_titles,
 )
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_interval, format_number
 from core.findings.tables import attack_rows, list_releases, main_metric, select_results
 from core.release import EMPIRICAL, ORIGINAL
 from core.results import RELEASE
@@ -33,6 +33,8 @@ from core.words import count_noun, format_percent
 
 USEFULNESS = ("link_f1", "link_prediction_auc", "degree_ks")
 """What a release costs, on every graph: links right, what models predict, degrees."""
+
+NO_HELP = "No defense clearly lowers what the strongest attack reaches."
 
 ENDS = ("", "_low", "_high")
 
@@ -169,6 +171,23 @@ def choose_defense(rows: pd.DataFrame) -> pd.Series | None:
     return safe.sort_values(["link_f1", "value"], ascending=[False, True]).iloc[0]
 
 
+def summarize_threat(rows: pd.DataFrame) -> tuple[str, str]:
+    """`describe_threat` in two sentences for a first look, without intervals."""
+    original, best = rows[rows.release == ORIGINAL].iloc[0], choose_defense(rows)
+    fear, choose = "No attack is clearly above the baseline attackers.", NO_HELP
+    is_share = not original.metric.endswith("auc")
+    if original.against_baseline == "higher":
+        reached = original.value, original.baseline_value
+        found, other = format_frequencies(*reached) if is_share else map(format_number, reached)
+        says = find_headline(original.threat, original.metric).says.format(found=found)
+        fear = f"{method_name(original.attack)} {says}; a baseline attacker reaches {other}."
+    if best is not None:
+        left = format_frequency(best.value) if is_share else format_number(best.value)
+        cost = f"its F1 of right links is {best.link_f1:.2f}"
+        choose = f"{method_name(best.release)} lowers the strongest to {left}, at a cost: {cost}."
+    return fear, choose
+
+
 def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     """(which attack to fear, which defense to choose at what cost) on one graph, in words.
 
@@ -187,7 +206,7 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
             fear += "; no attack does better"
     best = choose_defense(rows)
     if best is None:
-        return f"{fear}.", "No defense clearly lowers what the strongest attack reaches."
+        return f"{fear}.", NO_HELP
     left = "no attack is clearly above the baseline attackers"
     if best.against_baseline == "higher":
         left = f"{method_title(best.attack)} is still above the baseline attackers"

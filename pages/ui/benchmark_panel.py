@@ -10,11 +10,12 @@ from core.findings.benchmark import (
     format_shape,
     load_shipped,
     rank_graphs,
+    summarize_threat,
     tabulate_releases,
 )
 from core.findings.glossary import explain_term
 from core.words import begin_sentence
-from pages.ui import cache
+from pages.ui import page
 from pages.ui.chart import download_table
 from pages.ui.text import escape
 
@@ -26,7 +27,7 @@ CAVEAT = (
 
 def show_benchmark() -> None:
     """The nearest graphs, what each defense left to attackers there, and what it cost."""
-    profile = cache.compute_profile(st.session_state["graph"], None, None, None)
+    profile = page.find_profile()
     summary = load_shipped()
     shape = profile.num_nodes, profile.num_edges, profile.average_clustering
     left, right = st.columns(2)
@@ -46,8 +47,9 @@ def show_benchmark() -> None:
         key="benchmark-threat",
     )
     rows = rows[rows.threat == threat]
-    fear, choose = describe_threat(rows)
-    st.markdown(f"**Attack to fear.** {escape(fear, 400)}\n\n**Defense.** {escape(choose, 400)}")
+    fear, choose = (escape(text, 400) for text in summarize_threat(rows))
+    st.markdown(f"**Attack to fear.** {fear}\n\n**Defense.** {choose}")
+    st.caption(" ".join(escape(text, 400) for text in describe_threat(rows)))
     table = tabulate_releases(rows).drop(columns="release")
     st.dataframe(table, hide_index=True, height=320, key="benchmark-table")
     st.caption(CAVEAT, help=explain_term("Usefulness"))

@@ -14,6 +14,7 @@ from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph
+from core.data.profile import GraphProfile
 from core.errors import AuditError
 from core.findings import tables
 from core.findings.facts import STATE_TITLES, LimitState
@@ -221,6 +222,17 @@ def _show_nothing(what: str) -> None:
         st.page_link(PAGES / "decision.py", label="Answer a few questions", icon=":material/gavel:")
         st.page_link(PAGES / "attack.py", label="Run attacks", icon=":material/arrow_forward:")
         st.page_link(PAGES / "audits.py", label="Open an earlier audit", icon=":material/history:")
+
+
+def find_profile() -> GraphProfile:
+    """What is known of the open graph; computed once for all pages."""
+    choice, graph_hash = session.current_threats(), st.session_state["graph"]
+    return cache.compute_profile(
+        graph_hash,
+        choice.threats.private,
+        choice.disclosure.utility,
+        st.session_state.get("load_reports", {}).get(graph_hash),
+    )
 
 
 def choose_one(label: str, options: Sequence[Any], titles: Mapping[Any, str], key: str) -> Any:

@@ -6,11 +6,13 @@ import pandas as pd
 import pytest
 
 from core.findings.benchmark import (
+    NO_HELP,
     SUMMARY_COLUMNS,
     choose_defense,
     describe_threat,
     format_shape,
     summarize_benchmark,
+    summarize_threat,
 )
 from tests.oracles.audits import make_audit
 
@@ -82,6 +84,25 @@ def test_words_name_attack_baseline_defense_and_cost(scores):
     assert choose == (
         "EdgeRand (ε = 6) (empirical only) lowers it to 0.10 [0.09, 0.11]; no attack is clearly "
         "above the baseline attackers. Cost: links right (F1) 0.50 [0.49, 0.51] instead of 1."
+    )
+
+
+def test_a_first_look_has_natural_frequencies_and_calls_no_noise_a_difference(scores):
+    table = summarize(scores)
+    assert summarize_threat(table) == (
+        "Adamic–Adar finds 60 of 100 withheld links while accusing 1 of 100 unconnected pairs; a "
+        "baseline attacker reaches 10 of 100.",
+        "EdgeRand lowers the strongest to 10 of 100, at a cost: its F1 of right links is 0.50.",
+    )
+    none = "No attack is clearly above the baseline attackers."
+    table.loc[table.release == "original", "against_baseline"] = "within_noise"
+    assert summarize_threat(table)[0] == none
+    table["against_original"] = "within_noise"
+    assert summarize_threat(table) == (none, NO_HELP)
+    ranked = summarize(scores).assign(metric="auc")
+    assert summarize_threat(ranked)[0] == (
+        "Adamic–Adar ranks secrets above the rest with an AUC of 0.60; a baseline attacker reaches "
+        "0.10."
     )
 
 

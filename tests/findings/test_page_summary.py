@@ -112,6 +112,12 @@ def test_what_differs_is_told_with_both_numbers():
         "With Random deletion, an attacker reaches 5 of 100 withheld links, "
         "against 36 of 100 on the original."
     )
+    ranked = {
+        (release, attack, "auc"): 0.6 for release in ("original", RELEASE) for attack in links
+    }
+    assert summarize_release(make_audit(ranked, links), RELEASE).sentence == (
+        "Random deletion does not clearly change the AUC that an attacker reaches."
+    )
     assert summarize_risk(view).sentence == (
         "On the original, 12 of 40 people are exposed to attribute inference."
     )

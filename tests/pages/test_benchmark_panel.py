@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from core.data.catalogue import load_dataset
-from core.findings.benchmark import describe_threat, load_shipped, rank_graphs, tabulate_releases
+from core.findings.benchmark import (
+    describe_threat,
+    load_shipped,
+    rank_graphs,
+    summarize_threat,
+    tabulate_releases,
+)
 from core.methods import ATTACK_KINDS
 from core.registry import list_methods, parse_method
 from pages.ui.text import escape
@@ -35,7 +41,7 @@ def test_the_nearest_graph_comes_first_and_its_figures_are_the_shipped_ones(
     nearest = app.selectbox(key="benchmark-graph").value
     assert nearest.startswith("karate" if page_of == "audit" else "social")
     rows = summary[(summary.graph == nearest) & (summary.threat == "link")]
-    for sentence in describe_threat(rows):
+    for sentence in (*summarize_threat(rows), *describe_threat(rows)):
         assert escape(sentence, 400) in texts(app)
     shown = next(f.value for f in app.dataframe if "Guarantee" in f.value)
     assert shown.Release.tolist() == tabulate_releases(rows).Release.tolist()
