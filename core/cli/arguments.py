@@ -104,24 +104,29 @@ def split_private(options: argparse.Namespace) -> None:
         options.private, *options.more_private = dict.fromkeys(options.private)
 
 
+def find_graph(text: str, must_be_file: bool = False) -> Path | None:
+    """The path of a file, None for a name of the catalogue; InputError where it is neither."""
+    from core.data.catalogue import list_datasets
+
+    names = sorted(info.name for info in list_datasets())
+    if text in names and not must_be_file:
+        return None
+    if not Path(text).exists():
+        rule, remedy = "must be a file or a name of the catalogue", f"names: {', '.join(names)}"
+        raise InputError("graph", rule, text, remedy)
+    return Path(text)
+
+
 def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
     """The graph of the catalogue, a file or a database; what loading dropped is told."""
-    from core.data.catalogue import list_datasets, load_dataset
+    from core.data.catalogue import load_dataset
     from core.data.warnings import find_telling_columns
 
     if is_address(options.graph) or is_address(options.nodes):
         return _load_tables(options, tell)
-    names = {info.name for info in list_datasets()}
-    if options.graph in names and not options.nodes:
+    path = find_graph(options.graph, must_be_file=bool(options.nodes))
+    if path is None:
         return load_dataset(options.graph)
-    path = Path(options.graph)
-    if not path.exists():
-        raise InputError(
-            "graph",
-            "must be a file or a name of the catalogue",
-            options.graph,
-            "names: " + ", ".join(sorted(names)),
-        )
     roles = {"private": options.private, "utility": options.utility}
     loaded = load_files(path, options.nodes, options, tell, **roles)
     if options.nodes and not split_values(options.unknown):

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import split_values
+from core.cli.arguments import find_graph, split_values
 from core.cli.audit import compute_audit, explain_stop
 from core.cli.audit_spec import load_fields
 from core.cli.team import open_service
@@ -104,18 +104,11 @@ def build_benchmark(options: argparse.Namespace) -> BenchmarkSpec:
         fields = BUILT_IN[options.spec].model_dump()
     else:
         fields = load_fields(Path(options.spec))
-    attacks = []
+    named: dict[str, list[str]] = {}
     for text in options.methods:
-        method = parse_method(text, *ATTACK_KINDS, "defense")
-        attacks.append(method.kind != "defense")
-    if options.methods:
-        for name, wanted in (("attacks", True), ("defenses", False)):
-            kept = [
-                t
-                for t, is_attack in zip(options.methods, attacks, strict=True)
-                if is_attack is wanted
-            ]
-            fields |= {name: kept} if kept else {}
+        kind = parse_method(text, *ATTACK_KINDS, "defense").kind
+        named.setdefault("defenses" if kind == "defense" else "attacks", []).append(text)
+    fields |= named
     given: dict[str, Any] = {
         "graphs": split_values(options.graphs),
         "epsilon": [_read_number(text) for text in split_values(options.epsilon)],
@@ -147,13 +140,10 @@ def load_graph(text: str) -> Graph:
     """A graph of the catalogue, or of a file of links, which is then called by the file's name."""
     from dataclasses import replace
 
-    from core.data.catalogue import list_datasets, load_dataset
+    from core.data.catalogue import load_dataset
     from core.data.sandbox import load_in_sandbox
 
-    names = [info.name for info in list_datasets()]
-    if text in names:
+    path = find_graph(text)
+    if path is None:
         return load_dataset(text).graph
-    if not Path(text).exists():
-        remedy = "names: " + ", ".join(sorted(names))
-        raise InputError("graph", "must be a file or a name of the catalogue", text, remedy)
-    return replace(load_in_sandbox(Path(text)).graph, name=Path(text).stem)
+    return replace(load_in_sandbox(path).graph, name=path.stem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 
@@ -13,6 +14,7 @@ from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.parts import PARTS
 from core.audit.plan import list_cells, plan_audit
 from core.audit.prepared import PreparedAudit
+from core.audit.spec import Measured
 from core.audit.store.database import Lease
 from core.audit.threat_sampling import draw_repeat, draw_visible
 from core.errors import InputError
@@ -218,3 +220,7 @@ def test_an_audit_that_names_what_it_measures_has_that_alone(make_spec, graph):
     assert list_measures() == {"homophily", "structure", "utility", "pairs"}
     assert list_measures(measures=["structure", "queries"]) == {"structure", "queries"}
     assert list_measures(measures=["pairs"]) == {"pairs"}
+
+
+def test_what_a_spec_may_measure_are_the_parts():
+    assert get_args(Measured) == tuple(PARTS)
