@@ -16,6 +16,7 @@ from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict_words import list_refused
 from core.results import RELEASE
+from core.words import begin_sentence
 from pages.ui import cache, page
 from pages.ui.chart import show_chart
 from pages.ui.policy import current_policy, judge_view, show_default_policy
@@ -89,7 +90,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     threat: Threat = columns[0].selectbox(
         "Threat",
         list_threats(view.results),
-        format_func=THREAT_TITLES.__getitem__,
+        format_func=lambda threat: begin_sentence(THREAT_TITLES[threat]),
         key="axis-threat",
         persist_state="session",
     )

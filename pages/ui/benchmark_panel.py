@@ -43,7 +43,7 @@ def show_benchmark() -> None:
     threat = right.selectbox(
         "Threat",
         list(dict.fromkeys(rows.threat)),
-        format_func=lambda key: begin_sentence(dict(THREAT_TITLES)[key]),
+        format_func=lambda key: begin_sentence(THREAT_TITLES[key]),
         key="benchmark-threat",
     )
     rows = rows[rows.threat == threat]
