@@ -46,7 +46,7 @@ from core.audit.view import (
 from core.data.release_columns import leave_out_people
 from core.graph import Graph
 from core.measures.groups import measure_group_gap
-from core.measures.intervals import combine_measurements
+from core.measures.intervals import LEVEL, combine_measurements
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
@@ -97,9 +97,12 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
 
 
 def assemble_view(
-    store: Store, row: Row[Any], load_graph: Callable[[str], Graph] | None = None
+    store: Store,
+    row: Row[Any],
+    load_graph: Callable[[str], Graph] | None = None,
+    level: float = LEVEL,
 ) -> AuditView:
-    """Everything known about an audit; works while it runs."""
+    """Everything known about an audit, with intervals of this level; works while it runs."""
     spec = AuditSpec.model_validate(row.spec)
     cells = store.list_cells(row.id)
     load = load_graph or store.load_graph
@@ -129,7 +132,7 @@ def assemble_view(
         spec=spec,
         provenance={**row.provenance, "devices": devices},
         releases=tuple(_summarize_releases(spec, groups)),
-        results=_assemble_results(spec, groups, make_group_meter(store, spec, graph)),
+        results=_assemble_results(spec, groups, make_group_meter(store, spec, graph), level),
         nodes=assemble_nodes(store, spec, groups, graph),
         profile=assemble_profile(store, spec, groups, graph),
         cells=assemble_cells(cells),
@@ -209,7 +212,7 @@ def _combine_fact(name: str, cells: list[Row[Any]]) -> Estimate:
     return combine_measurements([Measurement(name, value, n=1) for value in values])
 
 
-def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter) -> pd.DataFrame:
+def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter, level: float) -> pd.DataFrame:
     """Rows in the order of the spec: releases, attacks, then measures of the release.
 
     meter  what is measured from an attack's cell when the table is made
@@ -224,11 +227,11 @@ def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter) -> pd.DataF
         head = (release, defense.key if defense else ORIGINAL, defense.config if defense else {})
         for method, overlap in overlaps.items():
             cells = groups.get((release, method), [])
-            tails = _combine_cells(cells, "auc", overlap, meter)
+            tails = _combine_cells(cells, "auc", overlap, level, meter)
             rows += [(*head, method, *tail) for tail in tails]
         for part in list_parts(spec):
             cells = groups.get((release, format_part(part)), [])
-            rows += [(*head, RELEASE, *tail) for tail in _combine_cells(cells, part, 1.0)]
+            rows += [(*head, RELEASE, *tail) for tail in _combine_cells(cells, part, 1.0, level)]
     return pd.DataFrame(rows, columns=[*RESULT_COLUMNS, REPEATS])
 
 
@@ -255,7 +258,7 @@ def _measure_nothing(cell: Row[Any]) -> list[Measurement]:
 
 
 def _combine_cells(
-    cells: list[Row[Any]], main: str, overlap: float, meter: Meter = _measure_nothing
+    cells: list[Row[Any]], main: str, overlap: float, level: float, meter: Meter = _measure_nothing
 ) -> Iterable[tuple[object, ...]]:
     """metric, value, low, high, n, seeds, status, reason, repeats of one method on one release.
 
@@ -275,7 +278,7 @@ def _combine_cells(
         repeats = {
             repeat: item.value for repeat, item in by_repeat.items() if item.value is not None
         }
-        estimate = combine_measurements(items, overlap)
+        estimate = combine_measurements(items, overlap, level)
         if estimate.is_known:
             yield (
                 metric,

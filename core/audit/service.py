@@ -57,6 +57,9 @@ from core.graph import Graph
 from core.privacy.ledger import Entry
 from core.release import Release
 
+StoppingRule = Callable[[AuditSpec, Callable[[float], AuditView]], bool]
+"""Whether an audit may end; takes its spec and a function: level of intervals -> view."""
+
 _MAX_GRAPHS = 4
 _MAX_VIEWS = 6
 _MAX_RELEASES = 2
@@ -65,7 +68,11 @@ _MAX_RELEASES = 2
 class AuditService:
     """Thread-safe. The cluster starts with the first cell that has to be computed."""
 
-    def __init__(self, home: str | Path | None = None) -> None:
+    def __init__(
+        self, home: str | Path | None = None, stopping_rule: StoppingRule | None = None
+    ) -> None:
+        """stopping_rule: for audits that may stop early; without one they run all repeats."""
+        self._stopping_rule = stopping_rule
         self._store = Store(home)
         self._engine = Engine(self._store.home)
         self._in_flight = InFlight()
@@ -414,9 +421,22 @@ class AuditService:
                 cells,
                 row.seconds,
                 list_first(audit, cells) if self._engine.is_embedded else (),
+                self._make_stopping_rule(audit_id, spec),
             )
             self._runs[audit_id] = run
             run.start()
+
+    def _make_stopping_rule(self, audit_id: str, spec: AuditSpec) -> Callable[[], bool] | None:
+        """Whether the audit may end now; None where it runs all repeats."""
+        rule = self._stopping_rule
+        if rule is None or not spec.stop_early:
+            return None
+        return lambda: rule(
+            spec,
+            lambda level: assemble_view(
+                self._store, self._store.find_audit(audit_id), self.load_graph, level
+            ),
+        )
 
     def _find_end(self, audit_id: str) -> tuple[State, str] | None:
         """How a run of this process ended where that could not be stored."""

@@ -245,6 +245,17 @@ class AuditView:
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 
+    @property
+    def num_repeats(self) -> int:
+        """Repeats that were run, or are planned while the audit runs: fewer than the spec asks
+        for where the audit stopped early."""
+        return int(self.cells["seed"].nunique()) or self.spec.num_repeats
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether the audit ended before its last repeat."""
+        return self.num_repeats < self.spec.num_repeats
+
     def _repr_html_(self) -> str:
         """For notebooks: what the audit is of, and its first results; names are escaped."""
         run, shown = self.summary, ["release", "method", "metric", "value", "low", "high", "n"]

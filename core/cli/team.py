@@ -36,13 +36,20 @@ def open_person(team: Team) -> Person:
     return LOCAL
 
 
+def _find_decided(*arguments: Any) -> bool:
+    """`is_decided`, imported at the first look."""
+    from core.findings.stopping import is_decided
+
+    return is_decided(*arguments)
+
+
 @contextmanager
 def open_service() -> Iterator[AuditService]:
     """The service as whoever runs the command reaches it."""
     from core.audit.access.authorised import enter
     from core.audit.service import AuditService
 
-    service = AuditService()
+    service = AuditService(stopping_rule=_find_decided)
     try:
         service.format_trouble(say)
         yield enter(service, open_person(service.team))

@@ -13,8 +13,10 @@ from core.results import Estimate, Measurement
 LEVEL = 0.95
 
 
-def combine_measurements(items: Sequence[Measurement], overlap: float = 1.0) -> Estimate:
-    """Mean over the repeats, and an interval for the metric's expectation.
+def combine_measurements(
+    items: Sequence[Measurement], overlap: float = 1.0, level: float = LEVEL
+) -> Estimate:
+    """Mean over the repeats, and an interval of this level for the metric's expectation.
 
     With v_r the repeats' values, W the mean of their sampling variances, and B the variance of
     the v_r over the R repeats,
@@ -56,7 +58,7 @@ def combine_measurements(items: Sequence[Measurement], overlap: float = 1.0) -> 
             how += " and sampling"
     if repeats < len(items):
         how += f"; {len(items) - repeats} repeats without a value"
-    half = float(stdtrit(freedom, (1 + LEVEL) / 2)) * variance**0.5
+    half = float(stdtrit(freedom, (1 + level) / 2)) * variance**0.5
     info = METRICS.get(items[0].metric)
     low, high = info.range if info else ANY
     if values.min() < low or values.max() > high:  # a count under the name of a share

@@ -20,8 +20,9 @@ def start_service() -> AuditService:
     with _lock:
         if _service is None:
             from core.audit.service import AuditService
+            from core.findings.stopping import is_decided
 
-            _service = AuditService()
+            _service = AuditService(stopping_rule=is_decided)
         return _service
 
 

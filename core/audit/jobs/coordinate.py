@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -57,13 +57,19 @@ class AuditRun(threading.Thread):
         cells: list[Cell],
         seconds: float,
         first: Sequence[Cell] = (),
+        is_decided: Callable[[], bool] | None = None,
     ) -> None:
-        """first: cells that need no worker; they are computed here while the cluster starts."""
+        """Prepare the thread; `start` runs it.
+
+        first       cells that need no worker; they are computed here while the cluster starts
+        is_decided  asked after every repeat: True ends the audit before the remaining ones
+        """
         super().__init__(name=f"audit {lease.audit_id}", daemon=True)
         self._store, self._engine, self._in_flight = store, engine, in_flight
         self._lease, self._audit_id = lease, lease.audit_id
         self._spec, self._cells, self._first = spec.model_dump_json(), cells, first
         self._spent, self._since, self._beaten = seconds, time.monotonic(), 0.0
+        self._is_decided = is_decided
         self._flag = files.flag_path(store.home, lease.audit_id)
         self._stop_asked = threading.Event()
         self.ended: tuple[State, str] | None = None
@@ -132,10 +138,30 @@ class AuditRun(threading.Thread):
         healed = self._store.heal_cells(self._audit_id)
         note = f"{healed} damaged parts were set aside and computed again" if healed else ""
         tried = self._compute_first()
+        parts = self._split_repeats()
+        for number, part in enumerate(parts, 1):
+            if interruption := self._compute(part, tried):
+                return interruption
+            if number < len(parts) and self._is_decided and self._is_decided():
+                rest = [cell.key for later in parts[number:] for cell in later]
+                self._store.drop_cells(self._lease, rest)
+                ended = f"ended after {number} of at most {len(parts)} repeats"
+                return State.DONE, "; ".join(filter(None, [note, ended]))
+        return State.DONE, note
+
+    def _split_repeats(self) -> list[list[Cell]]:
+        """The cells of each repeat where the audit may end between two, else all at once."""
+        if self._is_decided is None:
+            return [self._cells]
+        repeats = sorted({cell.repeat for cell in self._cells})
+        return [[c for c in self._cells if c.repeat == repeat] for repeat in repeats]
+
+    def _compute(self, cells: list[Cell], tried: set[str]) -> tuple[State, str] | None:
+        """Compute the missing ones of the cells; state and note of the audit if it was stopped."""
         for _ in range(MAX_ROUNDS):
-            missing = self._find_missing(tried)
+            missing = self._find_missing(cells, tried)
             if not missing:
-                return State.DONE, note
+                return None
             if interruption := self._find_interruption():
                 return interruption
             futures = self._submit(missing)
@@ -148,15 +174,15 @@ class AuditRun(threading.Thread):
             tried.update(
                 row.key for row in self._list_states() if row.state in (State.FAILED, State.DONE)
             )
-        lost = [cell.key for cell in self._find_missing(tried)]
+        lost = [cell.key for cell in self._find_missing(cells, tried)]
         reason = "the worker was lost each time it computed this cell"
         self._store.fail_cells(self._lease, lost, reason)
-        return State.DONE, note
+        return None
 
     def _compute_first(self) -> set[str]:
         """Until the cluster is there, compute what needs none; the keys of cells that failed."""
         failed: set[str] = set()
-        missing = {cell.key for cell in self._find_missing(failed)}
+        missing = {cell.key for cell in self._find_missing(self._cells, failed)}
         first = [cell for cell in self._first if cell.key in missing]
         if not first:
             return failed
@@ -184,9 +210,9 @@ class AuditRun(threading.Thread):
     def _make_job(self, cell: Cell) -> Job:
         return Job(str(self._store.home), self._store.url, self._audit_id, self._spec, cell)
 
-    def _find_missing(self, tried: set[str]) -> list[Cell]:
+    def _find_missing(self, cells: list[Cell], tried: set[str]) -> list[Cell]:
         kept = {row.key for row in self._list_states() if row.state.is_kept} | tried
-        return [cell for cell in self._cells if cell.key not in kept]
+        return [cell for cell in cells if cell.key not in kept]
 
     def _list_states(self) -> list[Row[Any]]:
         return self._store.list_cells(self._audit_id, "key", "state")

@@ -258,6 +258,15 @@ class Store:
             connection.execute(sa.update(JobRow).where(lost).values(values))
 
     @_retried
+    def drop_cells(self, lease: Lease, keys: Sequence[str]) -> None:
+        """Remove cells from the audit's plan."""
+        dropped = AuditCellRow.cell_key.in_(keys) & (AuditCellRow.audit_id == lease.audit_id)
+        with self.write_by(lease) as connection:
+            connection.execute(sa.delete(AuditCellRow).where(dropped))
+            orphans = delete_orphans(connection)
+        self._delete_files(orphans)
+
+    @_retried
     def replace_plan(self, lease: Lease, cells: Sequence[Cell]) -> None:
         """Make the audit's cells those of a new plan; unfinished and failed ones are due again.
 

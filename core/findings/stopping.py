@@ -1,0 +1,62 @@
+"""When an audit may stop early: once more repeats could not change the release decision.
+
+After each repeat, from the policy's number on and never before the second, every limit is compared
+with intervals that share an error of 5 % among all looks, limits, attacks and releases
+(Bonferroni). As far as the intervals cover, the probability of stopping at a decision that the
+expected values contradict is at most that error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from core.audit.scenarios import list_scenarios
+from core.audit.spec import AuditSpec
+from core.audit.view import AuditView
+from core.findings.policy import Policy, check_policy
+from core.findings.tables import select_results
+from core.findings.verdict import Check, judge
+
+ERROR = 0.05
+
+
+def is_decided(spec: AuditSpec, assemble: Callable[[float], AuditView]) -> bool:
+    """Whether the policy's decision on every release is clear after the repeats so far.
+
+    assemble  the audit's view with intervals of a given level
+    """
+    policy = check_policy(spec.policy)
+    view = assemble(compute_level(spec, policy))
+    if int(view.results.seeds.max()) < max(policy.repeats, 2):
+        return False
+    return all(
+        any(check.limit.weight == "stop" and _is_exceeded(check) for check in release.checks)
+        or all(_is_clear(view, release.release, check) for check in release.checks)
+        for release in judge(view, policy).releases
+    )
+
+
+def compute_level(spec: AuditSpec, policy: Policy) -> float:
+    """Level of each interval such that all of them together miss with probability `ERROR`."""
+    looks = max(spec.num_repeats - max(policy.repeats, 2), 1)
+    attacks = Counter[str](scenario.threat for _, _, scenario in list_scenarios(spec))
+    compared = sum(max(attacks[limit.threat], 1) for limit in policy.limits)
+    return 1 - ERROR / (looks * compared * (1 + len(spec.defenses)))
+
+
+def _is_exceeded(check: Check) -> bool:
+    low = check.evidence.low
+    return low is not None and low > check.limit.limit
+
+
+def _is_clear(view: AuditView, release: str, check: Check) -> bool:
+    """Whether the interval lies on one side of the limit. What was not tested is clear only where
+    it may be missing; an interval over people instead of repeats proves nothing about repeats."""
+    if check.state == "not_tested":
+        return check.limit.optional
+    if check.limit.threat != "release":
+        rows = select_results(view.results, check.limit.metric, [release])
+        if rows.empty:
+            return False
+    return check.state == "met" or _is_exceeded(check)

@@ -1,0 +1,236 @@
+"""Audits that stop early: rarely at a wrong decision, and only where nothing could change it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.audit.service import AuditService
+from core.audit.spec import AuditSpec
+from core.errors import InputError
+from core.findings import stopping
+from core.findings.policy import Limit, Policy
+from core.findings.stopping import compute_level, is_decided
+from core.findings.verdict import judge
+from core.measures.intervals import LEVEL, combine_measurements
+from core.release import ORIGINAL
+from core.results import Measurement
+from tests.oracles.audits import make_audit
+from tests.oracles.graphs import two_communities
+
+ATTACKS = ("common_neighbors", "katz", "label_propagation")
+RELEASE = "random_deletion"
+AUC_LIMIT = 0.7
+MAX_REPEATS = 10
+WITHIN = 0.01
+"""Standard deviation of a repeat's sampling error."""
+
+
+def make_policy(**limits: float) -> Policy:
+    """A policy of AUC limits by threat, which asks for instant attacks on three repeats."""
+    return Policy(
+        key="house",
+        version=1,
+        title="House",
+        effort="instant",
+        limits=tuple(
+            Limit(name=t, threat=t, metric="auc", limit=x, title=t, source="test")  # type: ignore[arg-type]
+            for t, x in limits.items()
+        ),
+    )
+
+
+POLICY = make_policy(link=AUC_LIMIT, attribute=AUC_LIMIT)
+
+
+class SimulatedAudit:
+    """AUCs of repeats drawn around true values; overlap 1, as if all repeats shared the sample."""
+
+    def __init__(self, truth, rng, between=0.02):
+        shared = {key: rng.normal(0, WITHIN) for key in truth}
+        self.values = {
+            key: value + shared[key] + rng.normal(0, between, MAX_REPEATS)
+            for key, value in truth.items()
+        }
+        view = make_audit({(*key, "auc"): 0.5 for key in truth}, ATTACKS, (RELEASE,))
+        self.spec = view.spec.update(
+            num_repeats=MAX_REPEATS, stop_early=True, policy=POLICY.model_dump(mode="json")
+        )
+        self.view = replace(view, spec=self.spec)
+
+    def assemble(self, repeats, level=LEVEL):
+        rows = self.view.results.copy()
+        for index, row in rows.iterrows():
+            drawn = self.values[row.release, row.method][:repeats]
+            items = [Measurement("auc", float(v), WITHIN**2, 400) for v in drawn]
+            found = combine_measurements(items, 1.0, level)
+            columns = ["value", "low", "high", "seeds"]
+            rows.loc[index, columns] = [found.value, found.low, found.high, repeats]
+        return replace(self.view, results=rows)
+
+    def find_stop(self):
+        """The number of repeats after which the audit ends."""
+        for repeats in range(1, MAX_REPEATS):
+            if is_decided(self.spec, lambda level, n=repeats: self.assemble(n, level)):
+                return repeats
+        return MAX_REPEATS
+
+
+def decide(view, policy=POLICY):
+    return {release.release: release.decision for release in judge(view, policy).releases}
+
+
+def draw_truth(rng, spread=0.08):
+    keys = [(release, attack) for release in (ORIGINAL, RELEASE) for attack in ATTACKS]
+    return {key: AUC_LIMIT + rng.normal(-0.05, spread) for key in keys}
+
+
+def count_wrong(count):
+    rng = np.random.default_rng(5)
+    stopped = wrong = spent = 0
+    for _ in range(count):
+        truth = draw_truth(rng)
+        audit = SimulatedAudit(truth, rng)
+        repeats = audit.find_stop()
+        spent += repeats
+        if repeats == MAX_REPEATS:
+            continue
+        stopped += 1
+        exact = audit.assemble(repeats).results.copy()
+        for index, row in exact.iterrows():
+            exact.loc[index, ["value", "low", "high"]] = truth[row.release, row.method]
+        found = decide(audit.assemble(repeats))
+        wrong += found != decide(replace(audit.view, results=exact))
+    return stopped, wrong, 1 - spent / (count * MAX_REPEATS)
+
+
+@pytest.mark.nightly
+def test_few_of_two_hundred_simulated_audits_stop_at_a_wrong_decision():
+    if os.environ.get("AUDIT_NIGHTLY") != "1":
+        pytest.skip("AUDIT_NIGHTLY=1 simulates 200 audits")
+    stopped, wrong, saved = count_wrong(200)
+    assert saved > 0.1
+    assert stopped >= 50
+    assert wrong <= stopping.ERROR * 200
+
+
+def test_a_clear_audit_stops_at_the_policys_number_of_repeats(monkeypatch):
+    rng = np.random.default_rng(0)
+    keys = [(release, attack) for release in (ORIGINAL, RELEASE) for attack in ATTACKS]
+    clear = SimulatedAudit(dict.fromkeys(keys, 0.4), rng, between=1e-4)
+    assert clear.find_stop() == POLICY.repeats == 3
+    exceeded = SimulatedAudit(
+        {
+            **dict.fromkeys(keys, 0.68),
+            **dict.fromkeys([(ORIGINAL, "katz"), (RELEASE, "katz")], 0.95),
+        },
+        rng,
+    )
+    assert exceeded.find_stop() < MAX_REPEATS
+    near = SimulatedAudit({**dict.fromkeys(keys, 0.4), (RELEASE, "katz"): AUC_LIMIT}, rng)
+    assert near.find_stop() == MAX_REPEATS
+
+
+def test_one_open_release_keeps_the_audit_running():
+    """The original is far above the limit; the release beside it is within noise of it."""
+    rng = np.random.default_rng(1)
+    truth = {(ORIGINAL, a): 0.95 for a in ATTACKS} | {(RELEASE, a): 0.699 for a in ATTACKS}
+    assert SimulatedAudit(truth, rng).find_stop() == MAX_REPEATS
+
+
+def test_the_error_is_shared_by_looks_limits_attacks_and_releases():
+    audit = SimulatedAudit(draw_truth(np.random.default_rng(2)), np.random.default_rng(3))
+    # 10 - 3 looks; two link attacks against one limit, one attribute attack against the other
+    assert compute_level(audit.spec, POLICY) == pytest.approx(1 - 0.05 / (7 * 3 * 2))
+    wide = audit.assemble(4, compute_level(audit.spec, POLICY)).results
+    usual = audit.assemble(4).results
+    assert (wide.high.to_numpy(float) - usual.high.to_numpy(float) >= 0).all()
+    assert (wide.high - usual.high).max() > 0.01
+
+
+def test_a_figure_without_repeats_never_ends_an_audit():
+    """Exposure counted over people has no interval over repeats."""
+    limit = Limit(
+        name="people", threat="attribute", metric="class_advantage_share", limit=0.5,
+        title="people", source="test",
+    )  # fmt: skip
+    policy = replace_limits(POLICY, limit)
+    rng = np.random.default_rng(0)
+    keys = [(release, attack) for release in (ORIGINAL, RELEASE) for attack in ATTACKS]
+    audit = SimulatedAudit(dict.fromkeys(keys, 0.4), rng, between=1e-4)
+    nodes = pd.DataFrame(
+        {
+            "node": np.tile(np.arange(60), 2),
+            "release": [ORIGINAL] * 60 + [RELEASE] * 60,
+            "attack": "label_propagation",
+            "risk": 0.5,
+            "advantage": 0.0,
+            "low": 0.5,
+            "high": 0.5,
+            "seeds": 3,
+        }
+    )
+    audit.view = replace(audit.view, nodes=nodes)
+    spec = audit.spec.update(policy=policy.model_dump(mode="json"))
+    assert judge(audit.assemble(5), policy).find(RELEASE).checks[-1].state == "met"
+    assert not is_decided(spec, lambda level: audit.assemble(5, level))
+
+
+def replace_limits(policy, *limits):
+    return policy.model_copy(update={"limits": (*policy.limits, *limits)})
+
+
+def test_stopping_needs_a_policy():
+    view = make_audit({(ORIGINAL, "katz", "auc"): 0.5}, ("katz",))
+    with pytest.raises(InputError, match="stop_early needs a policy"):
+        AuditSpec.check_spec(view.spec.update(stop_early=True).model_dump())
+
+
+@pytest.mark.xdist_group("audit cluster")
+class TestService:
+    @pytest.fixture
+    def service(self, tmp_path_factory):
+        service = AuditService(tmp_path_factory.mktemp("home"), is_decided)
+        service.save_graph(two_communities())
+        yield service
+        service.close()
+
+    @pytest.fixture
+    def spec(self):
+        policy = make_policy(link=0.0).model_copy(update={"repeats": 2})
+        return AuditSpec.check_spec(
+            {
+                "graph_hash": two_communities().content_hash,
+                "hide_links": 0.2,
+                "test_links": 0.0,
+                "num_repeats": 6,
+                "stop_early": True,
+                "policy": policy.model_dump(mode="json"),
+                "attacks": [{"key": "common_neighbors"}, {"key": "degree_product"}],
+                "measures": [],
+            }
+        )
+
+    def test_an_audit_ends_before_its_last_repeat(self, service, spec):
+        audit_id = service.start_audit(spec)
+        assert service.wait(audit_id, 300)
+        view, progress = service.get_view(audit_id), service.get_progress(audit_id)
+        assert view.num_repeats < 6
+        assert view.stopped_early
+        assert progress.note == f"ended after {view.num_repeats} of at most 6 repeats"
+        assert progress.cells_done == progress.cells_total == 2 * view.num_repeats
+        assert set(view.results[view.results.metric == "auc"].seeds) == {view.num_repeats}
+        service.resume_audit(audit_id)
+        assert service.wait(audit_id, 300)
+        assert service.get_view(audit_id).num_repeats == view.num_repeats
+
+    def test_without_the_option_all_repeats_run(self, service, spec):
+        audit_id = service.start_audit(spec.update(stop_early=False))
+        assert service.wait(audit_id, 300)
+        view = service.get_view(audit_id)
+        assert view.num_repeats == 6
+        assert not view.stopped_early
