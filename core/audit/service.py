@@ -57,8 +57,9 @@ from core.graph import Graph
 from core.privacy.ledger import Entry
 from core.release import Release
 
-StoppingRule = Callable[[AuditSpec, Callable[[float], AuditView]], bool]
-"""Whether an audit may end; takes its spec and a function: level of intervals -> view."""
+StoppingRule = Callable[[AuditSpec, int, Callable[[float], AuditView]], bool]
+"""Whether an audit of a spec may end after so many repeats; the last argument assembles its view
+with intervals of a given level."""
 
 _MAX_GRAPHS = 4
 _MAX_VIEWS = 6
@@ -426,13 +427,14 @@ class AuditService:
             self._runs[audit_id] = run
             run.start()
 
-    def _make_stopping_rule(self, audit_id: str, spec: AuditSpec) -> Callable[[], bool] | None:
-        """Whether the audit may end now; None where it runs all repeats."""
+    def _make_stopping_rule(self, audit_id: str, spec: AuditSpec) -> Callable[[int], bool] | None:
+        """Whether the audit may end after so many repeats; None where it runs all repeats."""
         rule = self._stopping_rule
         if rule is None or not spec.stop_early:
             return None
-        return lambda: rule(
+        return lambda repeats: rule(
             spec,
+            repeats,
             lambda level: assemble_view(
                 self._store, self._store.find_audit(audit_id), self.load_graph, level
             ),

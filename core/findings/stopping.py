@@ -21,15 +21,15 @@ from core.findings.verdict import Check, judge
 ERROR = 0.05
 
 
-def is_decided(spec: AuditSpec, assemble: Callable[[float], AuditView]) -> bool:
-    """Whether the policy's decision on every release is clear after the repeats so far.
+def is_decided(spec: AuditSpec, repeats: int, assemble: Callable[[float], AuditView]) -> bool:
+    """Whether the policy's decision on every release is clear after this many repeats.
 
     assemble  the audit's view with intervals of a given level
     """
     policy = check_policy(spec.policy)
-    view = assemble(compute_level(spec, policy))
-    if int(view.results.seeds.max()) < max(policy.repeats, 2):
+    if repeats < max(policy.repeats, 2):
         return False
+    view = assemble(compute_level(spec, policy))
     return all(
         any(check.limit.weight == "stop" and _is_exceeded(check) for check in release.checks)
         or all(_is_clear(view, release.release, check) for check in release.checks)

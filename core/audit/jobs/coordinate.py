@@ -57,12 +57,12 @@ class AuditRun(threading.Thread):
         cells: list[Cell],
         seconds: float,
         first: Sequence[Cell] = (),
-        is_decided: Callable[[], bool] | None = None,
+        is_decided: Callable[[int], bool] | None = None,
     ) -> None:
         """Prepare the thread; `start` runs it.
 
         first       cells that need no worker; they are computed here while the cluster starts
-        is_decided  asked after every repeat: True ends the audit before the remaining ones
+        is_decided  called with the number of finished repeats; True ends the audit before the rest
         """
         super().__init__(name=f"audit {lease.audit_id}", daemon=True)
         self._store, self._engine, self._in_flight = store, engine, in_flight
@@ -142,7 +142,7 @@ class AuditRun(threading.Thread):
         for number, part in enumerate(parts, 1):
             if interruption := self._compute(part, tried):
                 return interruption
-            if number < len(parts) and self._is_decided and self._is_decided():
+            if number < len(parts) and self._is_decided and self._is_decided(number):
                 rest = [cell.key for later in parts[number:] for cell in later]
                 self._store.drop_cells(self._lease, rest)
                 ended = f"ended after {number} of at most {len(parts)} repeats"
