@@ -13,6 +13,7 @@ from core.audit.view import AuditSummary
 from core.errors import AuditError
 from core.findings import answers, release_table
 from core.findings.labels import method_title
+from core.findings.stopping import describe_repeats
 from core.findings.tables import list_threats
 from core.words import count_noun, format_percent
 from pages.ui import cache, login, page, service, session
@@ -160,7 +161,7 @@ def _compare(chosen: list[AuditSummary]) -> None:
             st.caption(
                 f"private: {escape(threats.private or 'none')}, "
                 f"known {format_percent(threats.known)}; "
-                f"{count_noun(spec.num_repeats, 'repeat')}; root seed {spec.root_seed}"
+                f"{describe_repeats(view)}; root seed {spec.root_seed}"
             )
             for threat in list_threats(view.results):
                 st.markdown(answers.answer_attack(view.results, threat))

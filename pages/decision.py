@@ -19,6 +19,7 @@ from core.findings.guide import Proposal, propose_changes
 from core.findings.labels import method_name, release_title, short_titles
 from core.findings.page_summary import PageSummary, summarize_decision
 from core.findings.policy import list_policies
+from core.findings.stopping import describe_repeats
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
@@ -103,6 +104,8 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
         )
         if view.summary.state.is_active:
             st.caption("The audit is still running: what is not tested yet cannot be cleared.")
+        elif view.stopped_early:
+            st.caption(f"Ended after {describe_repeats(view)}: the decision was clear.")
         keys = list_keys(view)
         titles = {p.key: p.title for p in (*list_policies(), policy)}
         key = st.segmented_control(

@@ -138,7 +138,7 @@ def _show_table(view: AuditView) -> None:
         )
     with st.container(horizontal=True, wrap=False):
         st.caption(
-            f"Means over {count_noun(view.spec.num_repeats, 'repeat')}, each with a new split and "
+            f"Means over {count_noun(view.num_repeats, 'repeat')}, each with a new split and "
             "new noise; 95 % intervals in brackets.",
             width="stretch",
         )

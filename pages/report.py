@@ -12,6 +12,7 @@ import streamlit as st
 from core.audit.view import AuditSummary, AuditView
 from core.findings.labels import release_title
 from core.findings.risk import SCALE_TITLES, Scale
+from core.findings.stopping import describe_repeats
 from core.release import ORIGINAL
 from core.report import SECTION_TITLES, SECTIONS, Edition, ReportOptions
 from core.words import count_noun
@@ -39,7 +40,7 @@ def main() -> None:
         f"Audit **{_name(summary)}** of {escape(summary.graph_name)}, {started:%d %B %Y}: "
         f"{count_noun(len(summary.attacks), 'attack')} on "
         f"{count_noun(len(summary.defenses) + 1, 'release')}, "
-        f"{count_noun(view.spec.num_repeats, 'repeat')}."
+        f"{describe_repeats(view)}."
     )
     show_default_policy(view)
     options = _choose_options(view)

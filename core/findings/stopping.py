@@ -17,6 +17,7 @@ from core.audit.view import AuditView
 from core.findings.policy import Policy, check_policy
 from core.findings.tables import select_results
 from core.findings.verdict import Check, judge
+from core.words import count_noun
 
 ERROR = 0.05
 
@@ -43,6 +44,12 @@ def compute_level(spec: AuditSpec, policy: Policy) -> float:
     attacks = Counter[str](scenario.threat for _, _, scenario in list_scenarios(spec))
     compared = sum(max(attacks[limit.threat], 1) for limit in policy.limits)
     return 1 - ERROR / (looks * compared * (1 + len(spec.defenses)))
+
+
+def describe_repeats(view: AuditView) -> str:
+    """ "5 repeats", or "3 repeats of at most 10" where the audit stopped early."""
+    text = count_noun(view.num_repeats, "repeat")
+    return f"{text} of at most {view.spec.num_repeats}" if view.stopped_early else text
 
 
 def _is_exceeded(check: Check) -> bool:

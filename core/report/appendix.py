@@ -15,12 +15,14 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
+from core.findings.stopping import describe_repeats
 from core.findings.tables import describe_missing
 from core.registry import find_method
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.results import RELEASE
+from core.words import count_noun
 
 MAX_MISSING = 24
 MAX_DECISIONS = 8
@@ -66,10 +68,15 @@ def build_limits(data: ReportData) -> list[Block]:
         )
     if spec.external_release is not None:
         limits += [f"{text}." for text in (*list_not_tested(spec.external_match), ONE_RELEASE)]
+    elif data.view.stopped_early:
+        limits.append(
+            f"The audit ended after {describe_repeats(data.view)}, once the decision was clear. "
+            "The intervals do not allow for this choice; the decision does."
+        )
     elif spec.num_repeats < 5:
         limits.append(
-            f"Only {spec.num_repeats} repeat{'s' * (spec.num_repeats > 1)} ran: intervals rest on "
-            "few splits; five or more are advised."
+            f"Only {count_noun(spec.num_repeats, 'repeat')} ran: intervals rest on few splits; "
+            "five or more are advised."
         )
     limits.append(
         "Intervals hold one by one; among many numbers, one in twenty is expected to miss."
@@ -149,11 +156,7 @@ def build_provenance(data: ReportData) -> list[Block]:
         ("Made", f"{data.created:%d %B %Y, %H:%M} UTC".lstrip("0")),
         ("Graph", spec.graph_name),
         ("Content hash (SHA-256)", spec.graph_hash),
-        (
-            "Repeats and root seed",
-            f"{spec.num_repeats} repeat{'s' * (spec.num_repeats != 1)} from root seed "
-            f"{spec.root_seed}",
-        ),
+        ("Repeats and root seed", f"{describe_repeats(view)} from root seed {spec.root_seed}"),
     ]
     rows += [("Note", spec.note)] if spec.note else []
     told = {"graph_hash", "root_seed", "num_repeats", "created"}

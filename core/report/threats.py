@@ -56,7 +56,8 @@ def build_threats(data: ReportData) -> list[Block]:
 def _describe_links(data: ReportData) -> str:
     """The threat to withheld links, and which links play them."""
     spec, threats = data.view.spec, data.view.spec.threats
-    repeats = "a single repeat" if spec.num_repeats == 1 else f"each of {spec.num_repeats} repeats"
+    num_repeats = data.view.num_repeats
+    repeats = "a single repeat" if num_repeats == 1 else f"each of {num_repeats} repeats"
     who = (
         f"In {repeats}, {format_percent(threats.hide_links or 0)} of the links are drawn at random "
         "to play the sensitive ones"

@@ -17,6 +17,7 @@ from core.findings.guide import (
     make_fields,
 )
 from core.findings.labels import release_title
+from core.findings.policy import find_policy
 from core.graph import Graph
 from core.registry import find_method
 from core.words import begin_sentence
@@ -129,6 +130,13 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
     obstacle = "" if answers.secrets else "Say what must not be learned."
     if "attribute" in answers.secrets and answers.private is None:
         obstacle = "Choose the private column."
+    stop_early = presets[key].num_repeats > find_policy(answers.recipient).repeats and st.checkbox(
+        "End early once the decision is clear",
+        key="guide-stop-early",
+        persist_state="session",
+        help="Ends the audit before its last repeat once more repeats could not change the "
+        "decision on any release. The error of ending too early is at most 5 %.",
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             "Run the audit", type="primary", key="guide-run", icon=":material/play_arrow:",
@@ -136,7 +144,7 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
         )  # fmt: skip
         st.caption(obstacle)
     if pressed:
-        _start(answers, presets[key], defenses)
+        _start(answers, presets[key], defenses, stop_early)
 
 
 def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
@@ -146,8 +154,8 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
     return f"{said} {begin_sentence(time)}." if time else said
 
 
-def _start(answers: Answers, preset: Preset, defenses: list[str]) -> None:
-    fields = make_fields(answers, preset, defenses)
+def _start(answers: Answers, preset: Preset, defenses: list[str], stop_early: bool) -> None:
+    fields = {**make_fields(answers, preset, defenses), "stop_early": stop_early}
     named = session.current_threats().way if fields["sensitive_links"] else ""
     session.set_threats(
         **{name: fields[name] for name in ("private", "utility", "hide_links", "sensitive_links")},

@@ -288,7 +288,7 @@ def learns(choice: MethodChoice) -> bool:
 def keep_fields(view: AuditView) -> dict[str, Any]:
     """The open audit's fields that a changed run of it keeps: what attackers know, for whom."""
     spec, threats, knowledge = view.spec, view.spec.threats, view.spec.knowledge
-    names = ("attacks", "defenses", "num_repeats", "policy", "purpose")
+    names = ("attacks", "defenses", "num_repeats", "policy", "purpose", "stop_early")
     return {
         **{name: getattr(spec, name) for name in names},
         **knowledge.model_dump(include={"adaptive", "composition", "hold_every_defense"}),

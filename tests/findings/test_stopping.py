@@ -14,10 +14,13 @@ from core.audit.spec import AuditSpec
 from core.errors import InputError
 from core.findings import stopping
 from core.findings.policy import Limit, Policy
-from core.findings.stopping import compute_level, is_decided
+from core.findings.stopping import compute_level, describe_repeats, is_decided
 from core.findings.verdict import judge
 from core.measures.intervals import LEVEL, combine_measurements
 from core.release import ORIGINAL
+from core.report.appendix import build_limits
+from core.report.data import ReportData
+from core.report.options import ReportOptions
 from core.results import Measurement
 from tests.oracles.audits import make_audit
 from tests.oracles.graphs import two_communities
@@ -224,6 +227,10 @@ class TestService:
         assert progress.note == f"ended after {view.num_repeats} of at most 6 repeats"
         assert progress.cells_done == progress.cells_total == 2 * view.num_repeats
         assert set(view.results[view.results.metric == "auc"].seeds) == {view.num_repeats}
+        repeats = f"{view.num_repeats} repeats of at most 6"
+        assert describe_repeats(view) == repeats
+        printed = str(build_limits(ReportData(view, ReportOptions())))
+        assert f"The audit ended after {repeats}, once the decision was clear." in printed
         service.resume_audit(audit_id)
         assert service.wait(audit_id, 300)
         assert service.get_view(audit_id).num_repeats == view.num_repeats

@@ -236,6 +236,22 @@ def test_the_guide_starts_the_audit_that_it_describes(
     assert set(kept) <= {release_title(defense.id) for defense in spec.defenses}
 
 
+def test_the_guide_offers_to_end_early_where_repeats_can_be_saved(
+    open_app: OpenApp, example: str, audited, monkeypatch
+) -> None:
+    """The quick look runs no more repeats than the policy asks for."""
+    started = []
+    monkeypatch.setattr(audited[0], "start_audit", lambda spec: started.append(spec) or "a1")
+    app = open_app("decision", graph=example)
+    assert "guide-stop-early" not in [box.key for box in app.checkbox]
+    app.radio(key="guide-preset").set_value("standard").run()
+    app.checkbox(key="guide-stop-early").check().run()
+    app.button(key="guide-run").click().run()
+    (spec,) = started
+    assert spec.stop_early
+    assert spec.policy is not None
+
+
 def test_what_cannot_be_published_is_not_offered(open_app: OpenApp, audited, monkeypatch) -> None:
     """PPGSL protects named links; those that an audit draws are not withheld from a release."""
     monkeypatch.setattr("core.defenses.random_deletion.RandomDeletion.needs_links", True)
