@@ -1,6 +1,6 @@
 """Our graph algorithms beside libraries: `python -m tests.benchmarks.side_by_side [--nodes N]`.
 
-    pip install networkit igraph scikit-network datasketch
+    pip install networkit igraph scikit-network texttable
 
 Each task runs on the same heavy-tailed graph (Chung and Lu) in one process on one thread, ours
 first; the best of three runs counts. Prints seconds, a figure by which results are comparable, and
