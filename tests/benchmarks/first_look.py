@@ -1,10 +1,11 @@
-"""Seconds that a user waits for at the command line: help, first result, quick look, stored audit.
+"""Seconds that a user waits for: help, the app's first page, quick look, stored audit, PDF.
 
-    python -m tests.benchmarks.first_look [--graph NAME] [--repeats N]
+    python -m tests.benchmarks.first_look [--graphs cora,nba] [--repeats N] [--install]
 
 Each row is one command in a process of its own, the audits in a home of their own: the first
 computes everything, the others find it stored. Processor seconds are those of all its processes,
-the workers' too, which are asked twenty times a second.
+the workers' too, which are asked twenty times a second. `--install` clones this checkout, installs
+it as the README says, and prints the table twice: cold, right after installation, and warm.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import argparse
 import os
 import re
 import resource
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -44,15 +47,36 @@ def read_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def run(*words: str, home: Path) -> Timed:
+@dataclass(frozen=True)
+class Installation:
+    """A checkout, and the Python that has its requirements."""
+
+    root: Path = ROOT
+    python: str = sys.executable
+
+
+def install(folder: Path) -> Installation:
+    """Clone this checkout and install its requirements."""
+    root = folder / "clone"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(root)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", str(root / ".venv")], check=True)
+    python = str(root / ".venv/bin/python")
+    pip = [python, "-m", "pip", "install", "-q", "-r", "requirements.txt"]
+    began = time.monotonic()
+    subprocess.run(pip, cwd=root, check=True)
+    print(f"installed in {time.monotonic() - began:.0f} s\n")
+    return Installation(root, python)
+
+
+def run(*words: str, home: Path, at: Installation) -> Timed:
     """Run a command of the core to its end."""
     timed, spent, before, began = Timed(), {}, read_children(), time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "core", *words],
+        [at.python, "-m", "core", *words],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=ROOT,
+        cwd=at.root,
         env={**os.environ, "AUDIT_HOME": str(home)},
     )
 
@@ -81,27 +105,80 @@ def run(*words: str, home: Path) -> Timed:
     return timed
 
 
+def time_first_page(home: Path, at: Installation) -> float:
+    """Seconds from the start of the app until a browser shows its first page."""
+    from playwright.sync_api import sync_playwright
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with sync_playwright() as player:
+        browser = player.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-dev-shm-usage"],
+        )
+        page = browser.new_page()
+        began = time.monotonic()
+        server = subprocess.Popen(
+            [at.python, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            cwd=at.root,
+            env={**os.environ, "AUDIT_HOME": str(home)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            while not _is_listening(port):
+                time.sleep(0.05)
+            page.goto(f"http://127.0.0.1:{port}")
+            page.get_by_role("heading", name="Overview").wait_for(timeout=120_000)
+            return time.monotonic() - began
+        finally:
+            browser.close()
+            server.terminate()
+            server.wait()
+
+
+def _is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def print_table(folder: Path, graphs: list[str], repeats: str, at: Installation) -> None:
+    """One row a command, in homes below the folder."""
+    print("| seconds until | wall | CPU |\n|---|---|---|")
+    found = run("--help", home=folder, at=at)
+    print(f"| help | {found.wall:.2f} | {found.cpu:.2f} |")
+    if shutil.which("chromium"):
+        print(f"| first page | {time_first_page(folder / 'app', at):.1f} | |", flush=True)
+    for graph in graphs:
+        home, out = folder / graph, str(folder / f"{graph}-out")
+        audit = ["audit", "--graph", graph, "--attack", "quick", "--hide-links"]
+        audit += ["--repeats", repeats, "--out", out]
+        found = run(*audit, home=home, at=at)
+        print(f"| {graph}, quick look: plan | {found.find_first(0):.1f} | |")
+        print(f"| {graph}, quick look: first result | {found.find_first(1):.1f} | |")
+        print(f"| {graph}, quick look: end | {found.wall:.1f} | {found.cpu:.1f} |")
+        found = run(*audit, home=home, at=at)
+        print(f"| {graph}, stored audit | {found.wall:.1f} | {found.cpu:.1f} |")
+        found = run(*audit, "--report", home=home, at=at)
+        print(
+            f"| {graph}, stored audit, with PDF | {found.wall:.1f} | {found.cpu:.1f} |", flush=True
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--graph", default="cora")
+    parser.add_argument("--graphs", default="cora")
     parser.add_argument("--repeats", default="3")
+    parser.add_argument("--install", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="first-look-") as name:
-        folder = Path(name)
-        home, out = folder / "home", str(folder / "out")
-        audit = ["audit", "--graph", options.graph, "--attack", "quick"]
-        audit += ["--repeats", options.repeats, "--out", out]
-        print("| seconds until | wall | CPU |\n|---|---|---|")
-        found = run("--help", home=home)
-        print(f"| help | {found.wall:.2f} | {found.cpu:.2f} |")
-        found = run(*audit, home=home)
-        print(f"| quick look: plan | {found.find_first(0):.1f} | |")
-        print(f"| quick look: first result | {found.find_first(1):.1f} | |")
-        print(f"| quick look: end | {found.wall:.1f} | {found.cpu:.1f} |")
-        found = run(*audit, home=home)
-        print(f"| stored audit | {found.wall:.1f} | {found.cpu:.1f} |")
-        found = run(*audit, "--report", home=home)
-        print(f"| stored audit, with PDF | {found.wall:.1f} | {found.cpu:.1f} |")
+        folder, graphs = Path(name), options.graphs.split(",")
+        at = install(folder) if options.install else Installation()
+        for state in ("cold", "warm") if options.install else ("warm",):
+            print(f"\n{state}\n")
+            (folder / state).mkdir()
+            print_table(folder / state, graphs, options.repeats, at)
 
 
 if __name__ == "__main__":
