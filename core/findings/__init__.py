@@ -1,1 +1,1 @@
-"""Results in words, tables and labels: pure functions, no drawing."""
+"""Sentences, tables and labels derived from results; pure functions, no drawing."""

@@ -1,6 +1,6 @@
-"""Advice on one node in words and tables: what to hide, what it brings, what it costs.
+"""Advice for one node as sentences and tables: links to hide, effect on risk, cost in usefulness.
 
-Names of nodes stand in the tables only.
+Node names appear in the tables only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from core.words import format_percent
 
 
 def describe_advice(advice: Advice) -> str:
-    """What hiding all advised links does to the risk, said of what was tried."""
+    """Effect of hiding all advised links on the node's risk."""
     count = len(advice.links)
     title = method_title(advice.request.attack.id)
     before = format_estimate(advice.estimate_risk(0))
@@ -40,7 +40,7 @@ def describe_advice(advice: Advice) -> str:
 
 
 def describe_advice_cost(advice: Advice) -> str:
-    """The links that are lost, and what is lost of the useful column; empty without links."""
+    """Links lost and change in usefulness, or "" if there are no links."""
     count = len(advice.links)
     if not count:
         return ""
@@ -57,9 +57,9 @@ def describe_advice_cost(advice: Advice) -> str:
 
 
 def compute_advice_steps(advice: Advice) -> pd.DataFrame:
-    """Links hidden, the link that joins them, whose it is, and the risk that was then measured.
+    """One row per hidden link: number of links hidden, the neighbour, the risk measured then.
 
-    Attacks that take minutes are tried with all links hidden only; "–" between.
+    Attacks that take minutes are run with all links hidden only; "–" in between.
     """
     rows = [("0", "–", "–", format_estimate(advice.estimate_risk(0)), "–")]
     for count, link in enumerate(advice.links, start=1):

@@ -1,6 +1,6 @@
-"""Results → one sentence in plain words that cites its numbers: what each page says first.
+"""One-sentence summaries of results with their figures, shown at the top of each page.
 
-They hold titles of methods and measures and numbers, no user data.
+The sentences contain titles of methods and measures and numbers, but no user data.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from core.results import RELEASE
 from core.words import format_percent
 
 FEW_ALARMS = "tpr_at_fpr_0.01"
-"""Told before the headline: of equal AUC one attack can find ten times what another does."""
+"""Metrics reported before AUC, since attacks of equal AUC can differ tenfold at a low FPR."""
 
 
 def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
-    """Does the best attack beat the best baseline attacker, at a low FPR and over all."""
+    """Whether the strongest attack beats the strongest baseline, at a low FPR and overall."""
     found = compare_with_baseline(results, threat, release)
     if not found:
         return f"No attack that could {THREAT_WORDS[threat].aim} has finished yet."
@@ -51,7 +51,7 @@ def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
 
 
 def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
-    """What the first hundred named pairs are worth; empty where it was not computed."""
+    """Precision among the first hundred pairs named; "" if it was not computed."""
     rows = select_results(results, "precision_at_100", [release])
     if rows.empty:
         return ""
@@ -63,8 +63,10 @@ def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
 
 
 def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
-    """Which release lowers the worst case most, from what to what: at a low FPR first,
-    by the headline last. They need not be the same release."""
+    """The release that lowers the worst case most, at a low FPR and by the headline metric.
+
+    The two need not be the same release.
+    """
     told: list[str] = []
     for metric in dict.fromkeys((FEW_ALARMS, main_metric(results, threat))):
         if metric is None:
@@ -80,8 +82,10 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
 
 
 def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
-    """Without the releases that the original's strongest attack has still to be tried on: they
-    only look safer. One that cannot run on a release is not held against it."""
+    """Drop releases on which the original's strongest attack is still pending.
+
+    Releases that the attack cannot run on are kept.
+    """
     strongest = worst[worst.release == ORIGINAL].method
     if strongest.empty:
         return worst
@@ -91,8 +95,8 @@ def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe_lowest(worst: pd.DataFrame) -> str:
-    """ "finds 0.43 at 1 % FPR on the original; X brings it to 0.05 (by Y)."; "" where
-    there is nothing to compare. worst: of `compute_worst_attacks`, by release."""
+    """ "finds 0.43 at 1 % FPR on the original; X brings it to 0.05 (by Y)."; "" if there is
+    nothing to compare. `worst` is `compute_worst_attacks`, indexed by release."""
     defended = worst[[r != ORIGINAL and not is_data_independent(str(r)) for r in worst.index]]
     if defended.empty or ORIGINAL not in worst.index:
         return ""
@@ -113,7 +117,7 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
 
 
 def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
-    """How many people each threat's headline attacker exposes on the original, and on the
+    """Number of people exposed by each threat's headline attacker, on the original and on the
     release that exposes fewest."""
     table = compute_exposed(nodes, limit)
     if table.empty:
@@ -143,7 +147,7 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
 
 
 def list_risks(nodes: pd.DataFrame) -> list[str]:
-    """`answer_risk` of each secret apart: none speaks for another."""
+    """`answer_risk` of each secret separately."""
     told = [answer_risk(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
     return told or [answer_risk(nodes)]
 
@@ -151,8 +155,8 @@ def list_risks(nodes: pd.DataFrame) -> list[str]:
 def answer_bound(
     nodes: pd.DataFrame, release: str = ORIGINAL, limit: float = ADVANTAGE_LIMIT
 ) -> str:
-    """The upper bound: whom some attack exposes, known after the fact only, and what as many
-    guessing attackers reach."""
+    """Upper bound on exposure: people exposed by any attack, chosen in hindsight, beside what as
+    many guessing attackers reach."""
     rows = nodes[nodes.release == release]
     return " ".join(
         f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on "
@@ -164,7 +168,7 @@ def answer_bound(
 
 
 def list_bounds(nodes: pd.DataFrame) -> list[str]:
-    """`answer_bound` of each secret apart, in the order of `list_risks`."""
+    """`answer_bound` of each secret separately, in the order of `list_risks`."""
     told = [answer_bound(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
     return told or [answer_bound(nodes)]
 
@@ -175,13 +179,14 @@ def _gain(row: Any) -> str:
 
 
 def answer_inverted(results: pd.DataFrame, releases: Sequence[str]) -> str:
-    """Which attacks are clearly wrong on these releases, and that this is no protection."""
+    """Attacks clearly below chance on these releases, and why this is no protection."""
     rows = attack_rows(results, "auc")
     return describe_inverted(invert_scores(rows[rows.release.isin(list(releases))]))
 
 
 def answer_mechanisms(results: pd.DataFrame) -> list[str]:
-    """A sentence per mechanism: what it gives away on the original, and which release hides it."""
+    """One sentence per mechanism: its effect on the original, and the release that hides it
+    best."""
     names = {
         "proximity": ("Neighbours", "of a node's neighbours"),
         "role": ("Role peers", "of the nodes with about as many links"),
@@ -224,10 +229,10 @@ def answer_tradeoff(
     utility: str,
     refused: Mapping[str, str] | None = None,
 ) -> str:
-    """The most useful defended release within `limit` that no other threat speaks against.
+    """The most useful defended release within `limit` that no other threat rules out.
 
-    table    of `compute_tradeoff`, one threat
-    refused  release → why the policy, over all threats, does not let it leave
+    table    `compute_tradeoff` of one threat
+    refused  release → reason why the policy refuses it
     """
     if table.empty:
         return "No release has both numbers yet."
@@ -265,7 +270,7 @@ def _format_utility(row: pd.Series) -> str:
 
 
 def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
-    """Which releases another threat speaks against although this one does not."""
+    """Releases that satisfy this threat but are refused because of another one."""
     if not releases:
         return ""
     parts = [f"{release_title(release)} ({refused[release]})" for release in releases[:3]]
@@ -274,7 +279,7 @@ def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
 
 
 def find_least_exposing(headline: pd.DataFrame) -> str | None:
-    """The defended release on which headline attackers gain least, of `pick_worst`."""
+    """The defended release with the smallest mean advantage, of `pick_worst`."""
     means = headline.groupby("release", observed=True).advantage.mean()
     means = means[[r != ORIGINAL and not is_data_independent(str(r)) for r in means.index]]
     return None if means.empty else str(means.idxmin())

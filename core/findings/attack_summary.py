@@ -1,4 +1,4 @@
-"""What attacks reach and what a release changes of it: the top of the Attack and Defend pages."""
+"""Summaries at the top of the Attack and Defend pages: attack strength and effect of a release."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from core.words import begin_sentence
 
 @dataclass(frozen=True)
 class _Headline:
-    """How a threat's figure is worded. `says` has {found} for the natural frequency; `what`
+    """Wording of a threat's figure. `says` contains {found} for the natural frequency; `what`
     follows a frequency."""
 
     metric: str
@@ -95,7 +95,7 @@ HEADLINES: dict[Threat, tuple[_Headline, ...]] = {
         ),
     ),
 }
-"""In the order of preference; `_RANKING` where none was computed."""
+"""In order of preference; `_RANKING` if none was computed."""
 
 _RANKING = _Headline(
     "auc", "Attack AUC", "ranks secrets above the rest with an AUC of {found}", "AUC"
@@ -103,7 +103,7 @@ _RANKING = _Headline(
 
 
 def find_headline(threat: Threat, metric: str) -> _Headline:
-    """How a threat's figure of this metric is worded; as a ranking where it is none of these."""
+    """Wording of a threat's metric; that of a ranking for any other metric."""
     return next((found for found in HEADLINES[threat] if found.metric == metric), _RANKING)
 
 
@@ -112,8 +112,8 @@ _UNTESTED = "No attack has finished yet."
 
 @dataclass(frozen=True)
 class _Reached:
-    """A headline figure on one release beside the best baseline attacker, and how much the threat
-    exceeds its limits: 0 without limits."""
+    """A headline figure on one release, the best baseline, and the severity against its limits
+    (0 without limits)."""
 
     headline: _Headline
     best: Figure
@@ -122,7 +122,7 @@ class _Reached:
 
     @property
     def excess(self) -> float:
-        """How far the figure is above the baseline's, or above nothing where none was run."""
+        """Difference to the baseline, or the figure itself if no baseline was run."""
         if is_baseline(self.best.attack):
             return 0.0
         return self.best.value - (0.0 if self.baseline is None else self.baseline.first.value)
@@ -131,11 +131,10 @@ class _Reached:
 def summarize_attacks(
     view: AuditView, release: str = ORIGINAL, policy: Policy | None = None
 ) -> PageSummary:
-    """What the strongest attack on each secret reaches on a release, beside the best baseline
-    attacker.
+    """The strongest attack on each secret of a release, beside the best baseline attacker.
 
-    The sentence tells the worst threat: the most severe against its limits or, where the policy
-    has none, the one furthest above its baseline attackers.
+    The sentence reports the worst threat: the most severe against its limits or, if the policy has
+    none, the one furthest above its baseline attackers.
     """
     checks = list_checks(view, release, policy)
     cards, reached, exact = [], [], []
@@ -157,7 +156,7 @@ def summarize_attacks(
 def _find_reached(
     results: pd.DataFrame, threat: Threat, release: str, checks: Iterable[Check]
 ) -> _Reached | None:
-    """Of a threat's headline figures the one furthest above its baseline attackers."""
+    """The headline figure of a threat that is furthest above its baseline attackers."""
     severity = max((c.severity for c in checks if c.limit.threat == threat), default=0.0)
     found = []
     for headline in _list_headlines(results, threat):
@@ -173,8 +172,7 @@ def _find_reached(
 
 
 def summarize_release(view: AuditView, release: str, policy: Policy | None = None) -> PageSummary:
-    """What a release lowers against the original, over the attackers that both faced, and what
-    it keeps useful."""
+    """Change of risk against the original, over attackers run on both, and usefulness kept."""
     checks = list_checks(view, release, policy)
     cards, exact, changes = [], [], []
     for threat in THREAT_TITLES:
@@ -208,8 +206,8 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
 def compare_with_original(
     results: pd.DataFrame, metric: str, threat: Threat, release: str
 ) -> tuple[Comparison | None, list[str]]:
-    """The strongest attack on the original and on a release, over the attackers that both faced;
-    and the attackers that one of them alone faced."""
+    """Strongest attack on the original against that on a release, over attackers run on both;
+    and the attackers that were run on one of them only."""
     both = list(dict.fromkeys((ORIGINAL, release)))
     rows = invert_scores(attack_rows(results, metric, threat))
     rows = rows[rows.release.isin(both)]
@@ -223,7 +221,7 @@ def compare_with_original(
 
 
 def _list_headlines(results: pd.DataFrame, threat: Threat) -> list[_Headline]:
-    """The headline figures of a threat that were computed; else its ranking, if that was."""
+    """Headline figures of a threat that were computed, else its ranking if that was."""
     for headlines in (HEADLINES[threat], (_RANKING,)):
         found = [h for h in headlines if not attack_rows(results, h.metric, threat).empty]
         if found:
@@ -240,7 +238,7 @@ def _find_worst(
 
 
 def _build_attack_card(reached: _Reached, check: Check | None) -> Card:
-    """The strongest attack beside the best baseline attacker."""
+    """Card of the strongest attack beside the best baseline attacker."""
     title, best, found = reached.headline.title, reached.best, reached.baseline
     if found is None:
         alone = is_baseline(best.attack)
@@ -270,7 +268,8 @@ def _describe_attack(reached: _Reached) -> str:
 
 
 def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) -> str:
-    """What an attacker finds more of, fewer of, or neither clearly; figures where one is told."""
+    """Sentence on which figures rise, fall or do not clearly change; with numbers for one
+    change."""
     if not changes:
         return _UNTESTED
     found: dict[str, list[str]] = {}

@@ -1,11 +1,11 @@
-"""A person's risk by an attacker that can exist: chosen without seeing that person's truth.
+"""Per-node risk under one attacker that is chosen without access to that node's true value.
 
-The maximum over attacks per person picks, after the fact, whoever happened to be right: of many
-guessing attackers one always is. The headline is therefore one attacker a release and secret:
-the ensemble, or the best single attack, which choose on known values; where neither ran, the
-attack that gained most over other people (cross-fitted). Attackers who read neither links nor
-columns expose nobody; a baseline that reads published columns is an attacker like any other. The
-maximum per person stays as an upper bound, beside what attackers who only guess would reach.
+The maximum over attacks per node selects in hindsight whichever attack happened to be right, which
+even guessing attackers achieve. The headline is therefore one attacker per release and secret: the
+ensemble or the best single attack, which select on known values; if neither ran, the attack with
+the largest advantage over the other half of the nodes (cross-fitted). Attackers that use neither
+links nor columns expose nobody; a baseline that uses published columns counts as an attacker. The
+maximum per node remains as an upper bound, beside what guessing attackers reach.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from core.measures.node_risk import ADVANTAGE_LIMIT, estimate_guessing_share
 from core.words import format_percent
 
 CHOOSERS = ("ensemble", "best_single")
-"""Attacks that choose among others on known values, the preferred one first."""
+"""Attacks that select among others on known values, in order of preference."""
 
 ALL_EVIDENCE = "neighbourhood_classifier"
-"""An attack that weighs all evidence on known values, but no other attack: beside a chooser, the
-one of the two that gains more is the headline."""
+"""An attack that combines all evidence on known values without other attacks. Where a selecting
+attack ran too, the one with the larger advantage is the headline."""
 
 CROSS_FITTED = "chosen by what it gains over other people"
 
@@ -50,7 +50,7 @@ HEADLINE_COLUMNS = (
 
 @lru_cache(maxsize=1024)
 def find_secret(attack: str) -> tuple[str, str]:
-    """(threat, target column) of an attack's id; ("", "") for one this version does not know."""
+    """(threat, target column) of an attack id; ("", "") if this version does not know it."""
     threat = attack_threat(attack)
     if threat is None:
         return "", ""
@@ -58,16 +58,16 @@ def find_secret(attack: str) -> tuple[str, str]:
 
 
 def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
-    """One row a release, secret and node at stake: the risk under the headline attacker.
+    """One row per release, secret and node at stake: the risk under the headline attacker.
 
-    `HEADLINE_COLUMNS`; `how` says by what the attacker was chosen. Secrets that baseline attackers
-    alone were run against are absent.
+    Columns `HEADLINE_COLUMNS`; `how` states how the attacker was chosen. Secrets with baseline
+    attackers only are absent.
     """
     return spell(_find_headlines(nodes))
 
 
 def _find_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
-    """`compute_headlines`, its names as `nodes` has them."""
+    """`compute_headlines` with names as the categories of `nodes`."""
     rows = _list_rows(nodes)
     half = _find_halves(nodes.node)
     gains = nodes.advantage.to_numpy(float)
@@ -86,7 +86,7 @@ def _find_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
-    """(release, attack) → numbers of the rows that tell a risk, both in the table's order."""
+    """(release, attack) → row numbers with a defined risk, in the table's order."""
     told = np.flatnonzero(nodes.risk.notna() & nodes.advantage.notna())
     names = nodes[["release", "attack"]].iloc[told]
     parts = names.groupby(["release", "attack"], sort=False, observed=True).indices
@@ -96,7 +96,7 @@ def _list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
 def _list_secrets(
     pairs: Iterable[tuple[str, str]],
 ) -> Iterable[tuple[tuple[str, tuple[str, str]], list[str]]]:
-    """((release, secret), its attacks that read anything) of pairs of releases and attacks."""
+    """((release, secret), non-blind attacks) from pairs of releases and attacks."""
     found: dict[tuple[str, tuple[str, str]], list[str]] = {}
     for release, attack in pairs:
         if not is_blind(attack):
@@ -105,15 +105,16 @@ def _list_secrets(
 
 
 def compute_headline(nodes: pd.DataFrame) -> pd.DataFrame:
-    """One row a release and node, most exposed first: of the node's secrets the one on which its
-    headline attacker gains most. Columns as `compute_headlines`."""
+    """One row per release and node, most exposed first: the secret with the largest advantage.
+
+    Columns as `compute_headlines`.
+    """
     worst = pick_worst(nodes).sort_values("advantage", ascending=False, kind="stable")
     return spell(worst.reset_index(drop=True))
 
 
 def pick_worst(nodes: pd.DataFrame) -> pd.DataFrame:
-    """`compute_headline` in no order and its names as `nodes` has them: what counts millions of
-    people need not sort and name them."""
+    """`compute_headline` unsorted and with category codes, for counting over millions of nodes."""
     found = _find_headlines(nodes)
     if len(found[["threat", "target"]].drop_duplicates()) <= 1:  # nobody has a second secret
         return found
@@ -124,10 +125,11 @@ def pick_worst(nodes: pd.DataFrame) -> pd.DataFrame:
 def compute_exposed(
     nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, by_base: bool = False
 ) -> pd.DataFrame:
-    """release, threat, target, exposed, n, share, mean (of the advantage), attacks, how; a row a
-    release and secret, or with `by_base` one for each base rate (column base): the classes.
+    """Number of exposed nodes per release and secret.
 
-    Exposed are those on whom the headline attacker gains more than `limit` over the base rate.
+    Columns release, threat, target, exposed, n, share, mean (of the advantage), attacks, how; with
+    `by_base` one row per base rate (column base), which separates the classes. A node is exposed if
+    the headline attacker's advantage exceeds `limit`.
     """
     found = _find_headlines(nodes)
     found = found.assign(is_exposed=found.advantage > limit, base=found.base.round(6))
@@ -148,8 +150,10 @@ def compute_exposed(
 
 
 def tabulate_exposed(nodes: pd.DataFrame, releases: Sequence[str]) -> pd.DataFrame:
-    """How many people are exposed, for readers: a row a release, secret and base rate, which is
-    the share of the person's class for a private attribute."""
+    """Number of exposed nodes for display: one row per release, secret and base rate.
+
+    The base rate is the class share for a private attribute.
+    """
     table = compute_exposed(nodes[nodes.release.isin(list(releases))], by_base=True)
     secrets = table.threat.map(
         lambda threat: dict(THREAT_TITLES).get(threat, "")
@@ -169,12 +173,12 @@ def tabulate_exposed(nodes: pd.DataFrame, releases: Sequence[str]) -> pd.DataFra
 def _choose(
     rows: dict[str, np.ndarray], gains: np.ndarray, half: np.ndarray
 ) -> tuple[np.ndarray, str]:
-    """The rows of the headline attacker among those of one release and secret, and how chosen.
+    """Rows of the headline attacker of one release and secret, and how it was chosen.
 
-    rows   attack → numbers of its rows
-    gains  advantage of every row; half: on which side of the cross-fitting its person is
-    Of several attackers who know different things the one who gains most is taken: a choice
-    among scenarios.
+    rows   attack → row numbers
+    gains  advantage of every row; half: cross-fitting half of each row's node
+    Among attackers with different knowledge the one with the largest advantage is used, which is a
+    choice among scenarios.
     """
     keys = {a: split_id(a)[0].partition(":")[0] for a in rows}
     for key in CHOOSERS:
@@ -196,16 +200,15 @@ def _choose(
 
 
 def _find_halves(people: pd.Series) -> np.ndarray:
-    """(k,) 0 or 1 for each row's person, by a hash of the name; each name is hashed once."""
+    """(k,) cross-fitting half, 0 or 1, of each row's node, by a hash of its name."""
     is_numbered = isinstance(people.dtype, pd.CategoricalDtype)
     named = people if is_numbered else people.astype("category")
     return np.asarray(_hash_names(_Names(named.cat.categories))[named.cat.codes.to_numpy()])
 
 
 class _Names:
-    """Names in their order, the same only where they are one object: pandas holds two lists of
-    the same names in another order to be equal, and to compare a million would take as long as
-    to hash them."""
+    """Category names that compare by identity: comparing a million names would cost as much as
+    hashing them."""
 
     def __init__(self, names: pd.Index) -> None:
         self.names = names
@@ -219,15 +222,15 @@ class _Names:
 
 @lru_cache(maxsize=2)
 def _hash_names(people: _Names) -> np.ndarray:
-    """(n,) kept for the same people: a page asks a dozen times, of a million if need be."""
+    """(n,) hashes, cached by the identity of the names."""
     return np.array([zlib.crc32(str(n).encode()) & 1 for n in people.names.tolist()], np.int8)
 
 
 def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.DataFrame:
-    """release, threat, target, exposed, n, noise: people whom at least one of the attacks gives
-    away, chosen after the fact, and the share of them that as many guessing attackers reach.
+    """Nodes exposed by at least one attack, chosen in hindsight: an upper bound per secret.
 
-    An upper bound on what an attacker who happens to use the right attack on each person finds.
+    Columns release, threat, target, exposed, n, noise: the share that as many guessing attackers
+    would expose.
     """
     rows, result = _list_rows(nodes), []
     for (release, (threat, target)), attacks in _list_secrets(rows):

@@ -1,7 +1,7 @@
-"""Does an attack beat the baseline attackers? Low FPR first, the whole ranking last.
+"""Comparison of attacks with baseline attackers, at low FPR first and by AUC last.
 
-Two attacks of equal AUC can differ tenfold in what they find while hardly ever accusing wrongly
-(Carlini et al., IEEE S&P 2022), so that no sentence rests on AUC alone.
+Attacks of equal AUC can differ tenfold at low FPR (Carlini et al., IEEE S&P 2022), so no sentence
+rests on AUC alone.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from core.findings.tables import attack_rows, main_metric
 from core.release import ORIGINAL
 
 LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
-"""Judged before the headline metric, the most careful attacker first."""
+"""Metrics compared before the headline metric, lowest FPR first."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The best real attack against the best baseline attacker by one metric, as rows.
+    """Rows of the best attack and the best baseline attacker by one metric.
 
-    baseline  None where no baseline attacker was run
-    second    the next real attack; None where there is one alone
+    baseline  None if no baseline attacker was run
+    second    the second best attack, or None
     """
 
     metric: str
@@ -45,14 +45,14 @@ class Comparison:
 
     @property
     def gap(self) -> float:
-        """How far the best attack is above the baseline; NaN without one."""
+        """Difference between the best attack and the baseline; NaN without one."""
         return (
             float("nan") if self.baseline is None else float(self.best.value - self.baseline.value)
         )
 
     @property
     def beats(self) -> bool:
-        """Whether the attack is above the baseline by more than the noise of both."""
+        """Whether the difference exceeds the noise of both."""
         return self.baseline is not None and self.gap > 0 and is_clear(self.best, self.baseline)
 
 
@@ -62,10 +62,10 @@ def compare_with_baseline(
     release: str = ORIGINAL,
     metrics: Sequence[str | None] = (),
 ) -> list[Comparison]:
-    """One comparison a metric that was computed: by default low FPR first, the headline last.
+    """One comparison per computed metric, low FPR first and the headline metric last.
 
-    Of several secrets, or of attackers who have more of the other columns, each is compared with
-    the baseline attackers of its own kind, and the one furthest ahead of them is taken.
+    With several secrets or several kinds of knowledge, attacks are compared with the baselines of
+    their own kind; the pair with the largest gap is returned.
     """
     found = []
     for metric in dict.fromkeys(metrics or (*LOW_METRICS, main_metric(results, threat))):
@@ -96,7 +96,7 @@ def _compare(metric: str, rows: pd.DataFrame) -> Comparison | None:
 
 @lru_cache(maxsize=1024)
 def _find_stake(method: str) -> tuple[str, str]:
-    """The private column that an attack is after, and what it has of the others."""
+    """The private column that an attack targets, and its knowledge of the other columns."""
     if attack_threat(method) is None:
         return "", ""
     scenario = Scenario.parse(method)
@@ -105,8 +105,8 @@ def _find_stake(method: str) -> tuple[str, str]:
 
 
 def describe_comparisons(found: list[Comparison], aim: str) -> str:
-    """The clearest leak first: at the lowest FPR where the baseline is beaten, then the
-    headline metric; "did not beat" only where no metric says otherwise."""
+    """Sentence on the clearest leak: the lowest FPR at which the baseline is beaten, then the
+    headline metric; "did not beat" only if no metric shows a difference."""
     headline = found[-1]
     clear = next((c for c in found if c.beats), None)
     if headline.baseline is None:

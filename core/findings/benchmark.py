@@ -1,4 +1,4 @@
-"""What a benchmark says: which attack to fear on each graph, which defense helps, and its cost."""
+"""Summary of a benchmark: the strongest attack per graph, the best defense and its cost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from core.results import RELEASE
 from core.words import count_noun, format_percent
 
 USEFULNESS = ("link_f1", "link_prediction_auc", "degree_ks")
-"""What a release costs, on every graph: links right, what models predict, degrees."""
+"""Measures of a release's cost, available on every graph."""
 
 NO_HELP = "No defense clearly lowers what the strongest attack reaches."
 
@@ -74,7 +74,7 @@ against_original  outcome against the strongest attack on the original, same att
 
 
 def summarize_benchmark(views: Iterable[AuditView]) -> pd.DataFrame:
-    """What the strongest attack of each threat reaches on each release, and what that costs."""
+    """The strongest attack of each threat on each release, and the release's cost."""
     rows = [row for view in views for row in _summarize_view(view)]
     return pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS))
 
@@ -114,8 +114,8 @@ def _summarize_view(view: AuditView) -> Iterator[dict[str, Any]]:
 
 
 def find_metric(results: pd.DataFrame, threat: Threat) -> str | None:
-    """The headline figure of a threat that this graph resolves on the original, else its
-    ranking; None where nothing was measured."""
+    """Headline metric of a threat that is available on the original, else its ranking; None if
+    nothing was measured."""
     for headline in HEADLINES[threat]:
         rows = attack_rows(results, headline.metric, threat)
         if (rows.release == ORIGINAL).any():
@@ -126,7 +126,7 @@ def find_metric(results: pd.DataFrame, threat: Threat) -> str | None:
 
 
 def _find_value(results: pd.DataFrame, release: str, metric: str) -> tuple[float, ...]:
-    """(value, low, high) of a measure of the release, NaN where there is none."""
+    """(value, low, high) of a measure of the release; NaN if missing."""
     rows = select_results(results, metric, [release], RELEASE)
     if rows.empty:
         return (np.nan,) * 3
@@ -155,11 +155,11 @@ def _compare_original(results: pd.DataFrame, metric: str, threat: Threat, releas
 
 
 def choose_defense(rows: pd.DataFrame) -> pd.Series | None:
-    """Of the summary's rows of one graph and threat the release to prefer; None where none helps.
+    """The release to prefer among the summary's rows of one graph and threat; None if none helps.
 
-    Only defenses count on which the strongest attack is clearly below that on the original. Of
-    those on which no attack is clearly above the baseline attackers it is the one with most links
-    right (F1); where there are none, the one on which the strongest attack reaches least.
+    Considered are defenses on which the strongest attack is clearly below that on the original. Of
+    those on which no attack is clearly above the baseline attackers, the one with the highest link
+    F1 is chosen; if there are none, the one on which the strongest attack reaches least.
     """
     barred = [name == ORIGINAL or is_data_independent(name) for name in rows.release]
     lower = rows[(rows.against_original == "lower") & ~np.array(barred, bool)]
@@ -172,7 +172,7 @@ def choose_defense(rows: pd.DataFrame) -> pd.Series | None:
 
 
 def summarize_threat(rows: pd.DataFrame) -> tuple[str, str]:
-    """`describe_threat` in two sentences for a first look, without intervals."""
+    """`describe_threat` in two sentences without intervals."""
     original, best = rows[rows.release == ORIGINAL].iloc[0], choose_defense(rows)
     fear, choose = "No attack is clearly above the baseline attackers.", NO_HELP
     is_share = not original.metric.endswith("auc")
@@ -189,9 +189,9 @@ def summarize_threat(rows: pd.DataFrame) -> tuple[str, str]:
 
 
 def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
-    """(which attack to fear, which defense to choose at what cost) on one graph, in words.
+    """(strongest attack, recommended defense and its cost) on one graph, as sentences.
 
-    rows  of the summary, of one graph and threat
+    rows  summary rows of one graph and threat
     """
     original = rows[rows.release == ORIGINAL].iloc[0]
     title, figure = method_title(original.attack), f"{_format(original)} (n = {int(original.n):,})"
@@ -226,8 +226,10 @@ MARKS = {"lower": "✓ lower", "higher": "✗ higher"}
 
 
 def tabulate_releases(rows: pd.DataFrame) -> pd.DataFrame:
-    """The summary's rows of one graph and threat for readers, the least that attackers reach first;
-    column `release` holds the ids."""
+    """Summary rows of one graph and threat for display, lowest attack value first.
+
+    Column `release` holds the ids.
+    """
     rows = rows.sort_values("value", kind="stable")
     titles = short_titles(rows.release)
 
@@ -256,17 +258,16 @@ SHIPPED = Path(__file__).parents[2] / "assets" / "benchmark.csv"
 
 @cache
 def load_shipped() -> pd.DataFrame:
-    """The summary of the quick benchmark that comes with the program."""
+    """Summary of the quick benchmark shipped with the program."""
     return pd.read_csv(SHIPPED)
 
 
 def rank_graphs(
     summary: pd.DataFrame, num_nodes: int, num_edges: int, clustering: float
 ) -> list[str]:
-    """The summary's graphs, those most like a graph of this shape first.
+    """Graphs of the summary by similarity to a graph of this shape, most similar first.
 
-    By the root of the summed squares of the differences in log₁₀ nodes, log₁₀ average degree and
-    twice the average clustering.
+    Euclidean distance over log₁₀ nodes, log₁₀ average degree and twice the average clustering.
     """
     graphs = summary.drop_duplicates("graph")
     degree = np.log10(np.maximum(graphs.num_edges, 1) / graphs.num_nodes)

@@ -1,5 +1,8 @@
-"""What leaks, the links or the columns: every release beside the one without columns, and the
-published columns that alone tell a private one."""
+"""Leakage through links against leakage through columns.
+
+Compares every release with the one without columns, and lists published columns that alone
+determine a private one.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
 
 WITHOUT = "without_columns"
-"""The release of all links and no column; its key begins the ids of the combined ones too."""
+"""The release with all links and no column; ids of combined ones begin with its key."""
 
 
 def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
-    """Which of the two is the leak, beyond noise; empty where no release lacks the columns."""
+    """Whether links or columns are the leak, beyond noise; "" if no release lacks the columns."""
     metric = main_metric(results, threat)
     if metric is None:
         return ""
@@ -55,9 +58,9 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
 
 
 def list_telling_columns(view: AuditView) -> list[str]:
-    """A warning for each column that leaves and alone tells a private one, with its remedy.
+    """One warning per published column that alone determines a private one, with a remedy.
 
-    Names columns: user data, to be escaped where it is shown.
+    Contains column names, which are user data: escape before display.
     """
     private = view.spec.threats.columns
     if not private:

@@ -1,4 +1,4 @@
-"""All releases against every limit of a policy, and against an earlier audit of the graph."""
+"""Releases against the limits of a policy, and against an earlier audit of the same graph."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MAX_CHANGES = 6
 
 
 def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.DataFrame:
-    """A row a limit and release that was measured, limits in the policy's order.
+    """One row per limit and measured release, limits in the policy's order.
 
     state   met; exceeded; not proven
     before  the same limit on the same release in an earlier verdict; change: "higher" or "lower"
-            where the two intervals do not meet, else ""
+    if the two intervals do not overlap, else ""
     """
     known = {} if earlier is None else _index(earlier)
     now = _index(verdict)
@@ -51,7 +51,7 @@ def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.D
 
 
 def format_change(now: Check, before: Check) -> str:
-    """ "higher" or "lower" where the intervals are apart; "" where they meet or one is unknown."""
+    """ "higher" or "lower" if the intervals are disjoint; "" if they overlap or one is missing."""
     a, b = now.evidence, before.evidence
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return ""
@@ -61,9 +61,9 @@ def format_change(now: Check, before: Check) -> str:
 
 
 def answer_changes(table: pd.DataFrame, earlier: str) -> str:
-    """What is clearly higher or lower than in an earlier audit, as a sentence.
+    """Sentence on what is clearly higher or lower than in an earlier audit.
 
-    earlier  how that audit is called, such as "the audit of 3 March 2026"
+    earlier  name of that audit, such as "the audit of 3 March 2026"
     """
     both = table if table.empty else table[table.before.notna()]
     if both.empty:
@@ -85,7 +85,7 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
 
 
 def _index(verdict: Verdict) -> dict[tuple[str, str], Check]:
-    """(release, name of the limit) → the check, where something was measured."""
+    """(release, limit name) → check, for measured checks."""
     return {
         (release.release, check.limit.name): check
         for release in verdict.releases

@@ -1,4 +1,4 @@
-"""What being in a release adds: an attack's figure on the others beside that on control people."""
+"""Effect of being in a release: attack figures on released nodes minus those on control nodes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NOTE = (
 
 
 def tabulate_control(results: pd.DataFrame, control: pd.DataFrame) -> pd.DataFrame:
-    """A row a threat and release: the attack's figures, their difference, what it tells, n.
+    """One row per threat and release: the attack's figures, their difference, its meaning and n.
 
-    One attack a threat for all releases, the one that is strongest on the original, so that the
-    choice favours no release. `control`: that of an `AuditView`; empty where nobody was left out.
+    One attack per threat for all releases, the strongest on the original, so that the choice
+    favours no release. `control` is that of an `AuditView`; empty if nobody was left out.
     """
     rows = []
     for threat in THREAT_TITLES:
@@ -58,7 +58,7 @@ def tabulate_control(results: pd.DataFrame, control: pd.DataFrame) -> pd.DataFra
 
 
 def _judge(low: float, high: float) -> str:
-    """Whether the interval of a difference leaves out 0."""
+    """Whether the interval of a difference excludes 0."""
     if pd.isna(low) or pd.isna(high):
         return "no interval"
     return "more" if low > 0 else "less" if high < 0 else "no"

@@ -1,4 +1,4 @@
-"""Is a synthesis better than its data-independent baseline: what came from the data."""
+"""Comparison of syntheses with their data-independent baselines."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ MAX_MEASURES = 4
 
 
 def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, str]) -> pd.DataFrame:
-    """One row for each synthesis and measure of usefulness, the headline measures first.
+    """One row per synthesis and measure of usefulness, headline measures first.
 
     pairs  release → its data-independent baseline
     value, independent: texts with intervals; gain: in the useful direction; verdict: "from the
-    data" where the intervals lie apart in its favour, "none" where they do not, "unsure" without
-    them.
+    data" if the intervals are disjoint in its favour, "none" if not, "unsure" without intervals.
     """
     rows = []
     metrics = list_metrics(results, "release")[:MAX_MEASURES]
@@ -45,7 +44,7 @@ def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, st
 
 
 def show_data_independent_table(table: pd.DataFrame) -> pd.DataFrame:
-    """The same for reading: titles and words."""
+    """The same table with titles and words for display."""
     words = {"from the data": "the data", "none": "nothing clear", "unsure": "too few repeats"}
     return pd.DataFrame(
         {
@@ -60,7 +59,7 @@ def show_data_independent_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer_data_independent(table: pd.DataFrame) -> list[str]:
-    """A sentence for each synthesis: does it do anything that no data would not do as well."""
+    """One sentence per synthesis: whether it is better than its data-independent baseline."""
     sentences: list[str] = []
     if table.empty:
         return sentences

@@ -1,4 +1,4 @@
-"""Decisions for readers: the evidence that is kept with each, and the history as a table."""
+"""Recorded decisions for display: the evidence stored with each, and the history as a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_LIMITS = 3
 
 
 def make_evidence(verdict: Verdict, release: str) -> dict[str, Any]:
-    """What the decision rests on, as JSON: the policy, the verdict on the release, its limits."""
+    """Evidence of a decision as JSON: policy, verdict on the release and its limits."""
     found = verdict.find(release)
     evidence: dict[str, Any] = {"policy": verdict.policy.key, "version": verdict.policy.version}
     if found is None:
@@ -29,7 +29,7 @@ def make_evidence(verdict: Verdict, release: str) -> dict[str, Any]:
 
 
 def list_decision_rows(decisions: Sequence[Decision]) -> list[dict[str, str]]:
-    """`COLUMNS` of every decision, the newest first. Names and reasons are users' words."""
+    """`COLUMNS` of every decision, newest first. Names and reasons are user data."""
     superseded = find_superseded(decisions)
     rows = []
     for decision in reversed(decisions):

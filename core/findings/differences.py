@@ -1,8 +1,7 @@
-"""When two numbers may be called different: only beyond the noise of their difference.
+"""Significance of the difference between two figures.
 
-Rows of one audit are compared repeat by repeat: both were made from the same splits, so that what
-makes a split easy or hard cancels. Where there are too few repeats, or rows of elsewhere, both
-intervals must be told apart as if they were independent.
+Rows of one audit are compared repeat by repeat, since both use the same splits. With too few common
+repeats, or rows of different audits, the two intervals are treated as independent.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from core.measures.intervals import compare_repeats
 from core.results import Estimate
 
 MIN_REPEATS = 3
-"""Repeats in common below which a paired interval says nothing."""
+"""Smallest number of common repeats for a paired interval."""
 
 
 def find_noise(*rows: Any) -> float:
     """95 % half-width of a sum or difference of independent rows with `value`, `low`, `high`.
 
-    What is measured on the same repeats varies together, so that the true noise of a difference
-    is smaller: the wider one errs towards "no difference". NaN where a row has no interval.
+    Figures of the same repeats are positively correlated, so the true noise of a difference is
+    smaller and the result errs towards "no difference". NaN if a row has no interval.
     """
     ends = [(float(row.high) - row.value, row.value - float(row.low)) for row in rows]
     if any(math.isnan(end) for pair in ends for end in pair):
@@ -40,7 +39,7 @@ def compare_rows(first: Any, second: Any) -> Estimate | None:
 
 
 def estimate_difference(first: Any, second: Any) -> Estimate:
-    """second − first: `compare_rows`, or where that says nothing as if both were independent."""
+    """second − first: `compare_rows` if available, else as if both were independent."""
     paired = compare_rows(first, second)
     if paired is not None:
         return paired
@@ -52,7 +51,7 @@ def estimate_difference(first: Any, second: Any) -> Estimate:
 
 
 def is_clear(first: Any, second: Any) -> bool:
-    """Whether the difference of two rows exceeds its noise; False where that is unknown."""
+    """Whether the difference of two rows exceeds its noise; False if that is unknown."""
     paired = compare_rows(first, second)
     if paired is None or paired.low is None or paired.high is None:
         return bool(abs(first.value - second.value) > find_noise(first, second))

@@ -1,4 +1,4 @@
-"""One node's ego network as a self-contained page: no network access, no script from data."""
+"""Ego network of one node as a self-contained page, without network access or scripts from data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.graph import Attribute, Graph
 MAX_NODES = 150
 
 MAX_LISTED = 12
-"""Neighbours whose numbers of links are told."""
+"""Number of neighbours whose degrees are listed."""
 
 
 SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexagon")
@@ -22,7 +22,8 @@ SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexag
 
 @dataclass(frozen=True, eq=False)
 class EgoNetwork:
-    """nodes: node numbers, the centre first; positions (k, 2); num_left_out: hidden by the cap."""
+    """nodes: node numbers, centre first; positions (k, 2); num_left_out: neighbours above the
+    cap."""
 
     nodes: np.ndarray
     positions: np.ndarray
@@ -32,9 +33,9 @@ class EgoNetwork:
 def compute_ego(
     graph: Graph, node: int, max_nodes: int = MAX_NODES, extra: Sequence[int] = ()
 ) -> EgoNetwork:
-    """The centre and its neighbours, those with most common neighbours first under the cap.
+    """The centre and its neighbours, those with most common neighbours first up to the cap.
 
-    `extra` nodes are shown in any case.
+    `extra` nodes are always included.
     """
     adjacency = graph.adjacency
     neighbors = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
@@ -60,7 +61,7 @@ def compute_ego(
 
 
 def describe_fingerprint(graph: Graph, node: int) -> str:
-    """What can be known of a person by position: links, links among neighbours, their links."""
+    """Structural knowledge about a node: degree, links among neighbours, neighbours' degrees."""
     adjacency = graph.adjacency
     neighbors = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
     if not len(neighbors):
@@ -79,7 +80,7 @@ def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:
 
 
 def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:
-    """(class, shape, border colour) for a legend beside the ego network."""
+    """(class, shape, border colour) for the legend of the ego network."""
     return [
         (name, SHAPES[code % len(SHAPES)], OKABE_ITO[code % len(OKABE_ITO)])
         for code, name in enumerate(attribute.classes)

@@ -1,4 +1,4 @@
-"""What an audit knows of one limit on one release, and what it has not tried there."""
+"""Evidence of an audit on one limit and release, and what was not tested there."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from core.words import count_noun
 
 @dataclass(frozen=True)
 class Evidence:
-    """The worst value over all attacks; all None where nothing was measured.
+    """The worst value over all attacks; all None if nothing was measured.
 
-    high    highest upper end over the attacks; own_high: that of the worst one
-    attack  case that reached `value`;  n  pairs or people counted
+    high    largest upper end over the attacks; own_high: that of the worst attack
+    attack  scenario that reached `value`;  n  pairs or people counted
     """
 
     value: float | None = None
@@ -41,7 +41,7 @@ class Evidence:
 
 
 def list_asked(spec: AuditSpec) -> set[str]:
-    """Threats that the audit was asked about; a release always is."""
+    """Threats that the audit covers; "release" always is."""
     asked = {
         "link": spec.threats.has_links,
         "included": spec.attacks_released_links,
@@ -52,7 +52,7 @@ def list_asked(spec: AuditSpec) -> set[str]:
 
 
 def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
-    """The worst value that any attack, baseline attackers included, reached on the release."""
+    """The worst value over all attacks on the release, baseline attackers included."""
     if limit.threat == "release":
         return _find_release_figure(view, release, limit.metric)
     rows = invert_scores(select_results(view.results, limit.metric, [release]))
@@ -72,8 +72,7 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
 
 
 def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Evidence:
-    """Share of the people at stake, or of the class that suffers most, whom the strongest attack
-    knows by more than chance."""
+    """Share of the people at stake, or of the worst class, exposed by the strongest attack."""
     rows = nodes[(nodes.release == release) & nodes.advantage.notna()]
     rows = rows[rows.attack.map(attack_threat) == limit.threat]
     if limit.methods:
@@ -108,9 +107,9 @@ def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence
 
 
 def find_not_made(view: AuditView) -> dict[str, str]:
-    """Releases whose defense could not run on this graph, each with its reason.
+    """Releases whose defense could not run on this graph, with the reason.
 
-    Of such a release nothing came to an end but what was skipped or failed.
+    All rows of such a release were skipped or failed.
     """
     found = {}
     for summary in view.releases:
@@ -122,9 +121,9 @@ def find_not_made(view: AuditView) -> dict[str, str]:
 
 
 def find_obstacle(view: AuditView, release: str) -> str:
-    """Why no release can be published as this one was audited; "" where one can.
+    """Reason why this release cannot be published, or "".
 
-    Links that an audit draws stand for secret ones, and nobody withholds them when publishing.
+    Sensitive links that an audit draws at random are not withheld in a publishing run.
     """
     choice = next((c for c in view.spec.defenses if c.id == release), None)
     if choice is None or view.spec.threats.sensitive_links:
@@ -136,11 +135,11 @@ def find_obstacle(view: AuditView, release: str) -> str:
 
 
 def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
-    """What has to be tried on a release before it may be cleared, a sentence each.
+    """Tests still missing before a release may be cleared, one sentence each.
 
-    Planned attacks that did not finish, attacks that the policy asks for and nobody planned,
-    too few repeats, and what cannot be tried on a release made elsewhere. An attack that cannot
-    run on such a release is not held against it.
+    Planned attacks that did not finish, attacks required by the policy but not planned, too few
+    repeats, and what cannot be tested on a release made elsewhere. Attacks that do not apply to a
+    release are not required.
     """
     asked = list_asked(view.spec)
     scenarios = [
@@ -181,7 +180,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
 
 
 def _list_attacks(threat: str) -> list[type[Method]]:
-    """Every attack of the tool on one threat."""
+    """All available attacks on one threat."""
     if threat in ("attribute", "identity"):
         return list_methods("attribute_attack" if threat == "attribute" else "identity_attack")
     return [m for m in list_methods("link_attack") if threat in getattr(m, "threats", ("link",))]

@@ -1,8 +1,7 @@
-"""Typed facts: what was measured, by whom, on what, and how two figures compare.
+"""Typed facts: measured figures and their comparisons, from which sentences are rendered.
 
-Words are made of facts and of nothing else: a sentence calls one figure lower than another only
-where a `Comparison` says so. Counts stay numbers until they are rendered, so that an edition for
-outsiders rounds values and never edits prose.
+A sentence calls one figure lower than another only if a `Comparison` says so. Counts stay numbers
+until they are rendered, so that the external edition rounds values instead of editing text.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ STATE_TITLES: dict[LimitState, str] = {
 }
 
 Outcome = Literal["lower", "higher", "tie", "within_noise", "not_tested"]
-"""Of a comparison; "not_tested" where either figure has no interval."""
+"""Outcome of a comparison; "not_tested" if either figure has no interval."""
 
 DENOMINATORS = (100, 1_000, 10_000, 100_000)
 MAX_ROUNDING = 0.025
-"""Share of a number by which a natural frequency may be rounded: two significant digits."""
+"""Relative error allowed in a natural frequency: two significant digits."""
 COARSE = 3
-"""Cases of the larger of two shares from which the other one need not be told below one case."""
+"""Cases of the larger share up to which the smaller one is reported as a number below one."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """A number of people, nodes or links, and of how many; rendered by `format`."""
+    """A count of people, nodes or links and its total; rendered by `format`."""
 
     value: int
     total: int | None = None
@@ -64,12 +63,12 @@ class Figure:
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share of cases, which reads as a natural frequency."""
+        """Whether the figure is a share of cases, shown as a natural frequency."""
         info = METRICS.get(self.metric)
         return info is not None and info.range == (0.0, 1.0) and "auc" not in self.metric
 
     def format(self) -> str:
-        """For a headline, without interval: "36 of 100", or "0.75" where it is no share."""
+        """Headline format without interval: "36 of 100", or "0.75" if it is not a share."""
         return format_frequency(self.value) if self.is_share else format_number(self.value)
 
     def format_exact(self) -> str:
@@ -79,7 +78,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`second` against `first`: second − first with its interval, and what may be said of it."""
+    """`second` against `first`: second − first with its interval, and the outcome."""
 
     first: Figure
     second: Figure
@@ -88,7 +87,7 @@ class Comparison:
 
 
 def build_figure(row: Any) -> Figure:
-    """The figure of a finished row of results (of `invert_scores`, where attacks are compared)."""
+    """Figure of a finished row of results (of `invert_scores` when attacks are compared)."""
     return Figure(
         metric=str(row.metric),
         release=str(row.release),
@@ -102,7 +101,7 @@ def build_figure(row: Any) -> Figure:
 
 
 def compare_results(first: Any, second: Any) -> Comparison:
-    """Two finished rows of one metric, compared repeat by repeat where both have the same."""
+    """Compare two finished rows of one metric, repeat by repeat if they share repeats."""
     difference = estimate_difference(first, second)
     return Comparison(
         build_figure(first), build_figure(second), difference, find_outcome(difference)
@@ -110,7 +109,7 @@ def compare_results(first: Any, second: Any) -> Comparison:
 
 
 def find_outcome(difference: Estimate) -> Outcome:
-    """What an estimated difference allows to be said of the second figure."""
+    """Outcome that an estimated difference supports for the second figure."""
     if difference.value is None or difference.low is None or difference.high is None:
         return "not_tested"
     if difference.high < 0:
@@ -121,10 +120,10 @@ def find_outcome(difference: Estimate) -> Outcome:
 
 
 def format_frequency(share: float, per: int | None = None) -> str:
-    """0.36 → "36 of 100", 0.0017 → "17 of 10,000": the smallest denominator that is right to two
-    significant digits; nearly all and nearly nothing are never called all and nothing.
+    """0.36 → "36 of 100", 0.0017 → "17 of 10,000": smallest denominator exact to two significant
+    digits; values next to 0 or 1 are never rounded to none or all.
 
-    per  denominator to use at least, so that two shares stand over the same one
+    per  smallest denominator to use, so that two shares can have the same one
     """
     for denominator in DENOMINATORS:
         if per is not None and denominator < per:
@@ -148,8 +147,8 @@ def format_both(first: Figure, second: Figure) -> tuple[str, str]:
 
 
 def format_frequencies(first: float, second: float) -> tuple[str, str]:
-    """Both over one denominator, fine enough that they differ where the shares do; the one that
-    is far smaller may be "fewer than 1"."""
+    """Two shares over one denominator, fine enough to differ if the shares do; a far smaller one
+    may be "fewer than 1"."""
     for denominator in DENOMINATORS:
         is_coarse = max(first, second) * denominator >= COARSE
         texts = tuple(

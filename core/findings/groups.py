@@ -1,4 +1,4 @@
-"""Whether some people are exposed more than others: the headline attacker's gain by group."""
+"""Differences in exposure between groups of people, by the headline attacker's advantage."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ COLUMNS = ("release", "column", "group", "value", "low", "high", "n")
 
 
 def load_groups(view: AuditView) -> dict[str, pd.Series]:
-    """Column that the audit compares people by → the group of each node, by id; those without a
-    value are absent."""
+    """Grouping column → group of each node, by id; nodes without a value are absent."""
     graph = view.load_graph()
     found = {}
     for column in view.spec.groups:
@@ -33,7 +32,7 @@ def load_groups(view: AuditView) -> dict[str, pd.Series]:
 
 
 def _format_groups(classes: Sequence[str]) -> Sequence[str]:
-    """Numbers in as few digits as tell them apart: 210.82000732421875 is a 32-bit 210.82."""
+    """Numbers with as few digits as distinguish them: 210.82000732421875 is a 32-bit 210.82."""
     for digits in (6, 9, 12):
         names = [_shorten(name, digits) for name in classes]
         if len(set(names)) == len(classes):
@@ -50,8 +49,8 @@ def _shorten(name: str, digits: int) -> str:
 
 
 def compute_group_advantage(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """`COLUMNS`: mean advantage of the headline attacker over each group with its 95 % interval
-    over people; groups of fewer than MIN_GROUP people at stake are left out."""
+    """`COLUMNS`: mean advantage of the headline attacker per group with its 95 % interval over
+    people; groups with fewer than MIN_GROUP people at stake are omitted."""
     found = compute_headline(nodes)
     rows = []
     for release in list_releases(nodes):
@@ -67,10 +66,10 @@ def compute_group_advantage(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]
 
 
 def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
-    """release, column, most, least, gap, low, high: of each release the column whose groups lie
-    furthest apart, of `compute_group_advantage`.
+    """release, column, most, least, gap, low, high: per release the column with the largest gap
+    between two groups, of `compute_group_advantage`.
 
-    The interval covers these two groups for all pairs of a release's groups (Bonferroni).
+    The interval covers all pairs of groups of a release (Bonferroni).
     """
     rows = []
     for release, part in table.groupby("release", sort=False):
@@ -88,7 +87,7 @@ def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def tabulate_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """`compute_group_advantage` for readers."""
+    """`compute_group_advantage` for display."""
     table = compute_group_advantage(nodes, groups)
     gains = [format_row(row) for row in table.itertuples()]
     return pd.DataFrame(
@@ -103,9 +102,9 @@ def tabulate_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.
 
 
 def answer_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> str:
-    """The largest gap on the original and what it is on each other release; "" without groups.
+    """The largest gap on the original and its value on each other release; "" without groups.
 
-    Names columns and groups: user data, to be escaped where it is shown.
+    Contains columns and groups, which are user data: escape before display.
     """
     gaps = compute_largest_gap(compute_group_advantage(nodes, groups)).set_index("release")
     if gaps.empty:

@@ -1,7 +1,7 @@
-"""What a release promises, in rows and sentences: for the guarantee card on screen and on paper.
+"""The guarantee of a release as rows and sentences, for the guarantee card and the report.
 
-(ε, δ)-DP bounds how far anybody's odds on a secret can move by e^ε, whatever else they know.
-From prior odds p/(1−p) that leads to at most σ(ε + ln p/(1−p)).
+(ε, δ)-DP bounds the change of anybody's odds on a secret by e^ε, whatever their other knowledge.
+From prior odds p/(1−p) the posterior is at most σ(ε + ln p/(1−p)).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from core.release import Guarantee
 from core.results import Estimate
 
 MODERATE, WEAK, VOID = 1.0, 3.0, 6.0
-"""ε above which a promise is called moderate (even odds become 73 %), weak (95 %) and next to
-nothing (99.8 %)."""
+"""ε above which a guarantee is called moderate (even odds become 73 %), weak (95 %) and very
+weak (99.8 %)."""
 
 POINTS = 201
-"""Of the curve that a claim allows."""
+"""Points of the curve that a claim allows."""
 
 TINY_SIGNAL = 1e-3
-"""Gradient over noise below which a training cannot have learnt from the data."""
+"""Ratio of gradient to noise below which training cannot have learned from the data."""
 
 UNIT_TITLES = {
     "none": "nothing that could be proven",
@@ -77,7 +77,7 @@ def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
 
 
 def describe_budget(promise: Guarantee) -> str:
-    """ε, δ and what else the budget has, in words."""
+    """ε, δ and the other parts of the budget, in words."""
     received = promise.epsilon_received
     parts = [f"ε = {received:g}" if received is not None else "ε not stated"]
     if promise.delta:
@@ -92,9 +92,9 @@ def describe_budget(promise: Guarantee) -> str:
 
 
 def explain_promise(promise: Guarantee, density: float | None = None) -> str:
-    """What an adversary may still learn under the promise, in plain words.
+    """What an adversary may still learn under the guarantee, in plain words.
 
-    density  share of the pairs that are linked: what somebody who knows nothing would guess
+    density  share of linked pairs, the prior of an attacker without knowledge
     """
     if not promise.is_known:
         return UNKNOWN
@@ -121,7 +121,7 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
 
 
 def explain_signal(facts: Mapping[str, Estimate]) -> str:
-    """How far the data was below the noise, where a method trained by noisy gradients tells."""
+    """Ratio of signal to noise of methods trained by noisy gradients, as a sentence."""
     signal, noise = (facts.get(name) for name in ("gradient_norm", "noise_norm"))
     if signal is None or noise is None or not signal.value or not noise.value:
         return ""
@@ -136,19 +136,19 @@ def explain_signal(facts: Mapping[str, Estimate]) -> str:
 
 
 def bound_chance(prior: float, epsilon: float) -> float:
-    """Largest posterior probability that an ε-DP release leaves of a prior one in (0, 1)."""
+    """Largest posterior probability under an ε-DP release for a prior in (0, 1)."""
     return float(expit(epsilon + logit(prior)))
 
 
 def explain_claim(run: ClaimRun) -> str:
-    """What a finished check says, and what it does not."""
+    """Result of a finished claim check, and its limits."""
     if run.check is None or run.check.is_refuted:
         return describe_outcome(run)
     return f"{describe_outcome(run)} {NOT_PROVEN}"
 
 
 def describe_outcome(run: ClaimRun) -> str:
-    """The verdict, and what is particular to this method."""
+    """The outcome of the check and details of this method."""
     check = run.check
     if check is None:
         return ""
@@ -168,11 +168,11 @@ def describe_outcome(run: ClaimRun) -> str:
 
 
 def compute_claim_region(epsilon: float, delta: float) -> pd.DataFrame:
-    """false, low, high: the rates of true accusations that (ε, δ)-DP allows at each rate of false
-    ones (Kairouz, Oh and Viswanath, ICML 2015, Theorem 2.1).
+    """false, low, high: true positive rates that (ε, δ)-DP allows at each false positive rate
+    (Kairouz, Oh and Viswanath, ICML 2015, Theorem 2.1).
 
-    A rule and its opposite are both bound, so the region is
-    max(0, e^{−ε}(q − δ), 1 − e^ε (1 − q) − δ) ≤ p ≤ min(1, e^ε q + δ, 1 − e^{−ε}(1 − q − δ)).
+    A test and its complement are both bounded, so the region is max(0, e^{−ε}(q − δ), 1 − e^ε (1 −
+    q) − δ) ≤ p ≤ min(1, e^ε q + δ, 1 − e^{−ε}(1 − q − δ)).
     """
     grow, shrink = math.exp(min(epsilon, 700.0)), math.exp(-epsilon)
     corner = min(1.0, (1 - delta) / (1 + grow))
@@ -198,7 +198,7 @@ def _format_factor(epsilon: float) -> str:
 
 
 def _format_chance(share: float) -> str:
-    """Percent that never rounds to certainty."""
+    """Percentage that never rounds to certainty."""
     percent = 100 * share
     if percent > 99.995:
         return "all but 100 %"

@@ -1,4 +1,4 @@
-"""The analyst's answers → an audit: threats, what attackers know, preset, defenses, policy."""
+"""Answers of the guide → an audit: threats, attackers' knowledge, preset, defenses, policy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ USES: dict[Use, str] = {
 }
 MAX_DEFENSES = 4
 MAX_PUBLISH_S = 1_200.0
-"""Expected seconds of making one release above which a defense is not proposed."""
+"""Expected seconds per release above which a defense is not proposed."""
 
 MAX_RATIO = 6.0
 """Links of a release per link of the graph above which it is mostly noise."""
@@ -59,18 +59,17 @@ BUDGETS: dict[str, str] = {
     "blink": "epsilon_link",
     "privdpr": "epsilon_node",
 }
-"""Defense with a guarantee → the policy's limit on its ε."""
+"""Defense with a guarantee → name of the policy's limit on its ε."""
 
 DEFAULT_EPSILON = 3.0
-"""Where the policy has no limit on ε."""
+"""ε used if the policy has no limit on it."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A defense that may be proposed; `secrets` that it protects and `uses` that it keeps.
+    """A defense that may be proposed, the `secrets` it protects and the `uses` it preserves.
 
-    is_learned  trained on this graph for its threat: one is proposed for each secret where it can
-                run
+    is_learned  trained on this graph for its threat; one such is proposed per secret if possible
     """
 
     key: str
@@ -84,7 +83,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Advice:
-    """A defense worth trying, as options write it, with the reason and the expected seconds."""
+    """A proposed defense as written in options, with the reason and the expected seconds."""
 
     defense: str
     secrets: tuple[Secret, ...]
@@ -94,7 +93,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Something that could change the decision; `key` says which preset or defense."""
+    """A change that could alter the decision; `key` names the preset or defense."""
 
     action: Literal["run_preset", "try_defense"]
     key: str
@@ -131,12 +130,12 @@ CANDIDATES = (
     Candidate("dice", ("links",), ("column", "links"), ("partner", "internal"),
               "takes links away at people with something to hide and adds others elsewhere"),
 )  # fmt: skip
-"""In the order in which they are proposed where several fit equally."""
+"""In order of preference among equally suitable ones."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What the analyst said on the first page; named_links: pairs of ids named on Data."""
+    """The analyst's answers in the guide; named_links: pairs of ids named on Data."""
 
     recipient: Recipient = "public"
     secrets: tuple[Secret, ...] = ("links",)
@@ -155,13 +154,13 @@ def choose_defenses(
     model: TimeModel | None = None,
     tried: Collection[str] = (),
 ) -> list[Advice]:
-    """At most four that can run on this graph and could pass the policy, the best fit first.
+    """At most four defenses that can run on this graph and could pass the policy, best first.
 
-    Each candidate's own `supports` is asked, with the threats that the answers make; its ε is the
-    highest that the policy allows. For each secret one that is learned comes first.
+    Each candidate's `supports` is called with the threats of the answers; its ε is the largest that
+    the policy allows. For each secret a learned defense comes first.
 
     policy  None: the shipped one of the recipient
-    model   predicts seconds; None: by the typical ones
+    model   predicts seconds; None: typical ones
     tried   ids of releases that are not proposed again
     """
     policy = policy or find_policy(answers.recipient)
@@ -206,8 +205,8 @@ def choose_defenses(
 def propose_changes(
     view: AuditView, verdict: Verdict, graph: Graph, model: TimeModel | None = None
 ) -> list[Proposal]:
-    """What could change the decision: the cheapest preset that can clear a release where tests are
-    missing, and defenses that were not tried where nothing may be published."""
+    """Changes that could alter the decision: the cheapest preset able to clear a release if
+    tests are missing, and untried defenses if no release may be published."""
     policy = verdict.policy
     found = []
     if any(r.untried for r in verdict.releases if r.decision != "do_not_publish"):
@@ -225,7 +224,7 @@ def propose_changes(
 
 
 def _write_defense(candidate: Candidate, policy: Policy) -> str:
-    """The candidate as an option, its ε the highest that the policy allows its recipient."""
+    """The candidate as an option, with the largest ε that the policy allows."""
     config = [candidate.config] if candidate.config else []
     if candidate.key in BUDGETS:
         name = BUDGETS[candidate.key]
@@ -238,7 +237,7 @@ def _write_defense(candidate: Candidate, policy: Policy) -> str:
 
 
 def _build_threats(answers: Answers, graph: Graph) -> Threats:
-    """Threats of the kinds that the answers ask for: enough to ask a defense whether it can run."""
+    """Minimal threats of the requested kinds, for calling `supports`."""
     link = attribute = utility = None
     if "links" in answers.secrets and graph.num_edges:
         link = LinkThreat(graph.edges[:1], graph.edges[:0], 0.0)
@@ -256,7 +255,7 @@ def _split_values(values: Attribute) -> AttributeThreat:
 
 
 def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:
-    """What the guide would have been told for this audit."""
+    """The answers that correspond to this audit."""
     asked = {
         "links": spec.threats.has_links,
         "attribute": spec.threats.private is not None,
@@ -274,7 +273,7 @@ def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:
 
 
 def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> dict[str, Any]:
-    """Fields of an AuditSpec; defenses: those of `choose_defenses` that were kept."""
+    """Fields of an AuditSpec; defenses: the selected ones of `choose_defenses`."""
     has_links = "links" in answers.secrets
     has_column = "attribute" in answers.secrets and answers.private is not None
     keys = preset.choose_attacks(has_links, has_column)
@@ -307,7 +306,7 @@ def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> di
 
 
 def describe_answers(answers: Answers) -> dict[str, str]:
-    """What the report repeats under “Purpose and recipient”."""
+    """Contents of “Purpose and recipient” in the report."""
     titles = SECRETS | ({"attribute": f"Column {answers.private}"} if answers.private else {})
     secrets = [titles[secret] for secret in answers.secrets]
     kept = USES | ({"column": f"Predicting column {answers.utility}"} if answers.utility else {})
@@ -323,7 +322,7 @@ def describe_answers(answers: Answers) -> dict[str, str]:
 
 
 def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
-    """What an audit that was started without the guide fixes of the same."""
+    """The same contents for an audit that was started without the guide."""
     answers = _read_answers(spec, policy)
     knows = {
         "values": spec.threats.private is not None,
@@ -340,13 +339,13 @@ def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
 
 
 def can_clear(preset: Preset, policy: Policy) -> bool:
-    """Whether the preset runs everything that the policy asks for before it clears a release."""
+    """Whether the preset includes every test that the policy requires."""
     enough = set(policy.allowed_costs) <= set(preset.costs)
     return enough and preset.num_repeats >= policy.repeats
 
 
 def explain_preset(preset: Preset, recipient: Recipient) -> str:
-    """Whether the preset is thorough enough for the policy to clear anything."""
+    """Sentence on whether the preset can clear a release under the policy."""
     policy = find_policy(recipient)
     if can_clear(preset, policy):
         return f"Can clear a release for “{policy.title}”."

@@ -1,4 +1,4 @@
-"""Why structure gives people away: GHRatios against the class share (GPS Eq. 3–5, Fig. 2)."""
+"""GHRatios against the class shares (GPS Eq. 3–5, Fig. 2): why structure reveals attributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MECHANISMS = {
     "ghratio_role": "Role peers",
     "ghratio_combined": "Both",
 }
-"""Column of the profile → whose share is taken: neighbours, nodes of like degree, the union."""
+"""Column of the profile → compared set: neighbours, nodes of similar degree, the union."""
 
 
 NUM_BINS = 20
@@ -49,13 +49,13 @@ def compute_ghratio_histogram(
 
 
 def compute_reference_share(profile: pd.DataFrame) -> float:
-    """Mean over nodes of the share of their own class: the expected ratio without homophily."""
+    """Mean over nodes of their class share: the expected ratio without homophily."""
     rows = profile[profile.release == list_releases(profile)[0]]
     return float(pd.to_numeric(rows.class_share, errors="coerce").mean())
 
 
 def explain_missing_ratios(view: AuditView) -> str:
-    """Why an audit has no homophily ratios: nothing to measure, not yet, or not measured."""
+    """Reason why an audit has no GHRatios: nothing to measure, not yet, or not measured."""
     column = view.spec.threats.private
     if column is None:
         return (

@@ -1,4 +1,4 @@
-"""One person among those who look the same: on the original, and on each release."""
+"""Re-identification risk of one node: the size of its anonymity set on each release."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ KNOWN = {
     "ego": "{links} and who of the neighbours are linked",
     "colour_refinement": "{links} and the whole network round it",
 }
-"""What is known of a person at each depth, in words."""
+"""Background knowledge at each depth, in words."""
 
 MAX_RELEASES = 4
 
 
 def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[str]:
-    """Sentences: one of how many the person is by what is known, and where it is unique no more.
+    """Sentences on the node's anonymity set on the original and on the releases.
 
-    nodes  `AuditView.nodes`. Empty where identity was not audited or the person has no links.
+    nodes  `AuditView.nodes`. Empty if re-identification was not audited or the node is isolated.
     """
     known, others = _find_telling(nodes, node)
     links = f"these {num_links} links" if num_links != 1 else "this one link"
@@ -49,15 +49,14 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
 
 
 def list_hiding(nodes: pd.DataFrame, node: str) -> list[str]:
-    """The releases on which a person who is unique on the original is so no more, by what gives
-    the person away there; the one that hides best first."""
+    """Releases on which a node that is unique on the original is not, the best one first."""
     _, others = _find_telling(nodes, node)
     return [] if others is None else [str(release) for release in others[others < 1].index]
 
 
 def _find_telling(nodes: pd.DataFrame, node: str) -> tuple[pd.Series, pd.Series | None]:
-    """The person's risks on the original up to the depth by which it is unique, and those by that
-    depth on each other release, the lowest first; None where it never is."""
+    """The node's risks on the original up to the depth at which it is unique, and on each other
+    release at that depth, lowest first; None if it is never unique."""
     risks = find_depth_risks(nodes[nodes.node == node], "release").T
     if risks.empty or ORIGINAL not in risks.columns:
         return pd.Series(dtype=float), None
@@ -70,9 +69,9 @@ def _find_telling(nodes: pd.DataFrame, node: str) -> tuple[pd.Series, pd.Series 
 
 
 def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
-    """Mean chance of being found by exact knowledge; a column a depth, the least known first.
+    """Mean re-identification probability with exact knowledge; one column per depth.
 
-    across  "node" or "release": what the rows are
+    across  "node" or "release": the rows of the result
     """
     rows = nodes[nodes.risk.notna()]
     keys = {
@@ -90,7 +89,7 @@ def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
 
 
 def _shorten(risk: float) -> str:
-    """A mean over repeats: one of so many, or not found by knowledge that no longer fits."""
+    """ "one of k" for a mean over repeats, or not found if the knowledge no longer matches."""
     if risk <= 0:
         return "what is known fits it no more"
     return f"found in {format_percent(risk)} of tries"

@@ -1,7 +1,7 @@
-"""Attacks that are clearly wrong: inverted, they are as good as they are bad.
+"""Attacks clearly below chance, whose inverted scores are an attack.
 
-An AUC whose interval lies wholly below one half tells the truth by inversion. Whoever compares
-attacks or releases counts its distance from one half: an AUC of 0.30 is as strong as one of 0.70.
+An AUC whose interval lies wholly below 0.5 carries information by inversion. Comparisons of attacks
+or releases therefore use the distance from 0.5: an AUC of 0.30 is as strong as one of 0.70.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from core.findings.labels import method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number, format_row
 
 INVERTIBLE = ("auc",)
-"""Metrics of attacks that an attacker improves by inverting the scores."""
+"""Metrics that an attacker improves by inverting the scores."""
 
 PHRASES = {
     "auc": "reaches an AUC of %s (a guess: 0.5)",
@@ -25,27 +25,27 @@ PHRASES = {
     "expected_found": "finds %s of the people",
     "hits_at_1": "finds %s of the people at the first guess",
 }
-"""Metric → what an attacker does who reaches a number of it."""
+"""Metric → verb phrase for an attack that reaches a value of it."""
 
 INVERTED = " inverted"
-"""After the strength of an attack that is counted the other way."""
+"""Suffix of the strength of an inverted attack."""
 
 HALF = 0.5
 MARK = "†"
-"""Beside a raw value that is clearly below one half."""
+"""Suffix of a raw value that is clearly below 0.5."""
 
 MAX_NAMED = 3
 
 
 def find_inverted(rows: pd.DataFrame) -> pd.Series:
-    """Bool a row of finished results: an AUC clearly below one half, interval and all."""
+    """(k,) bool per finished row: AUC with its whole interval below 0.5."""
     return rows.metric.isin(INVERTIBLE) & (rows.high < HALF)
 
 
 def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with value, low and high of these attacks as their distance from one half + ½.
+    """The rows with value, low and high of these attacks as their distance from 0.5, plus 0.5.
 
-    Column `is_inverted` says which; all other rows stay as they are.
+    Column `is_inverted` marks them; all other rows are unchanged.
     """
     inverted = find_inverted(rows)
     result = rows.assign(is_inverted=inverted)
@@ -56,14 +56,14 @@ def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def format_strength(row: Any) -> str:
-    """ "0.70 [0.65, 0.75]", and "inverted" where the attack itself is the other way."""
+    """ "0.70 [0.65, 0.75]", with "inverted" if the scores were inverted."""
     return format_row(row) + INVERTED * bool(row.is_inverted)
 
 
 def describe_strength(metric: str, strength: str) -> str:
-    """What an attacker does, in words for an answer: "reaches an AUC of 0.83".
+    """Verb phrase for a sentence: "reaches an AUC of 0.83".
 
-    strength: the number, as a text. A metric without words of its own is named by its title.
+    strength: the number as text. Metrics without a phrase of their own use their title.
     """
     number = strength.removesuffix(INVERTED)
     inverted = "" if number == strength else "(inverted) "
@@ -73,7 +73,7 @@ def describe_strength(metric: str, strength: str) -> str:
 
 
 def explain_inverted(row: pd.Series) -> str:
-    """What an attack's own value means; `row` of `invert_scores` whose `is_inverted` holds.
+    """Explanation of a raw value; `row` of `invert_scores` with `is_inverted`.
 
     "Attack AUC 0.30 [0.25, 0.35], clearly below one half: inverted, it reaches 0.70"
     """
@@ -85,7 +85,7 @@ def explain_inverted(row: pd.Series) -> str:
 
 
 def describe_inverted(rows: pd.DataFrame) -> str:
-    """A warning that names the strongest such attacks of `invert_scores`; "" if there are none."""
+    """Warning that names the strongest such attacks of `invert_scores`; "" if there are none."""
     inverted = rows[rows.is_inverted].sort_values("value", ascending=False, kind="stable")
     if inverted.empty:
         return ""

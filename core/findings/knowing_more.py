@@ -1,4 +1,4 @@
-"""What attackers reach who know the defense, or who look for the links that a release shows."""
+"""Results of adaptive attackers and of attacks on released links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRECISION, RECOVERED = "released_precision", "recovered_at_precision_0.9"
 
 
 def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:
-    """A row a release and attack on released links: both measures, pairs a repeat, repeats."""
+    """One row per release and attack on released links: both measures, pairs, repeats."""
     found = attack_rows(results, RECOVERED, "included")
     real = attack_rows(results, PRECISION, "included").set_index(["release", "method"])
     rows = []
@@ -32,8 +32,8 @@ def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer_inside(results: pd.DataFrame) -> list[str]:
-    """One sentence a release: how many of its links are real, and how many of the real ones the
-    best attacker names at a precision of 90 %. On the original every link is real."""
+    """One sentence per release: the share of its links that are real, and how many of the real
+    ones the best attacker names at a precision of 90 %. On the original every link is real."""
     found = attack_rows(results, RECOVERED, "included")
     real = attack_rows(results, PRECISION, "included")
     alone = [not isinstance(Scenario.parse(m).knowledge, Composition) for m in real.method]
@@ -57,8 +57,8 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
 
 
 def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
-    """One sentence a defended release: the strongest attacker who knows the defense against the
-    strongest who does not."""
+    """One sentence per defended release: the strongest adaptive against the strongest standard
+    attacker."""
     metric = main_metric(results, threat)
     if metric is None:
         return []

@@ -1,4 +1,4 @@
-"""How keys and ids are called on screen and on paper, and which way is good."""
+"""Titles of keys and ids for screen and report, and the direction of each metric."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from core.words import format_percent
 
 @dataclass(frozen=True)
 class ThreatWords:
-    """What the attack is called, what it aims at, what it names one by one, and what people are
-    exposed on."""
+    """Name of the threat, its aim, its items, and what people are exposed to."""
 
     attack: str
     aim: str
@@ -47,10 +46,10 @@ THREAT_WORDS: dict[str, ThreatWords] = {
     ),
     "": ThreatWords("inference", "find a secret", "case", "a secret"),
 }
-"""Of each threat; "" stands for an attack that this version does not know."""
+"""Wording per threat; "" for an attack that this version does not know."""
 
 MAIN_ATTACK_METRICS = ("auc", "accuracy", "released_auc", "expected_found", "hits_at_1")
-"""Headline metric of an attack, the first that was computed."""
+"""Headline metrics of attacks, in order of preference."""
 
 MAIN_UTILITY_METRICS = (
     "node_classification_auc",
@@ -58,29 +57,29 @@ MAIN_UTILITY_METRICS = (
     "link_prediction_auc",
     "link_f1",
 )
-"""Headline measure of usefulness, the first that was computed."""
+"""Headline measures of usefulness, in order of preference."""
 
 
 def metric_title(key: str) -> str:
-    """The measure's title, or the key in words for one that this version does not know."""
+    """Title of the metric, or its key in words if this version does not know it."""
     info = METRICS.get(key)
     return info.title if info else key.replace("_", " ").capitalize()
 
 
 def is_attack_metric(key: str) -> bool:
-    """Whether the metric tells how well an attack does."""
+    """Whether the metric measures the success of an attack."""
     info = METRICS.get(key)
     return info is not None and info.group == "attack"
 
 
 def is_lower_safer(key: str) -> bool:
-    """Whether a lower value of the metric means less exposure."""
+    """Whether a lower value means less exposure."""
     info = METRICS.get(key)
     return info is None or info.better_for_privacy != "higher"
 
 
 def is_higher_useful(key: str) -> bool:
-    """Whether a greater value of a utility metric means a more useful release."""
+    """Whether a larger value of a utility metric means a more useful release."""
     info = METRICS.get(key)
     return info is None or info.better_for_utility != "lower"
 
@@ -92,13 +91,13 @@ def has_utility_direction(key: str) -> bool:
 
 
 def chance_level(metric: str) -> float | None:
-    """What guessing reaches, where it does not depend on the data."""
+    """Value reached by guessing, if it does not depend on the data."""
     info = METRICS.get(metric)
     return None if info is None else info.chance
 
 
 def axis_title(metric: str) -> str:
-    """Title with an arrow and two words on a horizontal axis: "Attack AUC   ← safer"."""
+    """Title with an arrow and direction for a horizontal axis: "Attack AUC   ← safer"."""
     if is_attack_metric(metric):
         hint = "← safer" if is_lower_safer(metric) else "safer →"
     else:
@@ -107,14 +106,14 @@ def axis_title(metric: str) -> str:
 
 
 STRENGTHS = ("strength", "epsilon", "alpha")
-"""Settings that say how much a defense does; always shown."""
+"""Settings that state the strength of a defense; always shown."""
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
 
 
 @lru_cache(maxsize=1024)
 def _parse(method_id: str) -> Method | None:
-    """The method of a case's id, or None for one that this version does not know."""
+    """Method of a scenario id, or None if this version does not know it."""
     try:
         return parse_method(split_id(method_id)[0])
     except InputError:
@@ -124,20 +123,19 @@ def _parse(method_id: str) -> Method | None:
 def method_title(method_id: str) -> str:
     """Title of an attack or defense with its settings; the id if it is unknown.
 
-    Settings at their defaults are left out, but for those that say how strong a defense is:
-    "EdgeRand (ε = 6)"; ε is what the recipient of a release gets, "Blink (2ε = 12)" where both
-    ends of a link report it. What an attacker knows beyond the usual follows: "GPS, knowing the
-    defense".
+    Default settings are omitted except the strength of a defense: "EdgeRand (ε = 6)". ε is what the
+    recipient gets, "Blink (2ε = 12)" if both ends report a link. Further knowledge of the attacker
+    follows the title.
     """
     return _compose_title(method_id, is_brief=False)
 
 
 NAMES = {ORIGINAL: "the original", EXTERNAL: "the release made elsewhere"}
-"""Releases that no method of the tool made."""
+"""Releases that were not made by a method of this tool."""
 
 
 def method_name(method_id: str) -> str:
-    """What a method or release is called in a sentence: no settings, no scenario."""
+    """Name of a method or release for use in a sentence: no settings, no scenario."""
     if method_id in NAMES:
         return NAMES[method_id]
     method = _parse(method_id)
@@ -146,7 +144,7 @@ def method_name(method_id: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _compose_title(method_id: str, is_brief: bool) -> str:
-    """is_brief: of the settings only how strong a defense is, and switches that are on."""
+    """is_brief: only the strength of a defense and switches that are on."""
     method = _parse(method_id)
     if method is None:
         return method_id
@@ -168,7 +166,7 @@ _SPREADS = {
 
 
 def describe_scenario(method_id: str) -> list[str]:
-    """What a case is after and what its attacker knows, beyond the plain case of its method."""
+    """Target and knowledge of a scenario beyond its method's default."""
     if not split_id(method_id)[1]:
         return []
     scenario = Scenario.parse(method_id)
@@ -192,7 +190,7 @@ def describe_scenario(method_id: str) -> list[str]:
 
 
 def _describe_setting(method: Method, name: str, value: Any) -> str:
-    """ "ε = 6"; a switch that is on is named by its title alone."""
+    """ "ε = 6"; a switch that is on is shown by its title alone."""
     if value is True:
         title = type(method).model_fields[name].title or name.replace("_", " ")
         return title[0].lower() + title[1:]
@@ -203,15 +201,15 @@ def _describe_setting(method: Method, name: str, value: Any) -> str:
 
 
 def release_title(release_id: str) -> str:
-    """The release's name for readers."""
+    """Display name of the release."""
     return "Original" if release_id == ORIGINAL else method_title(release_id)
 
 
 def short_titles(releases: Iterable[str]) -> dict[str, str]:
-    """Release → name for axes and legends, where a name with all settings would not fit.
+    """Release → short name for axes and legends.
 
-    "GPS sampling" for "GPS sampling (epochs = 3, batch = 6)"; the whole name where another
-    release would be called the same.
+    "GPS sampling" for "GPS sampling (epochs = 3, batch = 6)"; the full name if another release
+    would have the same short one.
     """
     ids = list(dict.fromkeys(releases))
     brief = {i: release_title(i) if i == ORIGINAL else _compose_title(i, True) for i in ids}
@@ -220,31 +218,31 @@ def short_titles(releases: Iterable[str]) -> dict[str, str]:
 
 
 def method_source(method_id: str) -> str:
-    """The method's paper, empty where the method is unknown."""
+    """Citation of the method; "" if the method is unknown."""
     method = _parse(method_id)
     return "" if method is None else method.info.source
 
 
 def is_baseline(method_id: str) -> bool:
-    """Whether the attack is a baseline attacker, the baseline that a real one must beat."""
+    """Whether the attack is a baseline attacker."""
     method = _parse(method_id)
     return method is not None and method.info.is_baseline
 
 
 def is_blind(method_id: str) -> bool:
-    """Whether the attack reads neither links nor columns, so that it exposes nobody."""
+    """Whether the attack uses neither links nor columns, so that it exposes nobody."""
     method = _parse(method_id)
     return method is not None and method.info.is_blind
 
 
 def is_data_independent(release_id: str) -> bool:
-    """Whether a release is a synthesis without data, made for comparison only."""
+    """Whether a release is a data-independent baseline, made for comparison only."""
     method = _parse(release_id)
     return method is not None and getattr(method, "data_free", False)
 
 
 def attack_threat(method_id: str) -> Threat | None:
-    """Which threat the attack belongs to; None for rows on the release itself."""
+    """Threat of the attack; None for rows on the release itself."""
     method = _parse(method_id)
     if method is None or method.kind == "defense":
         return None
@@ -252,5 +250,5 @@ def attack_threat(method_id: str) -> Threat | None:
 
 
 def defense_key(release_id: str) -> str:
-    """The defense that made the release of this id."""
+    """Key of the defense that made the release of this id."""
     return release_id.partition(":")[0]

@@ -1,4 +1,4 @@
-"""What leaves with the links: each column as it is, coarser or withheld, and who is alone by it."""
+"""Published columns: as they are, coarsened or withheld, and uniqueness by them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES = {
     "year": ("", "date: the year alone"),
     "month": ("", "date: year and month"),
 }
-"""Kind of rule → what its number means, and what it does, in words."""
+"""Kind of rule → meaning of its number, and its effect, in words."""
 
 WITHHELD = "withheld"
 
@@ -40,15 +40,15 @@ DEPTH_TITLES: dict[Depth | None, str] = {
 
 
 def list_columns(graph: Graph) -> list[str]:
-    """Attributes, then features that are no attributes."""
+    """Attributes, then features that are not attributes."""
     return [*graph.attributes, *(n for n in graph.feature_names if n not in graph.attributes)]
 
 
 def compute_leaving(spec: AuditSpec, graph: Graph) -> tuple[Graph, Graph]:
-    """The people who stay with all columns as they are, and the same as they would leave.
+    """Graphs of the released nodes with all columns as they are, and as published.
 
-    Raises InputError for columns, rules or people that do not fit the graph. Where the spec does
-    not choose columns, features leave and attributes do not.
+    Raises InputError for columns, rules or ids that do not fit the graph. By default features are
+    published and attributes are not.
     """
     before = leave_out_people(graph, spec.disclosure.leave_out)
     after = prepare_graph(spec, graph)
@@ -57,7 +57,7 @@ def compute_leaving(spec: AuditSpec, graph: Graph) -> tuple[Graph, Graph]:
 
 
 def write_rule(column: str, kind: str, number: str) -> str:
-    """The text COLUMN:RULE of a rule; InputError where it is none."""
+    """The text COLUMN:RULE of a rule; raises InputError if it is invalid."""
     has_number = bool(RULES[kind][0])
     text = f"{column}:{kind}" + (f"={number.strip()}" if has_number else "")
     Rule.parse(text)
@@ -79,7 +79,7 @@ def describe_rule(text: str) -> str:
 
 
 def describe_columns(columns: Sequence[str], rules: Sequence[str], limit: int = 12) -> str:
-    """A sentence on the columns that leave. Those that do not leave are not named."""
+    """Sentence on the published columns. Withheld columns are not named."""
     if not columns:
         return "No column leaves with the links."
     coarse: dict[str, list[str]] = {}
@@ -94,9 +94,9 @@ def describe_columns(columns: Sequence[str], rules: Sequence[str], limit: int = 
 
 
 def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFrame:
-    """column, leaves as, values (distinct), fewest (people with the rarest value), example.
+    """column, leaves as, values (distinct), fewest (nodes with the rarest value), example.
 
-    before, after  the same people, as they are and as they would leave
+    before, after  the same nodes, as they are and as published
     """
     rows = []
     for name in list_columns(before)[:limit]:
@@ -123,10 +123,10 @@ def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFr
 
 
 def tabulate_uniqueness(graph: Graph, names: Sequence[str]) -> pd.DataFrame:
-    """known, k (smallest group), unique and below 5 (shares of all people): by the columns of a
-    graph that leaves, alone and together with what is known of a person's links.
+    """known, k (smallest group), unique and below 5 (shares of all nodes), by the published columns
+    alone and together with structural knowledge.
 
-    Raises InputError for a column that does not leave.
+    Raises InputError for a column that is not published.
     """
     for name in names:
         if name not in graph.attributes and name not in graph.feature_names:
@@ -152,7 +152,7 @@ def tabulate_uniqueness(graph: Graph, names: Sequence[str]) -> pd.DataFrame:
 
 
 def describe_uniqueness(table: pd.DataFrame, names: Sequence[str]) -> str:
-    """One sentence: k-anonymity and the share of unique people, alone and with structure."""
+    """One sentence: k-anonymity and the share of unique nodes, alone and with structure."""
     if not names or table.empty:
         return ""
     alone, last = table.iloc[0], table.iloc[-1]
@@ -164,7 +164,7 @@ def describe_uniqueness(table: pd.DataFrame, names: Sequence[str]) -> str:
 
 
 def _read_texts(graph: Graph, name: str) -> tuple[list[str], np.ndarray]:
-    """Texts that occur, "" for what is unknown, and which of them each person has (n,)."""
+    """Distinct texts, "" for unknown, and the index of each node's text (n,)."""
     if name in graph.attributes:
         attribute = graph.attributes[name]
         classes = (*attribute.classes, "")

@@ -1,4 +1,4 @@
-"""The ledger of a graph in words and rows: for the Report page, the report and the command line."""
+"""The publishing ledger of a graph as sentences and rows, for page, report and command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTS = {"nodes": "people", "links": "links", "shape": "links by their neighbour
 
 
 def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:
-    """One row a publishing run, under COLUMNS."""
+    """One row per publishing run, with columns COLUMNS."""
     return [
         (
             entry.made[:16].replace("T", " "),
@@ -43,7 +43,7 @@ def describe_total(total: Total) -> str:
 
 
 def describe_relative(relative: Relative) -> str:
-    """A warning before a graph is published that is largely one of which there are releases."""
+    """Warning that a graph largely equals one that was published before."""
     runs = "1 publishing run was" if relative.runs == 1 else f"{relative.runs} publishing runs were"
     return (
         f"This graph shares {format_percent(relative.overlap)} of its {PARTS[relative.part]} with "
@@ -53,7 +53,7 @@ def describe_relative(relative: Relative) -> str:
 
 
 def explain_ledger(entries: tuple[Entry, ...]) -> str:
-    """What all that was published gives whoever collects it, in plain sentences."""
+    """What a collector of all published releases gains, in plain sentences."""
     if not entries:
         return "Nothing of this graph has been published yet."
     totals = compute_totals(entries)

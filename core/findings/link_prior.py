@@ -1,8 +1,7 @@
-"""What a person's link risk means at the graph's own density, beside that of the balanced game.
+"""Link risk at the graph's own density, beside that of the balanced test.
 
-The risk of a link is told for a game in which withheld links and non-links are equally likely
-beforehand. Somebody who picks a pair that the release does not link meets far fewer hidden
-links; by Bayes the odds then shrink by the prior odds.
+Link risk is reported for equally many withheld links and non-links. Among all pairs that the
+release does not link, withheld links are far rarer; by Bayes the odds shrink by the prior odds.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from core.findings.attackers import compute_headlines
 from core.findings.numbers import format_interval, format_number
 
 BALANCED = 0.5
-"""Prior of the game in which link risk is measured."""
+"""Prior of the balanced test in which link risk is measured."""
 
 
 def find_link_prior(view: AuditView) -> float | None:
     """Withheld links over all pairs that the visible graph does not link, as in each repeat.
 
-    None where no links are hidden, or no pair is left.
+    None if no links are withheld or no pair is left.
     """
     spec, num_links = view.spec, view.summary.num_edges
     if not spec.threats.has_links:
@@ -40,16 +39,16 @@ def find_link_prior(view: AuditView) -> float | None:
 
 
 def move_prior(chance: float, prior: float) -> float:
-    """P(link | score) under `prior` of what is `chance` where both sides are equally likely."""
+    """P(link | score) under `prior`, from the `chance` under equal priors."""
     if not (0.0 < chance < 1.0 and 0.0 < prior < 1.0):
         return min(max(chance, 0.0), 1.0)
     return float(expit(logit(chance) + logit(prior)))
 
 
 def describe_link_prior(view: AuditView, node: str, release: str) -> str:
-    """One sentence on a person's link risk: its prior, and the same at the graph's own density.
+    """Sentence on a node's link risk in the balanced test and at the graph's density.
 
-    "" where the release has no link risk of this person.
+    "" if the release has no link risk of this node.
     """
     rows = view.nodes[(view.nodes.node == node) & (view.nodes.release == release)]
     found = compute_headlines(rows)
@@ -76,7 +75,7 @@ def describe_density(prior: float) -> str:
 
 
 def describe_report_prior(view: AuditView) -> str:
-    """What the report says once, below its table of people; "" without withheld links."""
+    """Note below the report's table of nodes; "" without withheld links."""
     prior = find_link_prior(view)
     if prior is None:
         return ""

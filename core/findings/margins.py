@@ -1,4 +1,4 @@
-"""How sure a classifier is of each person: boxes of margins, a row a release (NetFense §5)."""
+"""Classification margins of the private value and the label, per release (NetFense §5)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ WHATS = ("private", "label")
 
 
 BASELINE = "class_prior"
-"""The baseline attacker whose margins are what no evidence gives."""
+"""Baseline attacker whose margins show the class shares alone."""
 
 LEAVES_INVERTED = -0.1
-"""Margins below it leak: who knows of the defense inverts the answer."""
+"""Margins below it leak by inversion."""
 
 
 def list_margin_attacks(view: AuditView) -> list[str]:
-    """Attribute attacks that left probabilities on some release, the baseline attackers last."""
+    """Attribute attacks with stored probabilities, baseline attackers last."""
     done = view.results[view.results.status == State.DONE].method.unique()
     found = [m for m in view.summary.attacks if m in done and attack_threat(m) == "attribute"]
     return sorted(found, key=is_baseline)
@@ -34,10 +34,10 @@ def compute_margin_table(
     view: AuditView, attack: str, releases: Sequence[str], absolute: bool = False
 ) -> pd.DataFrame:
     """Quantiles and shares of the margins of the private value under an attack, and of the label
-    under the classifier that measures usefulness; a row a release: what, release, n,
-    p5, q1, median, q3, p95, mean, mean_absolute, below_zero, below_inverted.
+    under the classifier that measures usefulness; one row per release: what, release, n, p5, q1,
+    median, q3, p95, mean, mean_absolute, below_zero, below_inverted.
 
-    Quantiles and mean are those of the margin's size where `absolute`; the rest never changes.
+    With `absolute`, quantiles and mean are those of the absolute margin.
     """
     rows = []
     for what in WHATS:
@@ -63,8 +63,7 @@ def compute_margin_table(
 
 
 def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) -> str:
-    """How sure and how often wrong the attack is, on each of two releases, and how sure one is
-    who knows the class shares alone."""
+    """Confidence and error of the attack on each of two releases, beside the class prior's."""
     parts = []
     for release in releases:
         rows = results[

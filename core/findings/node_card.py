@@ -1,4 +1,4 @@
-"""One person: the risk under every attack and release, and why."""
+"""One node: its risk under every attack and release, and the reasons."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from core.release import ORIGINAL
 
 
 def compute_node_risks(nodes: pd.DataFrame, node: str, by: Scale = "risk") -> pd.DataFrame:
-    """Attack titles as rows, releases as columns, "0.84 [0.80, 0.88]" in the cells: the risk, or
-    its advantage over the base rate.
+    """Attack titles as rows, releases as columns, "0.84 [0.80, 0.88]" in the cells: the risk or the
+    advantage over the base rate.
 
     The attack with the highest risk on the original comes first.
     """
@@ -35,8 +35,8 @@ def compute_node_risks(nodes: pd.DataFrame, node: str, by: Scale = "risk") -> pd
 
 
 def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
-    """One sentence: the headline attacker's risk on the original and on each release, against
-    the base rate."""
+    """Sentence on the headline attacker's risk on the original and each release, against the
+    base rate."""
     found = compute_headline(nodes)
     worst = found[found.node == node].set_index("release")
     if worst.empty:

@@ -1,8 +1,8 @@
-"""Why a person is at risk: one line, which the very attack and its numbers support.
+"""One-line reasons for a node's risk, supported by the attack and its figures.
 
-Screen, card and report use `explain_people`. A reason is given only where the advantage is above
-chance, interval and all; neighbours are named only where the attack reads links, and where enough
-of them share the value for it not to be luck.
+Screen, card and report use `explain_people`. A reason is given only if the advantage is above
+chance including its interval; neighbours are named only if the attack uses links and if more of
+them share the value than chance explains.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from core.release import ORIGINAL
 from core.words import format_percent
 
 NOTHING_GAINED = 0.02
-"""Advantage up to which an attacker is said to learn nothing about a person."""
+"""Advantage up to which an attacker is said to learn nothing about a node."""
 
 CLEAR_EXCESS = 0.1
-"""By how much role peers must exceed chance to be called the reason."""
+"""Excess over chance above which role peers are called the reason."""
 
 MIN_NEIGHBORS = 3
-"""Neighbours below which their values say nothing."""
+"""Fewest neighbours for their values to be evidence."""
 
 COLUMNS_ALONE = ("feature_regression", "feature_boosting", "mlp")
-"""Attribute attacks that read no links."""
+"""Attribute attacks that use no links."""
 
 
 def explain_node(
     view: AuditView, node: str, release: str = ORIGINAL, secret: Secret | None = None
 ) -> list[str]:
-    """A sentence a secret of one person, the secret that costs them most first."""
+    """One sentence per secret of a node, largest advantage first."""
     nodes = view.nodes[(view.nodes.node == node) & (view.nodes.release == release)]
     secrets = [secret] if secret is not None else list_secrets(nodes)
     found = []
@@ -56,7 +56,7 @@ def explain_node(
 def explain_people(
     view: AuditView, people: pd.DataFrame, secret: Secret, release: str = ORIGINAL
 ) -> list[str]:
-    """One line for each row of `rank_people`: what gives this secret of this person away."""
+    """One line per row of `rank_people`: the reason for the risk on this secret."""
     if secret.threat == "link":
         reasons = _explain_links(view, people, release)
     elif secret.threat == "identity":
@@ -72,9 +72,9 @@ def explain_people(
 def compare_contacts(original: Graph, release: Graph, nodes: np.ndarray) -> pd.DataFrame:
     """links, withheld, ends, others of each of `nodes` (k,), numbers in `original`.
 
-    withheld  how many of its `links` the release lacks
-    ends      contacts in the release that it shares with the other ends of those, on average
-    others    the same with all whom it has no link to; NaN where there is nobody
+    withheld  number of its `links` that the release lacks
+    ends      mean number of common neighbours with the other ends of those in the release
+    others    the same with all nodes it is not linked to; NaN if there are none
     """
     num_nodes = original.num_nodes
     is_asked = np.zeros(num_nodes, bool)
@@ -104,8 +104,8 @@ def compare_contacts(original: Graph, release: Graph, nodes: np.ndarray) -> pd.D
 
 
 def count_same_neighbors(graph: Graph, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) neighbours that have a node's own value, and (n,) neighbours whose value is known; both
-    0 for a node without a value."""
+    """(n,) neighbours with the node's own value, and (n,) neighbours with a known value; both 0
+    for a node without a value."""
     a, b = graph.edges.T
     known = (codes[a] >= 0) & (codes[b] >= 0)
     ends = np.concatenate([a[known], b[known]])
@@ -117,7 +117,7 @@ def count_same_neighbors(graph: Graph, codes: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _explain_chance(row: Any) -> str:
-    """Why there is nothing to explain; "" where the advantage is above chance."""
+    """Statement that nothing needs explaining; "" if the advantage is above chance."""
     if row.advantage <= NOTHING_GAINED:
         return "Nothing is learned beyond the base rate"
     if pd.isna(row.low):
@@ -126,7 +126,7 @@ def _explain_chance(row: Any) -> str:
 
 
 def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[str]:
-    """Shared contacts, for the attacks that go by them and where they exceed those of strangers."""
+    """Common neighbours, for attacks that use them and if they exceed those of unlinked pairs."""
     original = view.load_graph()
     nodes = original.find_nodes(people.node)
     table = compare_contacts(original, view.load_release(release, 0), nodes)
@@ -149,7 +149,7 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
 
 
 def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release: str) -> list[str]:
-    """By neighbours or role peers, whichever lies further above chance and beyond luck."""
+    """Neighbours or role peers, whichever is further above chance and significant."""
     column = target or view.spec.threats.private
     if column is None:
         return [f"By {method_title(attack)}" for attack in people.attack]
@@ -172,7 +172,7 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
 
 
 def _format_mechanism(attack: str, row: Any) -> str:
-    """row: same, known (neighbours), share (of all people), role (share of role peers)."""
+    """row: same, known (neighbours), share (of all nodes), role (share of role peers)."""
     title = method_title(attack)
     if split_id(attack)[0].partition(":")[0] in COLUMNS_ALONE:
         return f"{title} reads it from the published columns"
@@ -190,7 +190,7 @@ def _format_mechanism(attack: str, row: Any) -> str:
 
 
 def _explain_uniqueness(nodes: pd.DataFrame, people: pd.DataFrame, release: str) -> list[str]:
-    """The least that has to be known of a person to find it."""
+    """The least background knowledge that identifies a node."""
     rows = nodes[(nodes.release == release) & nodes.node.isin(people.node)]
     risks = find_depth_risks(rows)
     lines = []

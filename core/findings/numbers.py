@@ -1,4 +1,4 @@
-"""Number formats that all pages and the report share."""
+"""Number formats shared by pages and report."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from core.results import Estimate
 
 MAX_DECIMALS = 4
 SMALLEST = 1e-4
-"""Intervals wholly below it say so."""
+"""Intervals wholly below it are shown as such."""
 
 
 def format_number(value: float | None) -> str:
-    """Two decimals; two significant digits below 0.1, none that mean nothing above 10.
+    """Two decimals; two significant digits below 0.1, no meaningless ones above 10.
 
     0.844 → "0.84", 0.0031 → "0.0031", 12.34 → "12", 1234 → "1,234", None → "–".
     """
@@ -35,11 +35,10 @@ def format_number(value: float | None) -> str:
 
 
 def format_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """ "0.84 [0.80, 0.88]", all three with as many decimals as the interval deserves.
+    """ "0.84 [0.80, 0.88]", with as many decimals as the interval's width supports.
 
-    Two significant digits of the number or of its distance to the ends, whichever is larger: at
-    least two decimals and at most four. "below 0.0001" where all three vanish; the number alone
-    where it has no interval.
+    Two significant digits of the number or of its distance to the ends, whichever is larger, with
+    two to four decimals. "below 0.0001" if all three vanish; the number alone without interval.
     """
     if value is None or low is None or high is None or math.isnan(value + low + high):
         return format_number(value)
@@ -60,7 +59,7 @@ def format_row(row: Any) -> str:
 
 
 def _format_fixed(value: float, decimals: int) -> str:
-    """With so many decimals, a true minus sign, and none before nothing."""
+    """Fixed number of decimals, a true minus sign, and no negative zero."""
     text = f"{value:,.{decimals}f}"
     if not any(digit in text for digit in "123456789"):
         text = text.lstrip("-")
@@ -68,14 +67,14 @@ def _format_fixed(value: float, decimals: int) -> str:
 
 
 def format_estimate(estimate: Estimate) -> str:
-    """A number with its interval, or the reason why there is none."""
+    """A number with its interval, or the reason why it is missing."""
     if not estimate.is_known:
         return estimate.how or "not resolved"
     return format_interval(estimate.value, estimate.low, estimate.high)
 
 
 def format_duration(seconds: float) -> str:
-    """As one would say it: "5 s", "40 s", "3 min", "2 h": no more digits than an estimate has."""
+    """ "5 s", "40 s", "3 min", "2 h": no more digits than an estimate supports."""
     if seconds < 10:
         return f"{max(round(seconds), 1)} s"
     if seconds < 90:

@@ -1,9 +1,8 @@
-"""What stands at the top of every page and on page 1 of the report: cards, one sentence, exact
-figures.
+"""Top of every page and page 1 of the report: cards, one sentence and exact figures.
 
-A sentence has at most 25 words and one number a clause, no brackets and no settings of methods,
-and is rendered from facts (`core.findings.facts`): it calls figures different only where their
-comparison says so. Exact figures with interval, n, splits and attack are in `detail` and `exact`.
+A sentence has at most 25 words and one number per clause, no brackets and no settings of methods.
+It is rendered from facts (`core.findings.facts`) and calls figures different only if their
+comparison does. Exact figures with interval, n, splits and attack are in `detail` and `exact`.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from core.words import begin_sentence, count_noun, format_percent
 
 @dataclass(frozen=True)
 class Card:
-    """One headline number: what it is compared with, its limit's state, its exact figure."""
+    """One headline number with its comparison, the state of its limit and the exact figure."""
 
     title: str
     value: str
@@ -58,7 +57,7 @@ class Card:
 
 @dataclass(frozen=True)
 class PageSummary:
-    """Cards, one sentence, and the exact figures behind it, a line each."""
+    """Cards, one sentence, and the exact figures, one line each."""
 
     cards: tuple[Card, ...]
     sentence: str
@@ -69,7 +68,7 @@ MAX_CARDS = 4
 
 
 def summarize_decision(verdict: Verdict) -> PageSummary:
-    """The release decision, and the limits that decide it."""
+    """The release decision and the limits that determine it."""
     release = find_subject(verdict)
     checks = [] if release is None else list_deciding(release)
     return PageSummary(
@@ -82,7 +81,7 @@ def summarize_decision(verdict: Verdict) -> PageSummary:
 def summarize_risk(
     view: AuditView, release: str | None = None, policy: Policy | None = None
 ) -> PageSummary:
-    """How many people are exposed on the original and on a release, secret by secret."""
+    """Number of people exposed on the original and on a release, per secret."""
     table = compute_exposed(view.nodes)
     first = ORIGINAL if ORIGINAL in set(table.release) else None
     checks = list_checks(view, release or ORIGINAL, policy)
@@ -115,7 +114,7 @@ def summarize_risk(
 
 
 def summarize_homophily(view: AuditView) -> PageSummary:
-    """How alike people are to their neighbours and role peers, against what chance gives."""
+    """Similarity of nodes to neighbours and role peers, against chance."""
     cards, exact, clear = [], [], []
     for key, who in (("proximity", "neighbours"), ("role", "role peers")):
         ratio = _find_release_row(view.results, f"ghratio_{key}", ORIGINAL)
@@ -145,7 +144,7 @@ def summarize_homophily(view: AuditView) -> PageSummary:
 
 
 def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
-    """How many releases meet every limit, and what the recommended one keeps useful."""
+    """Number of releases that meet every limit, and the usefulness of the recommended one."""
     defended = verdict.defended
     passing = [r.release for r in defended if r.decision == "publish"]
     count = Count(len(passing), len(defended))
@@ -183,7 +182,7 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
 
 
 def describe_figure(figure: Figure) -> str:
-    """The exact line: measure, value with interval, attack, release, n and splits."""
+    """Exact line: measure, value with interval, attack, release, n and splits."""
     by = "" if figure.attack in ("", RELEASE) else f" by {method_title(figure.attack)}"
     sample = f"n = {figure.n:,}, {count_noun(figure.repeats, 'split')}"
     where = release_title(figure.release)
@@ -196,7 +195,7 @@ def _find_release_row(results: pd.DataFrame, metric: str, release: str) -> pd.Se
 
 
 def find_usefulness(results: pd.DataFrame, release: str) -> Comparison | None:
-    """The first measure of usefulness that release and original both have."""
+    """The first measure of usefulness that release and original share."""
     for metric in MAIN_UTILITY_METRICS:
         rows = [_find_release_row(results, metric, r) for r in (ORIGINAL, release)]
         if rows[0] is not None and rows[1] is not None:
@@ -205,19 +204,19 @@ def find_usefulness(results: pd.DataFrame, release: str) -> Comparison | None:
 
 
 def list_checks(view: AuditView, release: str, policy: Policy | None) -> tuple[Check, ...]:
-    """The limits of the policy on a release; none without either."""
+    """Checks of the policy's limits on a release; none without either."""
     if policy is None or release not in list_releases(view.results):
         return ()
     return judge_release(view, release, policy).checks
 
 
 def find_check(checks: Iterable[Check], threat: str, metric: str) -> Check | None:
-    """The limit of this measure of a threat, if there is one."""
+    """Check of this metric of a threat, if there is one."""
     return next((c for c in checks if (c.limit.threat, c.limit.metric) == (threat, metric)), None)
 
 
 def build_card(title: str, figure: Figure, value: str, compared: str, check: Check | None) -> Card:
-    """A card of a measured figure; `value` is how it is written beside what it is compared with."""
+    """Card of a measured figure; `value` is its text, formatted with what it is compared to."""
     state = None if check is None else check.state
     return Card(title, value, compared, state, describe_figure(figure))
 
@@ -228,7 +227,7 @@ def _build_limit_card(check: Check) -> Card:
 
 
 def _format_check(check: Check) -> tuple[str, str]:
-    """What was measured, and the limit."""
+    """The measured value and the limit."""
     limit = Figure(check.limit.metric, "", check.evidence.attack, check.limit.limit)
     if check.evidence.value is None:
         return "not tested", limit.format()
@@ -247,7 +246,7 @@ def _describe_check(check: Check) -> str:
 
 
 def build_usefulness_card(found: Comparison) -> Card:
-    """What a release keeps useful, beside the original."""
+    """Usefulness of a release beside the original."""
     words = {"tie": ", no difference", "within_noise": ", within noise"}
     value, original = format_both(found.second, found.first)
     compared = f"original {original}{words.get(found.outcome, '')}"

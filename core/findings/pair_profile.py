@@ -1,4 +1,4 @@
-"""How near the ends of withheld links are, beside those of links and of pairs without one."""
+"""Proximity of the ends of withheld links, beside that of links and of unlinked pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ METRICS = {
     "pair_feature_cosine": "Feature<br>similarity",
     "pair_embedding_cosine": "Embedding<br>similarity",
 }
-"""Metric less its kind → its title on a narrow axis."""
+"""Metric without its kind → short axis title."""
 
 
 KINDS = {"hidden": "Withheld links", "absent": "Pairs without a link", "visible": "Links released"}
@@ -29,7 +29,7 @@ COLUMNS = ["release", "title", "metric", "kind", "value", "low", "high", "n", "s
 
 
 MOVED_BY_LINKS = ("pair_path_length", "pair_embedding_cosine")
-"""What a change of links can change, nearest to what link attacks use first."""
+"""Proximities that a change of links can affect, in the order that link attacks use them."""
 
 
 def compute_pair_table(
@@ -49,7 +49,7 @@ def compute_pair_table(
 
 
 def answer_pair_profile(results: pd.DataFrame) -> str:
-    """Whether nearness gives withheld links away, before and after; "" where it is not known."""
+    """Whether proximity reveals withheld links, before and after; "" if unknown."""
     table = compute_pair_table(results)
     metric = next((m for m in MOVED_BY_LINKS if _find_gap(table, ORIGINAL, m) is not None), None)
     if metric is None:
@@ -96,13 +96,13 @@ def _find_row(table: pd.DataFrame, release: str, metric: str, kind: str) -> pd.S
 
 
 def _find_gap(table: pd.DataFrame, release: str, metric: str) -> float | None:
-    """Absent less hidden."""
+    """Value of absent pairs minus that of hidden ones."""
     rows = [_find_row(table, release, metric, kind) for kind in ("absent", "hidden")]
     return None if rows[0] is None or rows[1] is None else rows[0].value - rows[1].value
 
 
 def _is_clear(table: pd.DataFrame, release: str, metric: str) -> bool:
-    """Whether the intervals of hidden and absent pairs are apart."""
+    """Whether the intervals of hidden and absent pairs are disjoint."""
     rows = [_find_row(table, release, metric, kind) for kind in ("absent", "hidden")]
     if rows[0] is None or rows[1] is None:
         return False

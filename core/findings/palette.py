@@ -1,7 +1,7 @@
-"""Colours and the typeface that all pages and the report share.
+"""Colours and typeface shared by pages and report.
 
-Risk has one sequential scale, used for nothing else. The original is grey, a defense keeps one
-colour of the Okabe–Ito palette (Okabe & Ito 2008; its yellow is left out, it vanishes on white).
+Risk has one sequential scale that is used for nothing else. The original is grey; a defense has one
+colour of the Okabe–Ito palette (Okabe & Ito 2008; without yellow, which vanishes on white).
 Baseline attackers are dashed.
 """
 
@@ -24,13 +24,13 @@ RISK_SCALES: dict[Theme, tuple[str, ...]] = {
     "light": RISK_SCALE,
     "dark": ("#3a1433", "#7d1f4d", "#b83e5b", "#e07a68", "#f5b58c", "#fdf1e4"),
 }
-"""On either background the highest risk stands out most, and lightness changes steadily."""
+"""For either background: the highest risk has the most contrast, lightness changes steadily."""
 
 POINT_START = 0.3
-"""Points begin so far up the scale: its low end would vanish beside large empty areas."""
+"""Start of the scale for points: its low end would vanish beside large empty areas."""
 
 AMOUNT_SCALE = ("#dce6f2", "#a9c4e2", "#6f9fd0", "#3d78b8", "#1f5596", "#0d3466")
-"""Low to high, for amounts that are no risk."""
+"""Low to high, for amounts other than risk."""
 
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
@@ -48,7 +48,7 @@ FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
 def risk_colorscale(theme: Theme = "light", for_points: bool = False) -> list[list[float | str]]:
-    """The colours of a risk from lowest to highest as Plotly wants them.
+    """Plotly colour scale of risk, lowest to highest.
 
     for_points  without the low end, for small marks on an empty background
     """
@@ -58,13 +58,13 @@ def risk_colorscale(theme: Theme = "light", for_points: bool = False) -> list[li
 
 
 def amount_colorscale(theme: Theme = "light") -> list[list[float | str]]:
-    """The colours of an amount that is no risk as Plotly wants them."""
+    """Plotly colour scale of an amount other than risk."""
     colors = AMOUNT_SCALE[1:] if theme == "light" else AMOUNT_SCALE[-2::-1]
     return [[i / (len(colors) - 1), color] for i, color in enumerate(colors)]
 
 
 def risk_color(value: float, theme: Theme = "light") -> str:
-    """Hex colour of a risk in [0, 1], interpolated as the colour bar shows it."""
+    """Hex colour of a risk in [0, 1], interpolated as the colour bar does."""
     scale = RISK_SCALES[theme]
     position = min(max(float(value), 0.0), 1.0) * (len(scale) - 1)
     index = min(int(position), len(scale) - 2)
@@ -72,7 +72,7 @@ def risk_color(value: float, theme: Theme = "light") -> str:
 
 
 def ink_on(color: str) -> str:
-    """Black or white, whichever stands out more on a hex colour (WCAG 2's contrast)."""
+    """Black or white, whichever has more contrast on a hex colour (WCAG 2)."""
     channels = [c / 255 for c in _rgb(color)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -80,11 +80,11 @@ def ink_on(color: str) -> str:
 
 
 def release_color(release_ids: Iterable[str]) -> dict[str, str]:
-    """Release id → hex colour: grey for the original, one colour a defense.
+    """Release id → hex colour: grey for the original, one colour per defense.
 
-    Give the audit's whole list of releases, so that a defense looks the same on every page.
-    Settings of one defense are tints of its colour, the first one full; beyond six defenses
-    colours repeat and `release_symbol` keeps them apart.
+    Pass the audit's full list of releases for the same colours on every page. Settings of one
+    defense are tints of its colour; beyond six defenses colours repeat and `release_symbol`
+    distinguishes them.
     """
     places = _defense_index(release_ids)
     sizes = Counter(places.values())
@@ -101,7 +101,7 @@ def release_color(release_ids: Iterable[str]) -> dict[str, str]:
 
 
 def release_symbol(release_ids: Iterable[str]) -> dict[str, str]:
-    """Release id → Plotly marker symbol, one a defense."""
+    """Release id → Plotly marker symbol, one per defense."""
     return {
         release: SYMBOLS[0] if index < 0 else SYMBOLS[(index + 1) % len(SYMBOLS)]
         for release, index in _defense_index(release_ids).items()
@@ -109,7 +109,7 @@ def release_symbol(release_ids: Iterable[str]) -> dict[str, str]:
 
 
 def _defense_index(release_ids: Iterable[str]) -> dict[str, int]:
-    """−1 for the original, else the defense's place in the order of first appearance."""
+    """−1 for the original, else the rank of the defense by first appearance."""
     order: dict[str, int] = {}
     found: dict[str, int] = {}
     for release in release_ids:
@@ -121,7 +121,7 @@ def _defense_index(release_ids: Iterable[str]) -> dict[str, int]:
 
 
 def escape_text(text: object) -> str:
-    """Plotly renders a subset of HTML in labels: data must not become markup."""
+    """Escape data for Plotly labels, which render a subset of HTML."""
     return html.escape(str(text), quote=False)
 
 

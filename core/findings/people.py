@@ -1,4 +1,4 @@
-"""People in the order of what an attack on one secret adds to guessing, threats kept apart."""
+"""Nodes ordered by an attack's advantage on one secret; threats are kept apart."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ TIES = (
 
 @dataclass(frozen=True)
 class Secret:
-    """What attackers are after: a threat and, of further private columns, which one."""
+    """Target of an attack: a threat and, with several private columns, the column."""
 
     threat: Threat
     target: str = ""
 
     @property
     def key(self) -> str:
-        """The secret in an address: "link", "attribute", "attribute:income"."""
+        """Key for addresses: "link", "attribute", "attribute:income"."""
         return f"{self.threat}:{self.target}" if self.target else self.threat
 
     def name(self, private: str | None = None) -> str:
-        """For readers: "Withheld links", "Private attribute country"."""
+        """Display name: "Withheld links", "Private attribute country"."""
         title = THREAT_TITLES[self.threat]
         column = self.target or (private or "")
         named = f"{title} {column}" if self.threat == "attribute" and column else title
@@ -61,7 +61,7 @@ class Secret:
 
 
 def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
-    """The secrets that an attack beyond the baselines was run against, threat by threat."""
+    """Secrets that non-baseline attacks were run against, threat by threat."""
     rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
     found = {find_secret(attack) for attack in rows.attack.unique() if not is_blind(attack)}
     order = list(THREAT_TITLES)
@@ -70,7 +70,7 @@ def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
 
 
 def find_worst_secret(nodes: pd.DataFrame, release: str = ORIGINAL) -> Secret | None:
-    """The secret that most of the people at stake lose on the release, then on average."""
+    """The secret that exposes most of the nodes at stake, then the largest mean advantage."""
     table = compute_exposed(nodes[nodes.release == release])
     if table.empty:
         return None
@@ -79,18 +79,19 @@ def find_worst_secret(nodes: pd.DataFrame, release: str = ORIGINAL) -> Secret | 
 
 
 def select_secret(nodes: pd.DataFrame, secret: Secret) -> pd.DataFrame:
-    """The rows of `nodes` whose attack is after the secret, baseline attackers included."""
+    """Rows of `nodes` whose attack targets the secret, baseline attackers included."""
     wanted = (secret.threat, secret.target)
     mine = [attack for attack in nodes.attack.unique() if find_secret(attack) == wanted]
     return nodes[nodes.attack.isin(mine)]
 
 
 def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) -> pd.DataFrame:
-    """`PEOPLE_COLUMNS`, one row a person at stake: on whom the headline attacker gains most first.
+    """`PEOPLE_COLUMNS`, one row per node at stake, largest advantage of the headline attacker
+    first.
 
-    advantage, low, high  over the person's own base rate
-    support  mean advantage over all attacks on the secret but baseline attackers. Equal advantages
-             are ordered by `low`, then by `support`, then by id.
+    advantage, low, high  over the node's own base rate
+    support  mean advantage over all non-baseline attacks on the secret. Equal advantages are
+    ordered by `low`, then by `support`, then by id.
     """
     rows = select_secret(nodes, secret)
     rows = rows[rows.release == release].astype({"node": "category"})
@@ -118,8 +119,7 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
 def compare_people(
     nodes: pd.DataFrame, secret: Secret, release: str, people: Sequence[str]
 ) -> pd.Series:
-    """Person → advantage of the headline attacker on another release, for those of `people` who
-    are at stake there."""
+    """Node → advantage of the headline attacker on another release, for nodes at stake there."""
     rows = select_secret(nodes, secret)
     found = pick_worst(rows[rows.release == release].astype({"node": "category"}))
     if found.empty:
@@ -130,7 +130,7 @@ def compare_people(
 
 
 def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
-    """What the attacker would believe of a person without the attack, which is taken off."""
+    """Sentence on the base rate that is subtracted."""
     if people.empty:
         return ""
     low, high = float(people.base.min()), float(people.base.max())
@@ -148,7 +148,7 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
 
 
 def advise_release(nodes: pd.DataFrame, secret: Secret, node: str) -> str:
-    """Which of the releases lowers this person's risk most, as one sentence; "" without any."""
+    """Sentence on the release that lowers this node's risk most; "" without any."""
     rows = select_secret(nodes, secret)
     found = compute_headlines(rows[rows.node == node])
     gains = found.set_index("release").advantage

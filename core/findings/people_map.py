@@ -1,4 +1,4 @@
-"""What a map of everyone shows: a row a person, the communities, and a summary of where risk is.
+"""Data of the map: one row per node, the communities, and a summary of where risk concentrates.
 
 Pure functions; `core.figures.people_map` draws them.
 """
@@ -30,10 +30,10 @@ COLOR_TITLES: dict[Color, str] = {
     "change": "Change",
 }
 GROUPED: tuple[Color, ...] = ("class", "community")
-"""Colours that name a group; the others are amounts."""
+"""Colours by group; all others are amounts."""
 
 MAX_PEOPLE = 100_000
-"""Above it communities stand for their people."""
+"""Number of nodes above which communities are drawn instead."""
 
 MAX_COMMUNITIES = 2_000
 SIGNIFICANCE = 0.01
@@ -48,14 +48,13 @@ def compute_people(
     attribute: Attribute | None = None,
     released: Graph | None = None,
 ) -> pd.DataFrame:
-    """A row a person in the graph's order: number, node, links, community, class, advantage, risk,
-    attack, lost, gained, change.
+    """One row per node in the graph's order: number, node, links, community, class, advantage,
+    risk, attack, lost, gained, change.
 
     nodes     `AuditView.nodes` of one release, or None
-    released  the graph as it is published: links are its own, lost and gained count the
-              difference, change is both over the links before (NaN for somebody without any);
-              None: the original, without change
-    advantage and risk are those under the headline attacker, NaN where nothing is at stake.
+    released  the published graph: links are its own, lost and gained count differences, change is
+    both over the links before (NaN without any); None: the original, no change advantage and risk
+    are those of the headline attacker, NaN for nodes not at stake.
     """
     n = graph.num_nodes
     table = pd.DataFrame(
@@ -85,7 +84,7 @@ def compute_people(
 
 
 def match_people(graph: Graph, released: Graph) -> Graph:
-    """The release's links between the people of the original, by their ids and in its order."""
+    """Links of the release between nodes of the original, by id and in its order."""
     if released.node_ids == graph.node_ids:
         return released
     place = np.array([graph.index.get(node, -1) for node in released.node_ids])
@@ -94,23 +93,23 @@ def match_people(graph: Graph, released: Graph) -> Graph:
 
 
 def find_changes(graph: Graph, released: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Links (k, 2) of the graph that the release has not, and of the release that are new."""
+    """Links (k, 2) removed from the graph, and links that the release adds."""
     lost = ~np.isin(graph.edge_codes, released.edge_codes)
     gained = ~np.isin(released.edge_codes, graph.edge_codes)
     return graph.edges[lost], released.edges[gained]
 
 
 def count_ends(edges: np.ndarray, num_nodes: int) -> np.ndarray:
-    """(n,) how many of the links each node has."""
+    """(n,) number of these links at each node."""
     return np.asarray(np.bincount(edges.ravel(), minlength=num_nodes))
 
 
 def compute_communities(people: pd.DataFrame) -> pd.DataFrame:
-    """community, people, exposed, at_stake, mean, class (the commonest), share (of it); a row a
-    community, the largest first.
+    """community, people, exposed, at_stake, mean, class (most frequent), share (of it); one row per
+    community, largest first.
 
-    exposed: people on whom the headline attacker gains more than `ADVANTAGE_LIMIT`; mean: of its
-    advantage, NaN where nobody has anything at stake.
+    exposed: nodes with an advantage above `ADVANTAGE_LIMIT`; mean: of the advantage, NaN if no node
+    is at stake.
     """
     stake = people.advantage.notna()
     groups = people.assign(
@@ -134,10 +133,10 @@ def compute_communities(people: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_gathering(communities: pd.DataFrame) -> pd.Series | None:
-    """The community with more exposed people than chance would put there, or None.
+    """The community with significantly more exposed nodes than chance, or None.
 
-    Its hypergeometric tail, times the number of communities with anybody at stake
-    (Bonferroni), must be below `SIGNIFICANCE`.
+    Its hypergeometric tail times the number of communities with nodes at stake (Bonferroni) must be
+    below `SIGNIFICANCE`.
     """
     table = communities[communities.at_stake > 0]
     if table.empty or not table.exposed.sum():
@@ -149,10 +148,9 @@ def find_gathering(communities: pd.DataFrame) -> pd.Series | None:
 
 
 def compute_tail(hits: np.ndarray, total: int, exposed: int, sizes: np.ndarray) -> np.ndarray:
-    """(k,) chances of at least so many exposed people in groups of these sizes.
+    """(k,) probabilities of at least so many exposed nodes in groups of these sizes.
 
-    Hypergeometric, summed over log-factorials: its own form in scipy.stats takes 0.7 CPU s to
-    import.
+    Hypergeometric, summed over log-factorials: importing scipy.stats would take 0.7 CPU s.
     """
     counts = np.minimum(sizes, exposed) - hits + 1
     starts = np.cumsum(counts) - counts
@@ -169,7 +167,7 @@ def _log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
 
 
 def summarize_map(people: pd.DataFrame) -> PageSummary:
-    """How many people are exposed, and whether they sit together."""
+    """Number of people exposed, and whether they are concentrated."""
     communities = compute_communities(people)
     largest, count = communities.iloc[0], len(communities)
     at_stake, exposed = int(communities.at_stake.sum()), int(communities.exposed.sum())
@@ -206,7 +204,7 @@ def summarize_map(people: pd.DataFrame) -> PageSummary:
 
 
 def _format_threats(people: pd.DataFrame) -> str:
-    """By what the exposed are exposed most, so that one threat does not pass for another."""
+    """Threats that expose the exposed nodes most, so that none is mistaken for another."""
     exposed = people.attack[people.advantage > ADVANTAGE_LIMIT]
     threats = exposed.map(lambda attack: find_secret(attack)[0]).value_counts()
     names = [
@@ -216,7 +214,7 @@ def _format_threats(people: pd.DataFrame) -> str:
 
 
 def list_people(people: pd.DataFrame, by: Color, limit: int | None = None) -> pd.DataFrame:
-    """The people in the order of an amount, most first; where that says nothing, by links."""
+    """Nodes in descending order of an amount; by degree if the amount is undefined."""
     key = by if by not in GROUPED else "advantage"
     if people[key].isna().all() or (key == "change" and not people.change.any()):
         key = "links"
@@ -227,7 +225,7 @@ def list_people(people: pd.DataFrame, by: Color, limit: int | None = None) -> pd
 
 
 def list_colors(people: pd.DataFrame) -> list[Color]:
-    """The colours that say something of these people."""
+    """Colourings that are defined for these nodes."""
     found: list[Color] = []
     if people.advantage.notna().any():
         found += ["advantage", "risk"]
@@ -246,7 +244,7 @@ def _format_classes(attribute: Attribute | None, num_nodes: int) -> list[str]:
 
 
 def compute_places(positions: np.ndarray, communities: np.ndarray) -> np.ndarray:
-    """(c, 2) the middle of each community's people."""
+    """(c, 2) centre of each community's nodes."""
     sizes = np.bincount(communities)
     sums = [np.bincount(communities, positions[:, axis]) for axis in (0, 1)]
     return np.asarray(np.column_stack(sums) / sizes[:, None])
@@ -255,7 +253,7 @@ def compute_places(positions: np.ndarray, communities: np.ndarray) -> np.ndarray
 def join_communities(
     graph: Graph, communities: np.ndarray, limit: int, most: int = 3_000
 ) -> np.ndarray:
-    """(k, 2) pairs of the first `limit` communities, those that most links join first."""
+    """(k, 2) pairs of the first `limit` communities, most links between them first."""
     ends = np.sort(communities[graph.edges], axis=1).astype(np.int64)
     ends = ends[(ends[:, 0] != ends[:, 1]) & (ends[:, 1] < limit)]
     codes, counts = np.unique(ends[:, 0] * limit + ends[:, 1], return_counts=True)

@@ -1,8 +1,7 @@
-"""A release policy: which limits a release must keep before it may leave, as data.
+"""Release policies: limits that a release must meet, as data.
 
-A limit belongs to a threat and a metric, so that whatever an audit measures can be limited. What
-the tool ships are starting points, not law: whoever releases data sets limits of their own, in a
-JSON file of the same fields.
+A limit belongs to a threat and a metric, so that any measured figure can be limited. The shipped
+policies are starting points, not law; users set their own limits in a JSON file of the same fields.
 """
 
 from __future__ import annotations
@@ -22,13 +21,12 @@ EFFORTS: tuple[Effort, ...] = ("instant", "seconds", "minutes")
 
 
 class Limit(BaseModel):
-    """The highest value that one metric of one threat may have.
+    """Largest value that one metric of one threat may have.
 
-    threat   "release": a figure of the release itself, such as the ε that it promises
+    threat   "release": a figure of the release itself, such as its ε
     methods  only these attacks count; empty: all, baseline attackers included
-    weight   "stop": above it the release must not leave; "review": a person has to decide
-    optional what the sample cannot resolve or the audit does not measure is not held against
-             the release
+    weight   "stop": exceeding it forbids publication; "review": a person has to decide
+    optional missing or unresolvable figures do not prevent publication
     source   paper or rule behind the number, or who set it
     """
 
@@ -47,9 +45,9 @@ class Limit(BaseModel):
 class Policy(BaseModel):
     """Limits for one kind of recipient.
 
-    effort   attacks up to this cost must have run before anything is cleared; a quick look can
-             say no, and only what was tried in full can say yes
-    repeats  splits that every attack must have been tried on
+    effort   attacks up to this cost must have run before a release is cleared; cheaper audits can
+    only refuse
+    repeats  number of splits required of every attack
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,18 +68,18 @@ class Policy(BaseModel):
         return self
 
     def find_limit(self, threat: str, metric: str) -> float | None:
-        """The limit on one metric of one threat; None where the policy has none."""
+        """Limit on one metric of one threat; None if the policy has none."""
         found = (x.limit for x in self.limits if (x.threat, x.metric) == (threat, metric))
         return next(found, None)
 
     @property
     def allowed_costs(self) -> tuple[Effort, ...]:
-        """The costs of the attacks that must have run."""
+        """Costs of the attacks that must have run."""
         return EFFORTS[: EFFORTS.index(self.effort) + 1]
 
 
 def list_policies() -> tuple[Policy, ...]:
-    """The shipped policies, the strictest first."""
+    """The shipped policies, strictest first."""
     return tuple(Policy.model_validate(fields) for fields in SHIPPED)
 
 
@@ -94,7 +92,7 @@ def find_policy(key: str) -> Policy:
 
 
 def load_policy(text: str) -> Policy:
-    """The policy of a shipped key or of a JSON file; raises InputError, one line."""
+    """Policy of a shipped key or of a JSON file; raises InputError."""
     keys = [policy.key for policy in list_policies()]
     if text in keys:
         return find_policy(text)
@@ -110,7 +108,7 @@ def load_policy(text: str) -> Policy:
 
 
 def check_policy(fields: Any) -> Policy:
-    """The policy of a JSON object; InputError names the first field that breaks a rule."""
+    """Policy of a JSON object; InputError names the first invalid field."""
     if not isinstance(fields, dict):
         raise InputError("policy", "must be a JSON object", fields)
     try:

@@ -1,6 +1,6 @@
-"""Several private columns and columns of numbers, in words.
+"""Sentences on several private columns and on numeric columns.
 
-The sentences name columns: user data, to be escaped where they are shown.
+They contain column names, which are user data: escape before display.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HOW = {"inferred": "Inferring the other private columns as well", "known": "Know
 
 
 def answer_private_columns(view: AuditView, release: str = ORIGINAL) -> list[str]:
-    """A sentence a column of numbers, and a column and way of inferring several together."""
+    """One sentence per numeric column, and per column and mode of joint inference."""
     return [*_answer_quantities(view, release), *_answer_joint(view, release)]
 
 

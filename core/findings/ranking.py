@@ -1,4 +1,4 @@
-"""Which attack does best, and does it beat guessing."""
+"""Ranking of attacks, with baseline attackers and chance."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def compute_ranking(
 ) -> pd.DataFrame:
     """Rows attack × metric, ordered by the first metric, strongest attack first.
 
-    Adaptive attackers who do exactly as their standard form are left out. Values are the
-    attacks' own; `strength` has those that are clearly wrong inverted.
+    Adaptive attacks equal to their standard form are omitted. `value` is the attack's own;
+    `strength` has those clearly below chance inverted.
     """
     parts = []
     for metric in metrics:
@@ -45,8 +45,8 @@ def compute_ranking(
 
 
 def _list_repeated(table: pd.DataFrame) -> list[str]:
-    """Adaptive attackers whose every value is that of their standard form: on the original there
-    is no defense to know, and on a release some attacks cannot use it."""
+    """Adaptive attacks whose every value equals their standard form's: there is no defense on
+    the original, and some attacks cannot use one."""
     values = {(row.method, row.metric): row.value for row in table.itertuples()}
     repeated = []
     for method in table.method.unique():

@@ -1,4 +1,4 @@
-"""The releases of an audit side by side: what was changed, promised, risked and kept useful."""
+"""The releases of an audit side by side: changes, guarantee, risk and usefulness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_UTILITIES = 2
 def compute_release_table(
     results: pd.DataFrame, releases: Sequence[ReleaseSummary]
 ) -> pd.DataFrame:
-    """One row a release, the original first; texts as "0.84 [0.80, 0.88]", "" where unknown.
+    """One row per release, original first; texts as "0.84 [0.80, 0.88]", "" if unknown.
 
     Columns release (id), Release, Guarantee, Links kept, Links added, the worst case of each
     threat, and up to two measures of usefulness.

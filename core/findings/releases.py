@@ -1,4 +1,4 @@
-"""What a defense does: the same subgraph before and after, and how its training went."""
+"""Effect of a defense: the same subgraph before and after, and its training curves."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ MAX_NODES = 60
 
 
 def choose_sample(before: Graph, num_nodes: int = MAX_NODES) -> np.ndarray:
-    """Up to `num_nodes` node numbers around a node of middling degree, breadth first.
+    """Up to `num_nodes` node numbers around a node of median degree, breadth first.
 
-    The median of the largest component's nodes with at least two links is typical; a hub would
-    show a star, and a small component itself alone.
+    Median over nodes of the largest component with at least two links: a hub would show a star.
     """
     degrees = before.degrees
     if not before.num_edges:
@@ -63,7 +62,7 @@ def compute_link_changes(
 
 
 def compute_layout(changes: pd.DataFrame, nodes: Sequence[int] | np.ndarray) -> np.ndarray:
-    """(k, 2) positions of `nodes`, of the links before and after together; always the same."""
+    """(k, 2) positions of `nodes` by the links before and after together; deterministic."""
     union = nx.Graph()
     union.add_nodes_from(int(node) for node in nodes)
     union.add_edges_from(changes[["source", "target"]].itertuples(index=False, name=None))

@@ -1,4 +1,4 @@
-"""Who is exposed: the heatmap of nodes by attacks, distributions, groups."""
+"""Per-node exposure: heatmap of nodes by attacks, distributions and groups."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ DEGREE_BINS = (0, 1, 2, 3, 6, 11, 21, 51, 101)
 Group = Literal["degree", "class", "community"]
 
 Scale = Literal["risk", "advantage"]
-"""The attacker's confidence in the truth, or what it adds to the base rate."""
+"""The attacker's confidence in the truth, or its advantage over the base rate."""
 
 SCALE_TITLES: dict[Scale, str] = {"risk": "Risk", "advantage": "Advantage"}
 
 
 def compute_worst_case(nodes: pd.DataFrame) -> pd.DataFrame:
-    """One row per node and release: the attack with the highest risk, chosen after the fact.
+    """One row per node and release: the attack with the highest risk, chosen in hindsight.
 
-    An upper bound, which guessing attackers lift as well; what an attacker can do who does not
-    know beforehand whom to believe is `core.findings.attackers.compute_headline`. Columns node,
-    release, attack, risk, advantage, low, high, seeds. Nodes without any defined risk on a
-    release have no row there. Equal risks are ordered by the rows of `nodes`.
+    An upper bound, which guessing attackers raise as well; `compute_headline` of
+    `core.findings.attackers` has an attacker chosen beforehand. Columns node, release, attack,
+    risk, advantage, low, high, seeds. Nodes without a defined risk on a release have no row there.
+    Equal risks are ordered by the rows of `nodes`.
     """
     known = nodes[nodes.risk.notna()]
     first = known.groupby(["release", "node"], sort=False, observed=True).risk.idxmax()
@@ -50,12 +50,11 @@ def compute_heatmap(
     by: Scale = "advantage",
     order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """rank, node, headline, attack (whose risk or advantage that is), and the same under each
-    attack (NaN: none). Most exposed first, by the headline attacker; nodes that baseline attackers
-    alone were run against come last, with NaN. Attacks stand alike for all releases: by what they
-    reach on the first, which is the original.
+    """rank, node, headline, attack (the headline attacker), and the value under each attack (NaN:
+    none). Most exposed first by the headline attacker; nodes with baseline attackers only come
+    last, with NaN. Attacks have the same order for all releases, by their values on the first.
 
-    order  these nodes and no others, in this order, so that releases show the same rows
+    order  exactly these nodes in this order, so that releases show the same rows
     """
     rows = nodes[(nodes.release == release) & nodes.risk.notna()]
     if attacks is not None:
@@ -69,7 +68,7 @@ def compute_heatmap(
     names, found = rows.node.cat.categories, pick_worst(rows)
 
     def place(nodes: pd.Series, values: pd.Series) -> np.ndarray:
-        """(n + 1,) values by number of the node; the last one is nobody's."""
+        """(n + 1,) values by node number; the last one is a placeholder."""
         placed = np.full(len(names) + 1, np.nan if values.dtype == float else None, values.dtype)
         placed[nodes.cat.codes] = values
         return placed
@@ -98,7 +97,7 @@ def compute_heatmap(
 def compute_risk_shares(
     nodes: pd.DataFrame, releases: Sequence[str] | None = None, by: Scale = "advantage"
 ) -> pd.DataFrame:
-    """release, threshold, share of its nodes on which the headline attacker reaches it."""
+    """release, threshold, share of the nodes whose headline value reaches it."""
     found = pick_worst(nodes)
     thresholds = np.linspace(0, 1, 101)
     parts = []
@@ -123,7 +122,7 @@ def compute_group_risk(
     scale: Scale = "advantage",
 ) -> pd.DataFrame:
     """release, group, value (mean under the headline attacker), low, high, n; small groups are
-    summed as other.
+    pooled as other.
 
     A group of one node has no interval.
     """
@@ -156,7 +155,7 @@ def compute_group_risk(
 
 
 def _group_nodes(values: pd.Series, by: Group) -> tuple[pd.Series, list[str]]:
-    """Group label of each node and the labels in display order."""
+    """Group label of each node, and the labels in display order."""
     if by == "degree":
         edges = [*DEGREE_BINS, np.inf]
         names = [_range_name(a, b) for a, b in pairwise(edges)]

@@ -1,7 +1,7 @@
-"""The policies that the tool ships, as the data that a policy file holds.
+"""The shipped policies in the form of a policy file.
 
-Every number is set by this tool as a starting point; where a paper or a standard is the reason
-for judging by that metric, it is named. Raise a policy's `version` with any change of it.
+Every number is a starting point set by this tool; papers or standards that motivate a metric are
+named. Raise a policy's `version` with any change of it.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ LIMITS: tuple[tuple[str, str, str, str, str, dict[str, Any], tuple[float, float,
     ("epsilon_node", "release", "epsilon_node",
      "Promised ε for one person", BUDGET, REVIEW, (3, 6, 10)),
 )  # fmt: skip
-"""Name, threat, metric, title and source of a limit, what is special about it, and its value for
-the public, a partner and colleagues."""
+"""Name, threat, metric, title and source of a limit, its flags, and its values for the public, a
+partner and colleagues."""
 
 RECIPIENTS = (
     ("public", "Public", "minutes", 3,
@@ -59,7 +59,7 @@ RECIPIENTS = (
      "Colleagues in a controlled room, with access logged and nothing taken out. Instant attacks "
      "must have been tried. A starting point, not law."),
 )  # fmt: skip
-"""Key, title, effort, repeats and summary of a policy, the strictest first."""
+"""Key, title, effort, repeats and summary of a policy, strictest first."""
 
 SHIPPED: tuple[dict[str, Any], ...] = tuple(
     {

@@ -1,4 +1,4 @@
-"""How attacks do as one circumstance is varied: a line an attack, an audit a point."""
+"""Attacks as one condition varies: one line per attack, one audit per point."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = ["share", "threat", "method", "metric", "value", "low", "high", "n", "
 
 
 def compute_study(points: Sequence[tuple[float, AuditView]]) -> pd.DataFrame:
-    """The headline metric of every attack on the original at each point; `COLUMNS`."""
+    """Headline metric of every attack on the original at each point; columns `COLUMNS`."""
     parts = []
     for share, view in points:
         for threat in list_threats(view.results):
@@ -33,7 +33,7 @@ def compute_study(points: Sequence[tuple[float, AuditView]]) -> pd.DataFrame:
 
 
 def describe_study(table: pd.DataFrame, threat: Threat, kind: StudyKind) -> str:
-    """One sentence: the best attack's figure at both ends of what was varied."""
+    """Sentence with the best attack's figure at both ends of the varied condition."""
     rows = table[(table.threat == threat) & ~table.method.map(is_baseline).astype(bool)]
     if rows.empty:
         return ""
@@ -54,9 +54,9 @@ FALLS = ["withheld", "attack", "value", "low", "high", "falls by", "beyond noise
 
 
 def compute_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str]) -> pd.DataFrame:
-    """By how much each attack of a threat falls where something is withheld, against nothing.
+    """Decrease of each attack of a threat per withheld item, against nothing withheld.
 
-    table, names  of `compute_study` and `Study.names`; columns `FALLS`, the largest fall first
+    table, names  of `compute_study` and `Study.names`; columns `FALLS`, largest decrease first
     """
     rows = table[table.threat == threat]
     whole = rows[rows.share == 0].set_index("method")
@@ -82,9 +82,12 @@ def compute_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str
 
 
 def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str]) -> str:
-    """One sentence: which single one lowers the best attack most, else whether all together do;
-    attackers then take their next best, so that each point's best attack is compared, not the same
-    one. Baseline attackers count: one that looks at columns alone may be the leak."""
+    """Sentence on the single item whose withholding lowers the best attack most, else on all
+    together.
+
+    The best attack may differ between points. Baseline attackers count, since one that uses columns
+    alone may be the leak.
+    """
     rows = table[table.threat == threat]
     if rows.empty or not (rows.share == 0).any():
         return ""

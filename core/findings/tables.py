@@ -1,4 +1,4 @@
-"""Rows of an audit's tables as figures need them: numeric, done, in a fixed order."""
+"""Rows of an audit's tables for figures: numeric, finished, in a fixed order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def select_results(
     releases: Collection[str] | None = None,
     method: str | None = None,
 ) -> pd.DataFrame:
-    """The finished rows with value, low and high as float64 (NaN where there is no interval)."""
+    """Finished rows with value, low and high as float64 (NaN without interval)."""
     rows = results[results.status == State.DONE]
     if metric is not None:
         rows = rows[rows.metric == metric]
@@ -42,7 +42,7 @@ def select_results(
 
 
 def list_releases(results: pd.DataFrame) -> list[str]:
-    """The original first, then in the order of the audit."""
+    """Releases in the order of the audit, original first."""
     found = results.release.unique().tolist()
     return sorted(found, key=lambda release: release != ORIGINAL)
 
@@ -64,7 +64,7 @@ def list_metrics(results: pd.DataFrame, of: str, threat: Threat | None = None) -
 
 
 def list_threats(results: pd.DataFrame) -> list[Threat]:
-    """The threats that the results have rows of, in their usual order."""
+    """Threats present in the results, in the standard order."""
     found = {attack_threat(method) for method in results.method.unique()}
     threats: list[Threat] = ["link", "attribute", "identity"]
     return [threat for threat in threats if threat in found]
@@ -90,10 +90,9 @@ def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None
 def compute_worst_attacks(
     results: pd.DataFrame, metric: str, threat: Threat | None = None
 ) -> pd.DataFrame:
-    """One row a release: the strongest attack, baseline attackers included.
+    """One row per release: the strongest attack, baseline attackers included.
 
-    A defense is only as good as its worst case, and a baseline attacker may be it. An attack that
-    is clearly wrong counts inverted (`is_inverted`, core.findings.inverted_scores).
+    Attacks clearly below chance are inverted (`is_inverted`, core.findings.inverted_scores).
     """
     rows = invert_scores(attack_rows(results, metric, threat))
     worst = rows.loc[rows.groupby("release", sort=False).value.idxmax()]
@@ -114,7 +113,7 @@ def describe_sample(rows: pd.DataFrame, unit: str) -> str:
 
 
 def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = None) -> pd.DataFrame:
-    """What failed, was skipped or cancelled: release, method, metrics, status, reason."""
+    """Failed, skipped and cancelled results: release, method, metrics, status, reason."""
     rows = results[~results.status.isin([State.DONE])]
     if releases is not None:
         rows = rows[rows.release.isin(list(releases))]
@@ -128,7 +127,7 @@ def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = Non
 
 
 def span_counts(values: pd.Series, noun: str) -> str:
-    """ "40 nodes", "38–40 nodes" where they differ, "" where none is known."""
+    """ "40 nodes", "38–40 nodes" if they differ, "" if unknown."""
     counts = pd.to_numeric(values, errors="coerce").dropna().astype(int)
     counts = counts[counts > 0]
     if counts.empty:

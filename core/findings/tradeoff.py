@@ -1,4 +1,4 @@
-"""Usefulness against risk, a point a release; and every attack on every release."""
+"""Usefulness against risk, one point per release; and every attack on every release."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def compute_tradeoff(
     attack: str | None = None,
     threat: Threat | None = None,
 ) -> pd.DataFrame:
-    """One row a release that has both numbers.
+    """One row per release that has both figures.
 
     attack  one attack, or None for the worst case: the highest value over all attacks
-    Columns release, title, attack (that does it), risk and utility with their intervals,
-    is_pareto: no other release is at least as safe and as useful, and better in one of them;
-    is_inverted: the attack is clearly wrong, and `risk` is its strength inverted.
+    Columns release, title, attack, risk and utility with their intervals, is_pareto (no other
+    release is at least as safe and as useful and better in one), is_inverted (`risk` is the
+    inverted strength of an attack clearly below chance).
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
@@ -61,7 +61,7 @@ def compute_tradeoff(
 
 
 def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """(k,) bool: points that no other dominates (lower risk, higher utility).
+    """(k,) bool: points not dominated by another (lower risk, higher utility).
 
     Equal points do not dominate each other.
     """
@@ -72,8 +72,8 @@ def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
 
 
 def find_clear_front(table: pd.DataFrame) -> pd.DataFrame:
-    """risk, utility: the Pareto front of a `compute_tradeoff` table from the safest on, broken by
-    a row of NaN where two neighbours are not beyond noise in both."""
+    """risk, utility: Pareto front of a `compute_tradeoff` table, safest first, with a row of NaN
+    between neighbours that do not differ beyond noise in both."""
     front = table[table.is_pareto].sort_values("risk")
     both = ("risk", "utility")
     estimates = [[_get_estimate(row, name) for name in both] for row in front.itertuples()]
@@ -95,9 +95,9 @@ def find_best_release(
 ) -> str | None:
     """The most useful defended release of a `compute_tradeoff` table within the accepted risk.
 
-    The upper end of the risk's interval must stay within, where there is an interval. None if
-    no release does; equal usefulness is decided by the lower risk. Never the original, a
-    data-independent baseline, or a release that is `refused` for the sake of another threat.
+    The upper end of the risk's interval counts if there is one. None if no release qualifies; ties
+    in usefulness go to the lower risk. Never the original, a data-independent baseline, or a
+    release `refused` because of another threat.
     """
     barred = [r in refused or r == ORIGINAL or is_data_independent(r) for r in table.release]
     rows = table[compute_admissible(table, max_risk) & ~np.array(barred, bool)]
@@ -109,7 +109,8 @@ def find_best_release(
 
 
 def list_equally_useful(table: pd.DataFrame, release: str, among: Collection[str]) -> list[str]:
-    """Others of a `compute_tradeoff` table whose usefulness differs by no more than noise."""
+    """Other releases of a `compute_tradeoff` table whose usefulness differs by no more than
+    noise."""
     names = {f"utility_{name}": name for name in ("low", "high", "repeats")} | {"utility": "value"}
     shown = table.rename(columns=names)[["release", *names.values()]]
     rows = {row.release: row for row in shown.itertuples()}
@@ -117,7 +118,8 @@ def list_equally_useful(table: pd.DataFrame, release: str, among: Collection[str
 
 
 def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
-    """(k,) bool: rows of a trade-off table whose risk, interval included, is within `max_risk`."""
+    """(k,) bool: rows of a trade-off table whose risk including its interval is within
+    `max_risk`."""
     return np.asarray((table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy())
 
 
@@ -127,9 +129,9 @@ def compute_transfer(
     threat: Threat | None = None,
     of: Literal["value", "strength"] = "value",
 ) -> pd.DataFrame:
-    """attack, title, one column a release; attacks by their strength on the original.
+    """attack, title, one column per release; attacks by their strength on the original.
 
-    of  the attack's own value, or with those that are clearly wrong inverted
+    of  the attack's own value, or with those clearly below chance inverted
     """
     rows = attack_rows(results, metric, threat)
     if rows.empty:

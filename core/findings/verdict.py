@@ -1,9 +1,9 @@
-"""The release decision: a pure function of a policy and of an audit's findings.
+"""The release decision as a pure function of a policy and an audit's findings.
 
-A release is published only when the whole interval of every limit is inside and enough was
-tested; it is refused as soon as one value that stops it is above its limit; everything between is
-for a person to review. A tighter limit never makes a verdict milder, and an attack that the policy
-asks for and that is left out never turns "do not publish" into "publish".
+A release is published only if the whole interval of every limit is inside and enough was tested; it
+is refused as soon as one stopping value exceeds its limit; anything between needs a review. A
+tighter limit never makes the decision milder, and omitting a required attack never turns "do not
+publish" into "publish".
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from core.results import RELEASE
 
 Decision = Literal["publish", "review", "do_not_publish"]
 SMALLEST_LIMIT = 1e-3
-"""Multiples of smaller limits would grow beyond all others."""
+"""Lower bound for limits in ratios, which would grow without bound otherwise."""
 
 SEVERITY: dict[Decision, int] = {"publish": 0, "review": 1, "do_not_publish": 2}
 
@@ -49,8 +49,8 @@ class Check(BaseModel):
 
     @property
     def state(self) -> LimitState:
-        """Met: the whole interval is inside; not proven: it reaches over the limit, or there is
-        none; exceeded: the value is above it."""
+        """met: the whole interval is inside; not proven: it crosses the limit, or there is none;
+        exceeded: the value is above the limit."""
         value, high = self.evidence.value, self.evidence.high
         if value is None:
             return "not_tested"
@@ -60,13 +60,13 @@ class Check(BaseModel):
 
     @property
     def severity(self) -> float:
-        """The measured value as a multiple of the limit; 0 where nothing was measured."""
+        """The measured value as a multiple of the limit; 0 if nothing was measured."""
         value = self.evidence.value
         return 0.0 if value is None else value / max(self.limit.limit, SMALLEST_LIMIT)
 
     @property
     def decision(self) -> Decision:
-        """What this limit alone says of the release."""
+        """Decision that this limit alone implies."""
         if self.state == "met" or (self.state == "not_tested" and self.limit.optional):
             return "publish"
         stops = self.state == "exceeded" and self.limit.weight == "stop"
@@ -86,8 +86,8 @@ class Check(BaseModel):
 
 
 class ReleaseVerdict(BaseModel):
-    """untried: what has to be tried before anything is cleared; refuted: claims that failed;
-    obstacle: why it could not be published whatever its limits say."""
+    """untried: tests missing before clearance; refuted: failed claim checks; obstacle: reason
+    why it cannot be published whatever its limits."""
 
     model_config = ConfigDict(frozen=True)
     release: str
@@ -98,7 +98,7 @@ class ReleaseVerdict(BaseModel):
 
     @property
     def open_points(self) -> tuple[str, ...]:
-        """What has to be done before it is cleared, a sentence each."""
+        """What has to be done before clearance, one sentence each."""
         return (*filter(None, [self.obstacle]), *self.untried)
 
     @property
@@ -108,7 +108,7 @@ class ReleaseVerdict(BaseModel):
 
     @property
     def decision(self) -> Decision:
-        """The gravest of what limits, open points and refuted claims say."""
+        """The most severe decision implied by limits, open points and refuted claims."""
         found: list[Decision] = [check.decision for check in self.checks]
         if self.open_points or not self.is_tested:
             found.append("review")
@@ -120,9 +120,9 @@ class ReleaseVerdict(BaseModel):
 class Verdict(BaseModel):
     """All releases under one policy.
 
-    releases     those that were made or still may be; the original among them
-    recommended  None where nothing may be published
-    not_made     release → why there is none: it is offered nowhere
+    releases     those that were made or still may be, the original included
+    recommended  None if nothing may be published
+    not_made     release → reason why it could not be made; such releases are never offered
     """
 
     model_config = ConfigDict(frozen=True)
@@ -132,17 +132,17 @@ class Verdict(BaseModel):
     not_made: dict[str, str] = {}
 
     def find(self, release: str) -> ReleaseVerdict | None:
-        """The verdict of one release."""
+        """Verdict of one release, or None."""
         return next((v for v in self.releases if v.release == release), None)
 
     @property
     def offered(self) -> tuple[ReleaseVerdict, ...]:
-        """Those that the decision is on: all, or the one that was made elsewhere and no other."""
+        """Releases under decision: all, or only the one that was made elsewhere."""
         return tuple(v for v in self.releases if v.release == EXTERNAL) or self.releases
 
     @property
     def decision(self) -> Decision:
-        """On the whole: publish where a release is recommended, review where any is not refused."""
+        """Overall: publish if a release is recommended, review if any release is not refused."""
         if self.recommended is not None:
             return "publish"
         is_open = any(release.decision != "do_not_publish" for release in self.offered)
@@ -155,7 +155,7 @@ class Verdict(BaseModel):
 
     @property
     def may_leave(self) -> bool:
-        """Whether any release may be published without asking anybody."""
+        """Whether any release may be published without a review."""
         return any(verdict.decision == "publish" for verdict in self.offered)
 
     def describe(self) -> dict[str, Any]:
@@ -175,8 +175,8 @@ class Verdict(BaseModel):
 
 
 def judge(view: AuditView, policy: Policy) -> Verdict:
-    """The verdict on every release of an audit; recommended is the most useful of the defended
-    ones that may be published."""
+    """Verdict on every release; recommended is the most useful defended one that may be
+    published."""
     not_made = find_not_made(view)
     releases = [summary.id for summary in view.releases if summary.id not in not_made]
     verdicts = tuple(judge_release(view, release, policy) for release in releases)
@@ -190,7 +190,7 @@ def judge(view: AuditView, policy: Policy) -> Verdict:
 
 
 def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdict:
-    """The verdict on one release."""
+    """Verdict on one release."""
     return ReleaseVerdict(
         release=release,
         checks=tuple(_check_limits(view, release, policy)),
@@ -205,7 +205,7 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
 
 
 def _check_limits(view: AuditView, release: str, policy: Policy) -> list[Check]:
-    """A row a limit of the threats that were asked about; ε only where it is promised."""
+    """One check per limit of the audited threats; ε only if it is claimed."""
     asked, checks = list_asked(view.spec), []
     for limit in policy.limits:
         if limit.threat not in asked:
@@ -218,16 +218,16 @@ def _check_limits(view: AuditView, release: str, policy: Policy) -> list[Check]:
 
 
 def list_defended(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
-    """The releases that a defense made of the data: neither the original nor a baseline."""
+    """Releases that a defense made from the data: neither the original nor a baseline."""
     return [v for v in verdicts if v.release != ORIGINAL and not is_data_independent(v.release)]
 
 
 def find_least_severe(verdict: Verdict) -> list[str]:
-    """Of the offered releases with the best decision, the original included, those that no other
-    comes clearly nearer to meeting every limit than: by the gravest multiple of a limit. Those
-    within each other's noise are ties.
+    """Offered releases with the best decision and the smallest severity, ties within noise
+    included.
 
-    Data-independent baselines and releases that no attack finished on are left out.
+    The severity is the largest multiple of a limit. Data-independent baselines and untested
+    releases are left out.
     """
     gravest: dict[Decision, dict[str, Check]] = {}
     for release in verdict.offered:
@@ -244,7 +244,7 @@ def find_least_severe(verdict: Verdict) -> list[str]:
 
 
 def _is_graver(first: Check, second: Check) -> bool:
-    """Whether the first is above the second, as multiples of their limits, beyond noise."""
+    """Whether the first check's severity exceeds the second's beyond noise."""
     gap = first.severity - second.severity
     halves = []
     for check in (first, second):
@@ -258,7 +258,7 @@ def _is_graver(first: Check, second: Check) -> bool:
 
 
 def rank_by_use(results: pd.DataFrame, releases: list[str]) -> list[str]:
-    """Releases from the most useful to the least, by the first utility that they all have."""
+    """Releases by decreasing usefulness, by the first utility metric that all of them have."""
     metrics = list_metrics(results, "release")
     for metric in [m for m in MAIN_UTILITY_METRICS if m in metrics]:
         rows = select_results(results, metric, releases, RELEASE).set_index("release").value

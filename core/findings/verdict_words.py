@@ -1,5 +1,4 @@
-"""The verdict in words, for the page, the report and the command line: one sentence that says what
-may be published, and the reasons."""
+"""The verdict as sentences for page, report and command line."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ DECISION_MEANINGS: dict[Decision, str] = {
 
 
 def list_deciding(release: ReleaseVerdict) -> list[Check]:
-    """The limits of a release, the most exceeded first: a threat's gravest before the others."""
+    """Limits of a release, most exceeded first, one per threat before the rest."""
     order = {"exceeded": 0, "not_proven": 1, "not_tested": 2, "met": 3}
     ranked = sorted(release.checks, key=lambda c: (order[c.state], -c.severity))
     first = list({c.limit.threat: c for c in reversed(ranked)}.values())
@@ -50,9 +49,11 @@ def list_deciding(release: ReleaseVerdict) -> list[Check]:
 
 
 def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
-    """The release that the decision is about: the recommended one, else of those that were tested
-    one of the best decision, first those that can be published, then a least severe one, a defended
-    one before the original where they are tied."""
+    """The release that the summary is about.
+
+    The recommended one; else, among tested releases of the best decision, a publishable one with
+    the smallest severity, a defended one before the original if tied.
+    """
     if verdict.recommended is not None:
         return verdict.find(verdict.recommended)
     nearest = find_least_severe(verdict)
@@ -71,7 +72,7 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
 
 
 def describe_decision(verdict: Verdict) -> str:
-    """What may be published, as one sentence."""
+    """One sentence on what may be published."""
     if verdict.recommended is not None:
         found = verdict.find(verdict.recommended)
         assert found is not None
@@ -97,7 +98,7 @@ def describe_decision(verdict: Verdict) -> str:
 
 
 def _describe_review(verdict: Verdict) -> str:
-    """No release may be published, and some release exceeds nothing."""
+    """Sentence for the case that no release may be published but some exceeds no limit."""
     open_ones = [
         r for r in verdict.offered if r.decision == "review" and not is_data_independent(r.release)
     ]
@@ -123,7 +124,7 @@ def _describe_review(verdict: Verdict) -> str:
 
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:
-    """Why a release is not simply published; empty where it is."""
+    """Reasons why a release may not simply be published; empty if it may."""
     broken = [c for c in verdict.checks if c.decision == "do_not_publish"]
     unsure = [c for c in verdict.checks if c.decision == "review"]
     return [
@@ -152,7 +153,7 @@ def explain_check(check: Check) -> str:
 
 
 def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, str]]:
-    """Why each release but the recommended one is not recommended: (release, reason)."""
+    """(release, reason) why each other release is not recommended."""
     utility = _find_utility(results, [v.release for v in verdict.releases])
     rows = []
     for other in verdict.releases:
@@ -178,7 +179,7 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
 
 
 def _summarize_reasons(release: ReleaseVerdict) -> str:
-    """ "exceeds 6 limits, by most “…”": how many limits speak against it, and the gravest."""
+    """ "exceeds 6 limits, by most “…”": number of limits exceeded, and the most severe."""
     if release.refuted:
         return release.refuted[0]
     for decision, verb in (("do_not_publish", "exceeds"), ("review", "does not surely meet")):
@@ -192,7 +193,7 @@ def _summarize_reasons(release: ReleaseVerdict) -> str:
 
 
 def list_refused(verdict: Verdict) -> dict[str, str]:
-    """Releases that must not leave, each with its first reason."""
+    """Refused releases, each with its first reason."""
     return {
         other.release: explain_release(other)[0]
         for other in verdict.releases
@@ -201,8 +202,7 @@ def list_refused(verdict: Verdict) -> dict[str, str]:
 
 
 def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
-    """A row a limit: what is limited, value with interval, limit, state, by which attack, n,
-    source."""
+    """One row per limit: title, value with interval, limit, state, attack, n, source."""
     return pd.DataFrame(
         [
             {
