@@ -1,1 +1,1 @@
-"""The command line: arguments in, one line on errors out."""
+"""The command line."""

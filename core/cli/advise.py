@@ -1,4 +1,4 @@
-"""`advise` and `check-claim`: one computation without an audit before."""
+"""`advise` and `check-claim`: single computations that need no audit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add_advise(commands: Any) -> None:
 
 
 def run_advise(options: argparse.Namespace) -> int:
-    """Prints the advice in words and the links, one a line."""
+    """Print the advice, and the links one per line."""
     from pydantic import ValidationError
 
     from core.audit.advice import AdviceRequest, compute_advice

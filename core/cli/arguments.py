@@ -1,4 +1,4 @@
-"""The options that name a graph and how it is read, and those that follow from fields of a spec."""
+"""Options that name a graph and its format, and options generated from the fields of a spec."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 
 DEFAULT_SHARE = 0.1
-"""Share of the links that is hidden where the command does not say otherwise."""
+"""Default share of withheld links."""
 
 LAYOUT = {
     "separator": ("comma", "semicolon", "tab", "bar", "space"),
     "decimal": ("point", "comma"),
     "header": ("yes", "no"),
 }
-"""Options on a table of text → what they may be; see `core.data.sniff`."""
+"""Layout options of text tables → choices; see `core.data.sniff`."""
 
 Tell = Callable[[str], object]
-"""Where remarks go."""
+"""Callback for remarks."""
 
 
 def is_address(source: object) -> bool:
-    """Whether a source is the address of a database's table rather than a file or a name."""
+    """Whether a source is the address of a database table rather than a file or a name."""
     return isinstance(source, str) and "://" in source
 
 
 def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
-    """Options that name a graph, say how it is read and what of it is secret."""
+    """Add options that name a graph, its format and its secrets."""
     parser.add_argument(
         "--graph",
         required=required,
@@ -58,7 +58,7 @@ def add_graph(parser: argparse.ArgumentParser, required: bool = False) -> None:
 
 
 def add_layout(parser: argparse.ArgumentParser) -> None:
-    """Options that say how a graph is read and what its columns are."""
+    """Add options for a graph's format and the roles of its columns."""
     parser.add_argument(
         "--nodes",
         type=lambda text: text if is_address(text) else Path(text),
@@ -99,13 +99,13 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
 
 
 def split_private(options: argparse.Namespace) -> None:
-    """--private, given several times, as the main column `private` and `more_private`."""
+    """Split repeated --private into the main column `private` and `more_private`."""
     if getattr(options, "private", None):
         options.private, *options.more_private = dict.fromkeys(options.private)
 
 
 def find_graph(text: str, must_be_file: bool = False) -> Path | None:
-    """The path of a file, None for a name of the catalogue; InputError where it is neither."""
+    """Path of a file, or None for a name of the catalogue; raises InputError for neither."""
     from core.data.catalogue import list_datasets
 
     names = sorted(info.name for info in list_datasets())
@@ -118,7 +118,7 @@ def find_graph(text: str, must_be_file: bool = False) -> Path | None:
 
 
 def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
-    """The graph of the catalogue, a file or a database; what loading dropped is told."""
+    """Graph of the catalogue, a file or a database; reports what loading dropped."""
     from core.data.catalogue import load_dataset
     from core.data.warnings import find_telling_columns
 
@@ -139,7 +139,7 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
 
 
 def _load_tables(options: argparse.Namespace, tell: Tell) -> LoadedGraph:
-    """`load_input` on copies of the tables that options name by their addresses."""
+    """`load_input` on copies of database tables."""
     from core.data.database_table import copy_table
     from core.data.sandbox import make_folder
 
@@ -157,7 +157,7 @@ def _load_tables(options: argparse.Namespace, tell: Tell) -> LoadedGraph:
 def load_files(
     path: Path, nodes: Path | None, options: argparse.Namespace, tell: Tell = say, **roles: Any
 ) -> LoadedGraph:
-    """The graph of a file and its node table, read as the options say; what was dropped is told.
+    """Graph of a file and its node table, read as the options state; reports what was dropped.
 
     roles  private and utility column
     """
@@ -187,12 +187,12 @@ def load_files(
 
 
 def split_values(texts: list[str]) -> list[str]:
-    """The values of options that take several, joined by commas."""
+    """Values of repeatable, comma-separated options."""
     return [value for text in texts for value in text.split(",")]
 
 
 def read_layout(options: argparse.Namespace, prefix: str = "") -> dict[str, str]:
-    """What the options say of a table's layout, as `sniff.parse_layout` takes it."""
+    """Layout options in the form that `sniff.parse_layout` takes."""
     given = {field: getattr(options, f"{prefix}{field}", None) for field in LAYOUT}
     return {field: choice for field, choice in given.items() if choice is not None}
 
@@ -210,13 +210,13 @@ def _warn_of_markers(options: argparse.Namespace, tell: Tell) -> None:
 
 
 MANY = ",…"
-"""In a metavar: several values joined by commas."""
+"""Suffix of a metavar for comma-separated values."""
 
 
 def add_options(
     parser: argparse.ArgumentParser, *models: type[BaseModel], only: tuple[str, ...] = ()
 ) -> None:
-    """An option for each field of the models, or of those named; its default is the spec's."""
+    """Add one option per field of the models, or per named field, with the field's default."""
     from pydantic import BaseModel
 
     for model in models:
@@ -230,7 +230,7 @@ def add_options(
 
 
 def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[str, Any]:
-    """The fields of the models that options gave, flat."""
+    """Fields of the models set by options, flat."""
     fields: dict[str, Any] = {}
     for model in models:
         for name, field in model.model_fields.items():
@@ -246,7 +246,7 @@ def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[
 
 
 def _describe_option(field: FieldInfo, extra: dict[str, Any]) -> dict[str, Any]:
-    """Keywords of `add_argument`: what the type, the bounds and the default say."""
+    """Keywords of `add_argument` by the field's type, bounds and default."""
     text = (field.description or "").rstrip(".")
     text = text[:1].lower() + text[1:] if not text[:4].isupper() else text
     if isinstance(field.default, int | float) and not isinstance(field.default, bool):
@@ -267,7 +267,7 @@ def _describe_option(field: FieldInfo, extra: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_type(annotation: Any) -> tuple[Any, bool]:
-    """The type of one value, and whether there are several; None is how a field is left out."""
+    """Type of one value, and whether there are several; None is expressed by omission."""
     if get_origin(annotation) in (Union, UnionType):
         annotation = next(part for part in get_args(annotation) if part is not NoneType)
     if get_origin(annotation) is tuple:

@@ -1,4 +1,4 @@
-"""`audit`: plan, run and export an audit; with a policy, the verdict."""
+"""`audit`: plan, run and export an audit, and judge it by a policy."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 POLL_S = 1.0
-"""Between two looks at an audit's progress, which cost more the more cells it has."""
+"""Seconds between polls of an audit's progress, whose cost grows with the number of cells."""
 
 CANCEL_WAIT_S = 60.0
-"""How long a cancelled audit may take to write down that it is; a busy machine is slow."""
+"""Seconds a cancelled audit may take to record its state on a busy machine."""
 
 
 def add_audit(commands: Any) -> None:
-    """The command."""
+    """Add the command."""
     about = "attack a graph and defended releases of it"
     commands.add_parser("audit", help=about, add_options=_add_options)
 
@@ -48,7 +48,7 @@ def _add_options(audit: argparse.ArgumentParser) -> None:
 
 
 def add_results(parser: argparse.ArgumentParser) -> None:
-    """The options that say what is made of the results, and where they go."""
+    """Add options on results and their destination."""
     parser.add_argument("--name", help="how the history calls the audit")
     add_policy(parser)
     parser.add_argument(
@@ -74,7 +74,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def start_formats(options: argparse.Namespace) -> None:
-    """Split and check `--format`, and remove what an earlier run wrote for it."""
+    """Split and check `--format`, and remove the files of an earlier run."""
     options.format = list(dict.fromkeys(split_values(options.format)))
     if options.format:
         from core.report.gate import remove_files
@@ -90,7 +90,7 @@ def run_audit(options: argparse.Namespace) -> int:
 
 
 def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Namespace) -> int:
-    """Run or resume the audit of a spec, write what came out; the exit code."""
+    """Run or resume the audit of a spec and write the results; returns the exit code."""
     from core.audit.export import write_audit
     from core.audit.states import State
 
@@ -140,7 +140,7 @@ def compute_audit(service: AuditService, spec: AuditSpec, name: str | None = Non
 
 
 def explain_stop(service: AuditService, view: AuditView) -> int:
-    """Say why an audit ended before it was done; the exit code."""
+    """Print why an audit ended early; returns the exit code."""
     from core.audit.states import State
 
     state, note = view.summary.state, service.get_progress(view.summary.id).note
@@ -151,7 +151,7 @@ def explain_stop(service: AuditService, view: AuditView) -> int:
 
 
 def describe_risk(view: AuditView) -> list[str]:
-    """Who is exposed, by how much more than the base rate, and which group most; plain text."""
+    """Exposed people, their advantage, and the most exposed group, as plain text."""
     from core.findings.answers import list_bounds, list_risks
     from core.findings.columns import list_telling_columns
     from core.findings.groups import answer_groups, load_groups
@@ -167,10 +167,9 @@ def describe_risk(view: AuditView) -> list[str]:
 
 
 def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
-    """Check what each private release promises; the number of claims that were refuted,
-    or whose check failed.
+    """Check the guarantee of each private release; returns the number of refuted or failed checks.
 
-    trials  0: as many for each as can refute what it promises
+    trials  0: the number needed to refute each guarantee
     """
     from core.audit.jobs.claims import count_claims
     from core.findings.labels import is_data_independent
@@ -202,7 +201,7 @@ def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
 
 
 def _watch(service: AuditService, audit_id: str) -> None:
-    """Progress on stderr until the audit ends, here or in the process that runs it."""
+    """Show progress on stderr until the audit ends, here or in the process that runs it."""
     from core.findings.numbers import format_duration_range
 
     show = make_meter()
@@ -228,7 +227,7 @@ NOTHING_MAY_LEAVE = 3
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:
-    """The option."""
+    """Add the option."""
     parser.add_argument(
         "--policy",
         metavar="public|partner|internal|FILE",
@@ -237,7 +236,7 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
 
 
 def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[dict[str, Any], int]:
-    """What audit.json says of the audit's policy, and the exit code; ({}, 0) without one."""
+    """Verdict for audit.json and the exit code; ({}, 0) without a policy."""
     from core.findings.labels import release_title
     from core.findings.policy import check_policy
     from core.findings.verdict import judge

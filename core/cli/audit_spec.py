@@ -1,4 +1,4 @@
-"""Options of `audit` → its spec: what is secret, who attacks, what is tried against it."""
+"""Options of `audit` → its specification."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from core.methods import Method
 
 EVERY = "all"
-"""Stands for all methods of a kind."""
+"""Value that selects all methods of a kind."""
 
 ROUGH = 0.1
-"""By how much those attackers are wrong who know a person's neighbourhood roughly."""
+"""Error rate of attackers with approximate knowledge of a neighbourhood."""
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
-    """The options of the spec's fields, and those that name files and methods."""
+    """Add options for the spec's fields, and those that name files and methods."""
     from core.audit.spec import PARTS, AuditSpec
 
     parser.add_argument(
@@ -73,7 +73,7 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
 
 
 def add_identity(parser: argparse.ArgumentParser) -> None:
-    """The options of re-identification."""
+    """Add the options of re-identification."""
     from core.audit.spec import IdentityChoice
 
     parser.add_argument(
@@ -91,19 +91,19 @@ def add_identity(parser: argparse.ArgumentParser) -> None:
 
 
 def add_leave_out(parser: argparse.ArgumentParser) -> None:
-    """The option that names people who are left out."""
+    """Add the option that lists nodes to leave out."""
     parser.add_argument(
         "--leave-out", type=Path, metavar="FILE", help="ids of people to leave out, one a line"
     )
 
 
 def read_leave_out(options: argparse.Namespace) -> dict[str, Any]:
-    """The field that --leave-out gives."""
+    """Field set by --leave-out."""
     return {} if options.leave_out is None else {"leave_out": read_ids(options.leave_out)}
 
 
 def read_ids(path: Path) -> list[str]:
-    """The ids of a file, one a line, each once."""
+    """Distinct ids of a file, one per line."""
     from core.data.text_input import load_text
 
     lines = (line.strip() for line in load_text(path).splitlines())
@@ -111,7 +111,7 @@ def read_ids(path: Path) -> list[str]:
 
 
 def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
-    """The spec of a file and the options; the graphs are stored under their hashes."""
+    """The spec of a file and the options; graphs are stored under their hashes."""
     from core.audit.prepared import PreparedAudit, describe_taught, find_gaps
     from core.audit.spec import PARTS, AuditSpec
 
@@ -160,7 +160,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
 
 
 def _load_spec(path: Path) -> dict[str, Any]:
-    """Fields of an AuditSpec, bare or inside an audit.json, flat."""
+    """Flat fields of an AuditSpec, bare or inside an audit.json."""
     from core.audit.spec import PARTS
 
     fields = load_fields(path)
@@ -174,7 +174,7 @@ def _load_spec(path: Path) -> dict[str, Any]:
 
 
 def load_fields(path: Path) -> dict[str, Any]:
-    """The JSON object of a spec's file, or that under "spec" in what was written of a run."""
+    """JSON object of a spec file, or the one under "spec" in a result file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -188,7 +188,7 @@ def load_fields(path: Path) -> dict[str, Any]:
 def read_identity(
     options: argparse.Namespace, fields: dict[str, Any], service: AuditService
 ) -> None:
-    """Fill in the field `identity`; a given second graph is stored under its hash."""
+    """Set the field `identity`; an auxiliary graph is stored under its hash."""
     from core.audit.spec import IdentityChoice
     from core.data.sandbox import load_in_sandbox
 
@@ -205,7 +205,7 @@ def read_identity(
 def _load_shadow_graph(
     files: list[Path], options: argparse.Namespace, fields: Mapping[str, Any]
 ) -> Any:
-    """The graph on which an attacker learns, by its files or its name in the catalogue."""
+    """The shadow graph, from files or the catalogue."""
     from core.data.catalogue import list_datasets, load_dataset
     from core.data.sandbox import load_in_sandbox, preview_in_sandbox
 
@@ -233,7 +233,7 @@ def _load_shadow_graph(
 
 
 def choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
-    """The policy of the option, else that of the spec, written out."""
+    """Policy of the option, else that of the spec, in full."""
     from core.findings.policy import check_policy, load_policy
 
     if text is None and given is None:
@@ -251,8 +251,7 @@ def _has_links(fields: Mapping[str, Any]) -> bool:
 
 
 def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
-    """Whether links are withheld although nothing says so: where no other threat is named, or an
-    attack on links."""
+    """Whether links are withheld by default: no other threat is named, or a link attack is."""
     from core.registry import find_method
 
     if fields.get("private") or fields.get("sensitive_links"):
@@ -269,8 +268,8 @@ def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
 
 
 def choose_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The attacks of the options, else of the spec's file, and those that join them: baselines,
-    attacks on people, on released links and from another graph, where these are audited."""
+    """Attacks of the options, else of the spec file, plus the baselines and the attacks on
+    identities, released links and by a shadow graph that the threats call for."""
     from core.audit.presets import list_attacks, list_released_attacks
     from core.registry import list_methods
 
@@ -294,7 +293,7 @@ def choose_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str
 
 
 def _make_choices(given: Any) -> list[MethodChoice]:
-    """The methods that a spec's file names; InputError where they are none."""
+    """Methods named in a spec file; raises InputError for invalid ones."""
     from pydantic import TypeAdapter, ValidationError
 
     from core.audit.spec import MethodChoice
@@ -306,7 +305,7 @@ def _make_choices(given: Any) -> list[MethodChoice]:
 
 
 def _join(choices: list[MethodChoice], methods: Iterable[type[Method]]) -> list[MethodChoice]:
-    """The choices, and those of the methods that are not among them."""
+    """The choices, and those of the methods that are missing."""
     from core.audit.spec import MethodChoice
 
     keys = {choice.key for choice in choices}
@@ -314,7 +313,7 @@ def _join(choices: list[MethodChoice], methods: Iterable[type[Method]]) -> list[
 
 
 def _expand_presets(texts: list[str], fields: Mapping[str, Any]) -> list[str]:
-    """Keys in the place of a preset's name: those of its attacks that fit the threats."""
+    """Replace preset names by the keys of their attacks that fit the threats."""
     from core.audit.presets import PRESETS
 
     presets = {preset.key: preset for preset in PRESETS}
@@ -328,7 +327,7 @@ def _expand_presets(texts: list[str], fields: Mapping[str, Any]) -> list[str]:
 def _parse_attacks(
     texts: list[str], fields: Mapping[str, Any], is_released: bool
 ) -> list[MethodChoice]:
-    """'all' lists attacks without a threat as skipped; one that was named is an error."""
+    """'all' skips attacks without their threat; naming one explicitly is an error."""
     from core.methods import ATTACK_KINDS, LinkAttack
     from core.registry import find_method
 
@@ -352,9 +351,9 @@ def _parse_attacks(
 
 
 def _add_identity_attacks(attacks: list[MethodChoice]) -> list[MethodChoice]:
-    """All attacks on identities, unless some are named; baseline attackers in any case.
+    """All re-identification attacks unless some are named; baseline attackers always.
 
-    The attackers who count are there twice: knowing exactly, and being a little wrong.
+    Attackers by degree and neighbourhood are included with exact and with approximate knowledge.
     """
     from core.audit.spec import MethodChoice
     from core.methods import ATTACK_KINDS
@@ -369,7 +368,7 @@ def _add_identity_attacks(attacks: list[MethodChoice]) -> list[MethodChoice]:
 
 
 def _choose_defenses(options: argparse.Namespace, given: Any) -> list[dict[str, Any]]:
-    """The defenses of the options, else of the spec's file, with what is set beside them."""
+    """Defenses of the options, else of the spec file, with their companions."""
     from core.audit.presets import add_data_independent
 
     defenses = _make_choices(given)
@@ -384,8 +383,8 @@ def _choose_defenses(options: argparse.Namespace, given: Any) -> list[dict[str, 
 
 
 def identify_command(choice: MethodChoice) -> MethodChoice:
-    """The choice; a command with the hash of its program, and allowed to run in this folder by
-    this process and its workers."""
+    """The choice with the hash of the command's program, allowed to run in this folder by this
+    process and its workers."""
     from core.audit.spec import MethodChoice
     from core.defenses.command import FOLDER, Command
 
@@ -397,7 +396,7 @@ def identify_command(choice: MethodChoice) -> MethodChoice:
 
 
 def _add_without_columns(defenses: list[MethodChoice]) -> list[MethodChoice]:
-    """Each defense of the links is followed by the same without columns; first, columns alone."""
+    """Each defense followed by the same without columns; first, columns removed alone."""
     from core.audit.spec import MethodChoice
     from core.defenses.without_columns import WithoutColumns
     from core.methods import Defense

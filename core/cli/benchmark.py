@@ -1,4 +1,4 @@
-"""`benchmark`: the same attacks and defenses on several graphs, and a page that compares them."""
+"""`benchmark`: the same attacks and defenses on several graphs, and a comparison page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_benchmark(commands: Any) -> None:
-    """The command."""
+    """Add the command."""
     about = "compare attacks and defenses on several graphs"
     commands.add_parser("benchmark", help=about, add_options=_add_options)
 
@@ -67,7 +67,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_benchmark(options: argparse.Namespace) -> int:
-    """Run or resume an audit a graph, one after the other, and write what came out."""
+    """Run or resume one audit per graph and write the results."""
     from core.audit.benchmark import gather_results, make_audit, shrink
     from core.audit.states import State
     from core.findings.benchmark import summarize_benchmark
@@ -95,7 +95,7 @@ def run_benchmark(options: argparse.Namespace) -> int:
 
 
 def build_benchmark(options: argparse.Namespace) -> BenchmarkSpec:
-    """The benchmark that the options name, or InputError."""
+    """Benchmark specified by the options; raises InputError."""
     from core.audit.benchmark import BUILT_IN, BenchmarkSpec, make_quick
     from core.methods import ATTACK_KINDS
     from core.registry import parse_method
@@ -130,14 +130,14 @@ def _read_number(text: str) -> float:
 
 
 def list_at_hand() -> list[str]:
-    """The graphs of the catalogue that load without a download."""
+    """Graphs of the catalogue that load without a download."""
     from core.data.catalogue import list_datasets
 
     return [info.name for info in list_datasets() if info.is_at_hand]
 
 
 def load_graph(text: str) -> Graph:
-    """A graph of the catalogue, or of a file of links, which is then called by the file's name."""
+    """A graph of the catalogue, or of a file, then named after the file."""
     from dataclasses import replace
 
     from core.data.catalogue import load_dataset

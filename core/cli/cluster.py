@@ -1,4 +1,4 @@
-"""`python -m core scheduler` and `python -m core worker ADDRESS`: a cluster of several machines."""
+"""`scheduler` and `worker ADDRESS`: a cluster of several machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.errors import InputError
 
 
 def add_cluster(commands: Any) -> None:
-    """Options of both commands."""
+    """Add both commands."""
     scheduler = commands.add_parser("scheduler", help="the meeting point of a cluster")
     scheduler.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     scheduler.add_argument("--port", type=int, default=8786, help="port, 0 for any (8786)")
@@ -60,7 +60,7 @@ def run_scheduler(options: argparse.Namespace) -> int:
 
 
 def run_worker(options: argparse.Namespace) -> int:
-    """Compute until interrupted; a scheduler that went away is waited for."""
+    """Compute until interrupted; wait for a scheduler that disappears."""
     from dask.utils import parse_bytes
 
     from core.audit.jobs.cluster import GPU, make_worker_env, run_until_closed
@@ -103,7 +103,7 @@ def run_worker(options: argparse.Namespace) -> int:
 
 
 async def _check_version(address: str, security: Any) -> None:
-    """Wait for the scheduler; InputError where it is of another version."""
+    """Wait for the scheduler; raises InputError for another version."""
     from distributed import Client
 
     from core.audit.jobs.engine import check_scheduler

@@ -1,4 +1,4 @@
-"""`python -m core doctor`: is the home whole, and what can be done about it."""
+"""`doctor`: check and repair a home."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_doctor(commands: Any) -> None:
 
 
 def run_doctor(options: argparse.Namespace) -> int:
-    """Prints a line for each finding, then sizes; 1 where something is left to be done."""
+    """Print one line per finding, then sizes; 1 if something remains to be done."""
     from core.audit.access.team import Team
     from core.audit.store.checkup import (
         check_database,

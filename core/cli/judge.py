@@ -1,4 +1,4 @@
-"""`judge`: attack a release that was made elsewhere; with a policy, the decision on it."""
+"""`judge`: attack a release made elsewhere, and judge it by a policy."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FIELDS = (
     "root_seed",
     "note",
 )
-"""Options that `judge` has like `audit`."""
+"""Options shared with `audit`."""
 
 
 def add_judge(commands: Any) -> None:
-    """The command."""
+    """Add the command."""
     about = "attack a release that was made elsewhere"
     commands.add_parser("judge", help=about, add_options=_add_options)
 
@@ -113,14 +113,14 @@ def _add_options(judge: argparse.ArgumentParser) -> None:
 
 
 def run_judge(options: argparse.Namespace) -> int:
-    """Attack the release and the original, write what came out, and judge the release."""
+    """Attack the release and the original, write the results, and judge the release."""
     start_formats(options)
     with open_service() as service:
         return complete_audit(service, build_judge_spec(options, service), options)
 
 
 def build_judge_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
-    """The audit of one release that was brought along; both graphs are stored by their hashes."""
+    """The audit of an external release; both graphs are stored by their hashes."""
     from core.audit.spec import PARTS, AuditSpec
     from core.data.node_pairs import load_node_pairs
     from core.defenses.external import EXTERNAL, EXTERNAL_FIELDS
@@ -162,8 +162,8 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
 
 
 def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, str]:
-    """The release on the original's nodes, and how people were found in it where nobody knows who
-    is who; what reading found is told."""
+    """The release on the original's nodes, and how nodes were matched if their identity is
+    unknown; reports the reader's remarks."""
     from core.data.external_release import align_release
 
     pseudonyms, match = _load_pseudonyms(options, original), ""
@@ -189,7 +189,7 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
 
 
 def _load_held(options: argparse.Namespace, original: Graph, file: Path) -> Graph:
-    """Another release on the original's nodes; only its links are held."""
+    """Another release on the original's nodes, of which only the links are held."""
     from core.data.external_release import align_release
 
     if options.ids == "unknown":
@@ -200,7 +200,7 @@ def _load_held(options: argparse.Namespace, original: Graph, file: Path) -> Grap
 
 
 def _load_pseudonyms(options: argparse.Namespace, original: Graph) -> dict[str, str] | None:
-    """Pseudonym → id by the file that --ids names, or None without one."""
+    """Pseudonym → id by the file of --ids, or None without one."""
     from core.data.node_pairs import load_pseudonyms
 
     kind, _, file = options.ids.partition(":")
@@ -210,7 +210,7 @@ def _load_pseudonyms(options: argparse.Namespace, original: Graph) -> dict[str, 
 
 
 def _align_pseudonyms(original: Graph, release: Graph) -> tuple[dict[str, str], str]:
-    """Pseudonym → id by the attack that fits the links best, and how well it does."""
+    """Pseudonym → id by the best matching attack, and its quality."""
     from core.attacks.network_alignment import align_networks
     from core.context import Context
     from core.seeding import Seed
@@ -230,7 +230,7 @@ def _align_pseudonyms(original: Graph, release: Graph) -> tuple[dict[str, str], 
 def _find_withheld(
     options: argparse.Namespace, original: Graph, release: Graph
 ) -> list[tuple[str, str]] | None:
-    """The sensitive links: those named, else those in the original alone; None without any."""
+    """Sensitive links: those named, else those in the original only; None without any."""
     from core.data.external_release import find_withheld
     from core.data.node_pairs import load_node_pairs
 

@@ -1,4 +1,4 @@
-"""`methods`: the list of all methods, as text, JSON or Markdown."""
+"""`methods`: list all methods as text, JSON or Markdown."""
 
 from __future__ import annotations
 

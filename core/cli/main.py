@@ -1,8 +1,8 @@
 """The command line: `python -m core audit | judge | publish | …`; `--help` lists the commands.
 
-Exit codes: 0 done; 1 done, but some cells failed (they are listed in the results) or a claim of
-differential privacy was refuted; 2 bad input, with one line `error: …`; 3 done, but the policy lets
-no release leave; 130 cancelled.
+Exit codes: 0 done; 1 done, but some cells failed (listed in the results) or a claim of differential
+privacy was refuted; 2 invalid input, with one line `error: …`; 3 done, but the policy allows no
+release; 130 cancelled.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from core.errors import AuditError, InputError, RunCancelled
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong.
+    """Parser that reports errors on one line.
 
-    add_options  adds the options when the command is used: those that follow from fields of a
-                 spec import the methods, which a list of the commands need not wait for
+    add_options  adds options when the command is used: options generated from a spec import the
+    methods, which listing the commands need not wait for
     """
 
     def __init__(
@@ -43,26 +43,24 @@ class Parser(argparse.ArgumentParser):
         self._add_options = add_options
 
     def complete(self) -> None:
-        """Add the options that wait for it."""
+        """Add the deferred options."""
         if self._add_options is not None:
             self._add_options(self)
             self._add_options = None
 
     def parse_known_args(self, *words: Any, **keywords: Any) -> Any:
-        """As argparse does, by all options."""
+        """As argparse, with all options added."""
         self.complete()
         return super().parse_known_args(*words, **keywords)
 
     def error(self, message: str) -> NoReturn:
-        """Raise the message as an InputError, so that all errors read alike."""
+        """Raise the message as an InputError, for uniform errors."""
         message = message.replace("the following arguments are required:", "needs")
         raise InputError("command", message, remedy=f"see: {self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code: 0, 1 failed or refuted, 2 wrong input, 3 nothing may
-    leave, 130 cancelled.
-    """
+    """Run one command; exit codes as in the module's docstring."""
     try:
         options = build_parser().parse_args(arguments)
         check_texts(options)
@@ -89,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def check_texts(options: argparse.Namespace) -> None:
-    """InputError for an option whose bytes are no text: it could not be stored or shown."""
+    """Raise InputError for an option whose bytes are not valid text."""
     for name, value in vars(options).items():
         for text in value if isinstance(value, list) else [value]:
             try:
@@ -121,10 +119,10 @@ def build_parser() -> Parser:
 
 
 def accept_terminate() -> None:
-    """SIGTERM cancels as Ctrl-C does: with exit code 130, and what is finished stays.
+    """Treat SIGTERM as Ctrl-C: exit code 130, finished work is kept.
 
-    Whatever was inherited: a script's `&` has SIGINT ignored, which stays so, and `nohup` and
-    the like leave signals ignored or blocked.
+    Inherited signal settings stay: a script's `&` ignores SIGINT, `nohup` and the like ignore or
+    block signals.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

@@ -1,5 +1,5 @@
-"""`publish`: one release with fresh noise, a graph or statistics, entered before it is written;
-`ledger`: what the releases of a graph have spent together."""
+"""`publish`: one release with fresh noise, a graph or statistics, recorded before it is written;
+`ledger`: budget spent by all releases of a graph."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from core.graph import Graph
 
 FIELDS = ("known", "publish_columns", "generalize")
-"""Options that `publish` has like `audit`."""
+"""Options shared with `audit`."""
 
 STATISTICS_FIELDS = ("epsilon", "max_degree", "mixing_column")
-"""Options that only statistics have."""
+"""Options of statistics only."""
 
 GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out")
-"""Options that only a graph has."""
+"""Options of graphs only."""
 
 
 def add_publish(commands: Any) -> None:
-    """The command."""
+    """Add the command."""
     about = "make one release to be handed over"
     commands.add_parser("publish", help=about, add_options=_add_options)
 
@@ -149,7 +149,7 @@ def _publish_statistics(options: argparse.Namespace) -> int:
 
 
 def _check_run(store: Store, graph: Graph) -> None:
-    """AccessError for who may not publish; a relative of the graph in the ledger is told."""
+    """Raise AccessError without permission to publish; report related graphs in the ledger."""
     from core.audit.access.team import Team
     from core.audit.ledger import find_relative
     from core.findings.ledger import describe_relative
@@ -161,7 +161,7 @@ def _check_run(store: Store, graph: Graph) -> None:
 
 
 def _refuse(options: argparse.Namespace, instead: str, *fields: str) -> None:
-    """InputError where an option was given that says nothing of what is published."""
+    """Raise InputError for an option that does not apply to what is published."""
     for name in fields:
         if getattr(options, name, None) not in (None, []):
             flag = f"--{name.replace('_', '-')}"
@@ -177,7 +177,7 @@ def _show_totals(provenance: dict[str, Any]) -> None:
 
 
 def add_ledger(commands: Any) -> None:
-    """The command."""
+    """Add the command."""
     parser = commands.add_parser(
         "ledger", help="what the publishing runs of a graph have spent together"
     )
@@ -193,7 +193,7 @@ def add_ledger(commands: Any) -> None:
 
 
 def run_ledger(options: argparse.Namespace) -> int:
-    """Print the entries and the totals of the graph's lineage."""
+    """Print the entries and totals of the graph's lineage."""
     from core.audit.access.team import Team
     from core.audit.ledger import assign_lineage, describe_ledger, find_relative, list_entries
     from core.audit.store.database import Store

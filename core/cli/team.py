@@ -1,4 +1,4 @@
-"""`trail`, `token`, `people` and `share`: several people on one store; and who runs a command."""
+"""`trail`, `token`, `people` and `share`: several people on one store; and the current person."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def open_person(team: Team) -> Person:
-    """Whose token AUDIT_TOKEN is, else the local user.
+    """The owner of AUDIT_TOKEN, else the local user.
 
-    A home of one's own belongs to who can open it. A database of AUDIT_DATABASE that people have
-    signed in to asks for a token.
+    A private home belongs to whoever can open it. A shared database (AUDIT_DATABASE) that people
+    have signed in to requires a token.
     """
     from core.audit.access.accounts import LOCAL
 
@@ -37,7 +37,7 @@ def open_person(team: Team) -> Person:
 
 
 def _find_decided(*arguments: Any) -> bool:
-    """`is_decided`, imported at the first look."""
+    """`is_decided`, imported on first use."""
     from core.findings.stopping import is_decided
 
     return is_decided(*arguments)
@@ -45,7 +45,7 @@ def _find_decided(*arguments: Any) -> bool:
 
 @contextmanager
 def open_service() -> Iterator[AuditService]:
-    """The service as whoever runs the command reaches it."""
+    """The service with the permissions of the current person."""
     from core.audit.access.authorised import enter
     from core.audit.service import AuditService
 
@@ -104,7 +104,7 @@ def run_trail(options: argparse.Namespace) -> int:
 
 
 def run_people(options: argparse.Namespace) -> int:
-    """Print a line a person."""
+    """Print one line per person."""
     with open_service() as service:
         for person in service.team.list_people():
             print("  ".join((person.role, person.name, person.email or "-", person.subject)))
@@ -112,7 +112,7 @@ def run_people(options: argparse.Namespace) -> int:
 
 
 def run_new_token(options: argparse.Namespace) -> int:
-    """Print a token on stdout, and nothing else there."""
+    """Print a token, and nothing else, on stdout."""
     with open_service() as service:
         subject = _find_subject(service, options.person)
         print(service.team.make_token(options.label, options.days, subject))
@@ -121,7 +121,7 @@ def run_new_token(options: argparse.Namespace) -> int:
 
 
 def run_list_tokens(options: argparse.Namespace) -> int:
-    """Print a line a token."""
+    """Print one line per token."""
     from core.audit.access.authorised import find_person
 
     with open_service() as service:
@@ -136,14 +136,14 @@ def run_list_tokens(options: argparse.Namespace) -> int:
 
 
 def run_revoke_token(options: argparse.Namespace) -> int:
-    """End a token."""
+    """Revoke a token."""
     with open_service() as service:
         service.team.revoke_token(options.id)
     return 0
 
 
 def run_share(options: argparse.Namespace) -> int:
-    """Grant, take back, or move an audit."""
+    """Grant, revoke or transfer access to an audit."""
     with open_service() as service:
         subject = service.team.find_person(options.person).subject
         if options.owner:
@@ -164,7 +164,7 @@ def _find_subject(service: AuditService, text: str | None) -> str:
 
 
 def check_administrator(team: Team, what: str) -> None:
-    """AccessError for a command that only administrators may run."""
+    """Raise AccessError unless the person is an administrator."""
     from core.errors import AccessError
 
     if not open_person(team).has("administrator"):
@@ -172,7 +172,7 @@ def check_administrator(team: Team, what: str) -> None:
 
 
 def check_publisher(team: Team) -> None:
-    """AccessError where a second person must sign what leaves."""
+    """Raise AccessError if a second person must sign releases."""
     from core.errors import AccessError
 
     person = open_person(team)

@@ -1,4 +1,4 @@
-"""What a command says while it works, on stderr; results go to stdout and to folders."""
+"""Progress and messages on stderr; results go to stdout and to folders."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from core.progress import Progress
 
 
 def say(text: str, code: int = 0) -> int:
-    """One line on stderr; returns the exit code."""
+    """Print one line on stderr; returns the exit code."""
     start = "\r\x1b[2K" if sys.stderr.isatty() else ""
     print(start + " ".join(text.split()), file=sys.stderr, flush=True)
     return code
 
 
 def make_meter() -> Callable[[str, str], None]:
-    """One line that renews itself on a terminal; elsewhere a line per change of the count."""
+    """Progress on one line of a terminal; elsewhere one line per change of the count."""
     is_terminal = sys.stderr.isatty()
     last = ""
 
@@ -34,7 +34,7 @@ def make_meter() -> Callable[[str, str], None]:
 
 
 class MeterProgress(Progress):
-    """Tenths of one piece of work."""
+    """Progress of one task in tenths."""
 
     def __init__(self) -> None:
         self._show = make_meter()
@@ -44,7 +44,7 @@ class MeterProgress(Progress):
 
 
 def make_folder(folder: Path) -> None:
-    """The folder, made where it is not there; InputError where it cannot be."""
+    """The folder, created if missing; raises InputError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

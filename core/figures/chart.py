@@ -1,4 +1,4 @@
-"""What every figure function returns: the figure, the data it draws, and how it was computed."""
+"""Return type of every figure function: the figure, its data, and how it was computed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from core.findings.palette import Theme, escape_text
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A figure with the table it draws (offered as CSV) and one line on n and splits.
+    """A figure with its table (offered as CSV) and one line on n and splits.
 
-    The figure's own title states the finding, so that a picture of it (PNG, SVG) has it too.
+    The figure's own title states the finding, so that exported pictures (PNG, SVG) have it too.
     """
 
     figure: go.Figure
@@ -29,12 +29,12 @@ class Chart:
 
     @property
     def title(self) -> str:
-        """The finding, on one line; "" where the figure states none."""
+        """The finding on one line; "" if the figure has none."""
         return (self.figure.layout.title.text or "").replace("<br>", " ").replace("\u00a0", " ")
 
 
 def make_empty_chart(message: str, theme: Theme, table: pd.DataFrame | None = None) -> Chart:
-    """A figure that only says why there is nothing to see."""
+    """A figure that only states why there is nothing to show."""
     figure = go.Figure()
     figure.add_annotation(
         text=escape_text(message), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"

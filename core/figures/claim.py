@@ -1,4 +1,4 @@
-"""The game behind a check: how often a release of either graph is accused, and what is claimed."""
+"""Claim check: ROC of the distinguishing test against the region that the claim allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLAIM_COLOR, GAME_COLOR = OKABE_ITO[2], OKABE_ITO[0]
 
 
 def draw_claim(check: ClaimCheck, theme: Theme = "light") -> Chart:
-    """ROC of the game's attacker on the region that the claim allows."""
+    """ROC of the distinguisher on the region that the claim allows."""
     region = compute_claim_region(check.claimed, check.delta)
     table = pd.DataFrame(check.roc, columns=["false_accusations", "true_accusations"])
     figure = go.Figure()

@@ -1,4 +1,4 @@
-"""Releases side by side: a panel a limit, a row a release, its interval against the limit."""
+"""Releases side by side: one panel per limit, one row per release."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.findings.numbers import format_number, format_row
 from core.findings.palette import Theme, escape_text, release_color
 
 PANELS = 3
-"""Panels beside each other."""
+"""Panels per row."""
 
 SYMBOLS = {"met": "circle", "not proven": "circle-open", "exceeded": "x"}
 _ROW_PIXELS, _HEAD_PIXELS = 36, 96
@@ -37,10 +37,10 @@ _WRAP, _TITLE_LINES = 25, 3
 def compare_releases(
     table: pd.DataFrame, releases: Sequence[str], theme: Theme = "light", earlier: str = ""
 ) -> Chart:
-    """`compute_comparison` as small multiples; `releases`: the audit's, for their colours.
+    """`compute_comparison` as small multiples; `releases`: all of the audit, for their colours.
 
-    Filled: met; open: not proven; cross: exceeded. The dashed line is the limit, beyond it the
-    panel is shaded. Small diamonds: the earlier audit's value, where there is one.
+    Filled: met; open: not proven; cross: exceeded. The dashed line is the limit, the panel beyond
+    it is shaded. Small diamonds: values of the earlier audit.
     """
     if table.empty:
         return make_empty_chart("No limit was measured yet.", theme, table)

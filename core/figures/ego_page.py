@@ -1,4 +1,4 @@
-"""One node's ego network as a self-contained page: no network access, no script from data."""
+"""Ego network of one node as a self-contained page, without network access or scripts from data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ network = new vis.Network(
 );
 </script></body></html>
 """
-"""The page for pyvis' own templates, with the library in it: `tojson` leaves no "<", ">" or "&"."""
+"""Page for pyvis' templates with the library inside: `tojson` leaves no "<", ">" or "&"."""
 
 
 def render_ego_html(
@@ -45,13 +45,12 @@ def render_ego_html(
 ) -> str:
     """A complete HTML page of the ego network of node number `node`.
 
-    show_fingerprint: what gives a person away by position: everybody's number of links stands
-    behind the name, and links among the neighbours are as heavy as the person's own.
-    hide: links to be hidden, as pairs of node numbers; dashed red, whether in the graph or not.
-    Fill: the node's risk (node number → [0, 1]) on the risk scale, grey where it has none; shape
-    and border: its class of `attribute`; the centre is larger. The layout is computed here and
-    physics is off. Names stand in the page as escaped JSON only (no "<", ">" or "&") and are drawn
-    as plain text; nothing is fetched from anywhere.
+    show_fingerprint: structural identifiers: degrees behind the names, and links among neighbours
+    as heavy as the node's own. hide: links to be hidden, as pairs of node numbers; dashed red,
+    whether in the graph or not. Fill: the node's risk (node number → [0, 1]) on the risk scale,
+    grey if undefined; shape and border: its class of `attribute`; the centre is larger. The layout
+    is computed here and physics is off. Names appear as escaped JSON only (no "<", ">" or "&") and
+    are drawn as plain text; nothing is fetched.
     """
     from pyvis.network import Network
 

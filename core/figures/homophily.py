@@ -1,4 +1,4 @@
-"""Why structure gives people away: GHRatios against the class share (GPS Eq. 3–5, Fig. 2)."""
+"""GHRatios against the class share (GPS Eq. 3–5, Fig. 2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.words import format_percent
 
 MAX_POINTS = 20_000
 MAX_IN_A_ROW = 8
-"""Classes whose legend stands above the picture; that of more stands beside it."""
+"""Number of classes up to which the legend is above the picture, else beside it."""
 
 CLASS_SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
 
@@ -33,7 +33,7 @@ def ghratio_distributions(
 ) -> Chart:
     """The three GHRatios side by side, original filled, releases as lines.
 
-    The dashed line is the mean class share: what the ratio would be if links were blind.
+    The dashed line is the mean class share: the expected ratio without homophily.
     """
     table = compute_ghratio_histogram(profile, releases)
     if table.empty:
@@ -82,7 +82,7 @@ def ghratio_distributions(
 
 
 def _describe_ratios(profile: pd.DataFrame, share: float) -> str:
-    """The mean ratio of neighbours on the original beside the class share."""
+    """Mean proximity ratio on the original beside the class share."""
     rows = profile[profile.release == ORIGINAL].ghratio_proximity.dropna()
     if rows.empty:
         return ""
@@ -93,7 +93,7 @@ def _describe_ratios(profile: pd.DataFrame, share: float) -> str:
 
 
 def _describe_quadrants(table: pd.DataFrame, release: str) -> str:
-    """How many nodes each mechanism gives away more than their class share."""
+    """Number of nodes with a ratio above their class share, per mechanism."""
     total = len(table)
     near = int((table.ghratio_proximity > table.class_share).sum())
     role = int((table.ghratio_role > table.class_share).sum())
@@ -108,8 +108,8 @@ def mechanism_scatter(
 ) -> Chart:
     """Proximity against role ratio per node (GPS Fig. 2); `customdata` of a point is its node.
 
-    A node right of its class share is given away by its neighbours, one above by its role
-    peers. Above 20,000 nodes every k-th is drawn.
+    Nodes right of their class share are exposed by neighbours, nodes above it by role peers. Above
+    20,000 nodes every k-th is drawn.
     """
     columns = ["node", "class", "class_share", "ghratio_proximity", "ghratio_role"]
     rows = profile[(profile.release == release)][columns]

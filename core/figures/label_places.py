@@ -1,4 +1,4 @@
-"""Where the names of points go, so that no two lie on each other; greedy, in pixels."""
+"""Greedy placement of point labels in pixels without overlaps."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 
 CHAR_WIDTH, LINE_HEIGHT = 6.4, 17.0
-"""A character and a line of text at 12 px; on the generous side."""
+"""Width of a character and height of a line at 12 px, conservatively."""
 
 MARKER = 9.0
-"""Half the side of the square that a marker takes."""
+"""Half the side of a marker's square."""
 
 NEAR = 12.0
 DISTANCES = (NEAR, 30.0, 54.0, 84.0, 120.0)
-"""Of a name from its point; beyond the first it needs a leader line."""
+"""Distances of a label from its point; beyond the first it gets a leader line."""
 
 DIRECTIONS = ((1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1), (0, 1))
 CROSSING_COST = 35.0
-"""Pixels that a name would rather move than lie on a whisker."""
+"""Cost, in pixels of distance, of covering a whisker."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """dx, dy: the name's corner or side nearest to its point, in pixels, y downwards.
+    """dx, dy: offset of the label's nearest corner or side from its point, in pixels, y downwards.
 
-    side  which way the name lies from there: −1 left, 0 centred, 1 right
+    side  anchor of the label: −1 left, 0 centred, 1 right
     """
 
     dx: float
@@ -38,7 +38,7 @@ class Place:
         return max(abs(self.dx), abs(self.dy)) > NEAR
 
     def box(self, point: np.ndarray, width: float) -> np.ndarray:
-        """left, top, right, bottom of the name of a point."""
+        """left, top, right, bottom of the label of a point."""
         x, y = point[0] + self.dx, point[1] + self.dy
         left = {1: x, -1: x - width, 0: x - width / 2}[self.side]
         return np.array([left, y - LINE_HEIGHT / 2, left + width, y + LINE_HEIGHT / 2])
@@ -57,13 +57,13 @@ def place_labels(
     sizes: Sequence[tuple[float, float]],
     whiskers: Sequence[np.ndarray],
 ) -> list[Place | None]:
-    """A place for the name of each point, None where there is none; earlier points choose first.
+    """A place for the label of each point, None if there is none; earlier points choose first.
 
-    A chart's width changes with its window, so there may be several: a place is free on all.
-    points    a chart each: (k, 2) pixels from the upper left
-    texts     names (k), "" for a point without
-    sizes     a chart each: width and height of the plot
-    whiskers  a chart each: (k, 4) left, top, right, bottom of the cross of each point's whiskers
+    A chart's width changes with its window, so several sizes may be given: a place is free in all.
+    points    per size: (k, 2) pixels from the upper left
+    texts     labels (k), "" for a point without
+    sizes     per size: width and height of the plot
+    whiskers  per size: (k, 4) left, top, right, bottom of each point's whiskers
     """
     taken: list[list[np.ndarray]] = [
         [np.array([x - MARKER, y - MARKER, x + MARKER, y + MARKER]) for x, y in chart]
@@ -98,7 +98,7 @@ def _is_free(box: np.ndarray, taken: list[np.ndarray], size: tuple[float, float]
 
 
 def _count_crossed(box: np.ndarray, points: np.ndarray, crosses: np.ndarray) -> int:
-    """Whiskers that run through the box: the horizontal and vertical bar of each cross."""
+    """Number of whiskers that cross the box: horizontal and vertical bar of each point."""
     x, y = points.T
     level = np.stack([crosses[:, 0], y, crosses[:, 2], y], axis=1)
     upright = np.stack([x, crosses[:, 1], x, crosses[:, 3]], axis=1)

@@ -1,4 +1,4 @@
-"""What a defense learned of the links: how sure, at whom, and in which small sub-structures."""
+"""Publication probabilities that a defense learned per link."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def link_scores(
 ) -> Chart:
     """Three panels: distribution, mean per degree range, mean per sub-structure (GPS, Fig. 6).
 
-    graph, scores: the graph that was defended and (m,) the learned chance of each of its links
-    to be published. The dotted line is the mean over all links.
+    graph, scores: the defended graph and (m,) the learned probability of publishing each link. The
+    dotted line is the mean over all links.
     """
     if not graph.num_edges:
         return make_empty_chart("This graph has no links.", theme)

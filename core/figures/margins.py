@@ -1,4 +1,4 @@
-"""How sure a classifier is of each person: boxes of margins, a row a release (NetFense §5)."""
+"""Box plots of classification margins, one row per release (NetFense §5)."""
 
 from __future__ import annotations
 

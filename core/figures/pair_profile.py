@@ -1,4 +1,4 @@
-"""How near the ends of withheld links are, beside those of links and of pairs without one."""
+"""Proximity of the ends of withheld links, beside that of links and of unlinked pairs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from core.findings.tables import describe_sample, list_releases
 def pair_profile(
     results: pd.DataFrame, releases: Sequence[str] | None = None, theme: Theme = "light"
 ) -> Chart:
-    """A panel a measure, a row a release: withheld links, pairs without a link, links released.
+    """One panel per measure, one row per release: withheld links, unlinked pairs, released links.
 
-    The line between hidden and absent pairs is what an attacker has to go by.
+    The line between hidden and absent pairs is the signal available to an attacker.
     """
     table = compute_pair_table(results, releases)
     if table.empty:

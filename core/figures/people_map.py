@@ -1,4 +1,4 @@
-"""A map of everyone: all links as a density image, people as points on top, for WebGL."""
+"""Map of all nodes: links as a density image, nodes as WebGL points on top."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from core.findings.palette import (
 from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color
 
 PIXELS = 1600
-"""Sides of the image of all links: sharp on a large screen, and zoomed in twice."""
+"""Side lengths of the density image: sharp on a large screen and after zooming in twice."""
 
 MAX_LABELS = 8
-"""Communities with their number on the map."""
+"""Number of communities labelled on the map."""
 
 NOTHING = "#b6bcc6"
 _BAR_TITLES: dict[Color, str] = {
@@ -43,16 +43,16 @@ _BAR_TITLES: dict[Color, str] = {
     "change": "Links changed, of those before",
 }
 LEAST_SPAN = 0.02
-"""The colours never end below it: smaller differences are none."""
+"""Smallest upper end of the colour scale."""
 
 _SPAN = 1.08
 _CLOSE = 0.12
-"""Half the side of what is shown around a person who was looked for."""
+"""Half the side of the area shown around a node that was searched for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One picture: its title, the people as they are in a release, and links to draw."""
+    """One picture: its title, its nodes in a release, and links to draw."""
 
     title: str
     people: pd.DataFrame
@@ -69,11 +69,11 @@ def people_map(
     height: int = 560,
     focus: int | None = None,
 ) -> Chart:
-    """Points at `positions` (n, 2), one picture a side beside each other: zoomed together.
+    """Points at `positions` (n, 2), one picture per side, zoomed together.
 
     people of a side: `compute_people`, in the order of the positions. The `customdata` of a point
-    is its number. Every link is in the image below the points; with links lost and gained a side
-    shows these instead. focus: a person to ring and to zoom to, with their links as lines.
+    is its number. All links are in the image below the points; a side with lost and gained links
+    shows those instead. focus: a node to ring and zoom to, with its links as lines.
     """
     if not sides or sides[0].people.empty:
         return make_empty_chart("Nobody to draw.", theme)
@@ -105,10 +105,10 @@ def community_map(
     theme: Theme = "light",
     height: int = 560,
 ) -> Chart:
-    """A bubble a community (`compute_communities`), its area in proportion to its people.
+    """One bubble per community (`compute_communities`), its area proportional to its size.
 
-    places  (c, 2), a row a community in the table's order; links (k, 2) row numbers of those that
-    are joined by many links. The `customdata` of a bubble is its community.
+    places  (c, 2), one row per community in the table's order; links (k, 2) row numbers of strongly
+    connected ones. The `customdata` of a bubble is its community.
     """
     table = communities.head(MAX_COMMUNITIES)
     if table.empty:
@@ -190,7 +190,7 @@ def _set_range(figure: go.Figure, focus: np.ndarray | None) -> None:
 def _add_links(
     figure: go.Figure, side: Side, positions: np.ndarray, theme: Theme, column: int
 ) -> None:
-    """The image of the side's links, or one of those lost and one of those gained."""
+    """The image of the side's links, or one each of lost and gained links."""
     layers = [(side.edges, INKS[theme].muted)]
     if side.lost is not None and side.gained is not None:
         layers = [(side.lost, REMOVED_RED), (side.gained, ADDED_BLUE)]
@@ -209,7 +209,7 @@ def _add_links(
 
 
 class _Drawing:
-    """Lines between places in one colour; equal where their content is."""
+    """Lines between places in one colour; equal if their content is."""
 
     def __init__(self, positions: np.ndarray, edges: np.ndarray, color: str, pixels: int) -> None:
         self.positions, self.edges, self.color, self.pixels = positions, edges, color, pixels
@@ -227,7 +227,7 @@ class _Drawing:
 
 @lru_cache(maxsize=8)
 def _encode_links(drawing: _Drawing) -> str:
-    """The links' image as a data URI: encoding it takes longer than all else on the page."""
+    """The links' image as a data URI, cached because encoding dominates the page's time."""
     counts = count_crossings(drawing.positions, drawing.edges, drawing.pixels, _SPAN)
     red, green, blue = (int(drawing.color[i : i + 2], 16) for i in (1, 3, 5))
     file = io.BytesIO()
@@ -245,7 +245,7 @@ def _format_communities(
     theme: Theme,
     column: int,
 ) -> None:
-    """The largest communities' numbers in the middle of their people."""
+    """Numbers of the largest communities at their centres."""
     ink, own = INKS[theme], people.community.astype(str)
     for name in names[:MAX_LABELS]:
         middle = np.median(positions[people.number[own == name].to_numpy()], axis=0)
@@ -288,7 +288,7 @@ def _list_points(
     theme: Theme,
     is_first: bool,
 ) -> list[go.Scattergl]:
-    """The traces of the people: those without a value first and grey, the highest on top."""
+    """Traces of the nodes: those without a value first and grey, the highest on top."""
     if by in GROUPED:
         shown = people[by].astype(str).where(people[by].astype(str).isin(names), "")
         traces = [_points(people[shown == ""], positions, NOTHING, "other" * is_first)]
@@ -355,7 +355,7 @@ def _find_size(num_people: int) -> float:
 
 
 def _find_top(sides: Sequence[Side], by: Color) -> float:
-    """Where the colours end: what all but the highest hundredth keep below."""
+    """Upper end of the colours: the 99 % quantile."""
     if by in GROUPED:
         return 1.0
     values = np.concatenate([side.people[by].to_numpy(float) for side in sides])
@@ -370,7 +370,7 @@ def _list_groups(people: pd.DataFrame, by: Color) -> list[str]:
 
 
 def _bar(title: str) -> dict[str, object]:
-    """A colour bar below the map, which has the whole width for itself."""
+    """A horizontal colour bar below the map."""
     return {
         "title": {"text": title, "side": "top", "font": {"size": 14}},
         "orientation": "h",

@@ -1,4 +1,4 @@
-"""What the loaded graph looks like: degrees and classes."""
+"""Degrees and classes of the loaded graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_CLASS_BARS = 30
 
 
 def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
-    """Share of the nodes with at least so many links, on log axes; isolated nodes in the note."""
+    """Share of the nodes with at least each degree, on log axes; isolated nodes in the note."""
     table = compute_degree_counts(graph)
     shown = table[table.degree > 0]
     if shown.empty:
@@ -55,7 +55,7 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
 
 
 def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
-    """A bar per class, largest first; the rest summed above 30 classes."""
+    """One bar per class, largest first; beyond 30 classes the rest is pooled."""
     counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
     order = np.argsort(-counts, kind="stable")
     table = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Which attack does best, and does it beat guessing."""
+"""Ranking of attacks, with baseline attackers and chance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.words import format_percent
 
 FEW_ALARMS = "tpr_at_fpr_0.01"
 PERCENTAGES = ("tpr_at_fpr", "expected_found", "hits_at", "recovered_at", "released_tpr_at_fpr")
-"""Beginnings of metrics that are shares of the secrets."""
+"""Prefixes of metrics that are shares of the secrets."""
 
 
 def attack_ranking(
@@ -31,11 +31,11 @@ def attack_ranking(
     metrics: Sequence[str] | None = None,
     theme: Theme = "light",
 ) -> Chart:
-    """A bar per attack of `threat` on `release`, best on top, one panel a metric.
+    """One bar per attack of `threat` on `release`, best on top, one panel per metric.
 
-    Bars start at chance where the metric has a chance level; the whisker is the interval; the
-    dashed line is the best baseline attacker, the dotted one chance. Baseline attackers are hollow.
-    Shares are per cent. metrics: by default TPR at 1 % FPR, else the headline metric.
+    Bars start at chance if the metric has a chance level; whiskers are intervals; the dashed line
+    is the best baseline attacker, the dotted one chance. Baseline attackers are hollow. Shares are
+    per cent. metrics: by default TPR at 1 % FPR, else the headline metric.
     """
     if metrics is None:
         available = list_metrics(results, "attack", threat)
@@ -83,12 +83,12 @@ def attack_ranking(
 
 
 def find_scale(metric: str) -> int:
-    """100 for a metric that is read as a percentage, 1 for one that is not."""
+    """100 for a metric shown as a percentage, else 1."""
     return 100 if metric.startswith(PERCENTAGES) else 1
 
 
 def _describe_best(table: pd.DataFrame, metric: str, release: str) -> str:
-    """The strongest attack beside the best baseline attacker; a lead only beyond the noise."""
+    """The strongest attack beside the best baseline attacker; a lead only if beyond noise."""
     rows = table[table.metric == metric].sort_values("strength", ascending=False, kind="stable")
     real, baselines = rows[~rows.is_baseline], rows[rows.is_baseline]
     if real.empty:
@@ -126,7 +126,7 @@ def _add_bars(
 
 
 def _add_inverted(figure: go.Figure, rows: pd.DataFrame, color: str, ink: str, column: int) -> None:
-    """A diamond where an attack that is clearly wrong stands once it is inverted."""
+    """A diamond at the inverted value of an attack clearly below chance."""
     if rows.empty:
         return
     figure.add_scatter(

@@ -1,4 +1,4 @@
-"""What a defense does: the same subgraph before and after, and how its training went."""
+"""Effect of a defense: the same subgraph before and after, and its training curves."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from core.graph import Graph
 
 MAX_CURVES = 4
 _TITLE_WIDTH = 15
-"""Letters a line above a panel: four panels stand beside each other at 600 pixels."""
+"""Characters per line above a panel: four panels share 600 pixels."""
 
 SHORT_NAMES = ("gae", "seal", "gps", "gcn")
-"""Of methods, as curves are named after them."""
+"""Suffixes of method titles in the names of curves."""
 
 STATES = {
     "kept": (ORIGINAL_GREY, 1.2, "solid"),
     "removed": (REMOVED_RED, 1.9, "dash"),
     "added": (ADDED_BLUE, 1.9, "solid"),
 }
-"""Of a link → colour, width and dash."""
+"""State of a link → colour, width and dash."""
 
 
 def before_after(
@@ -43,10 +43,10 @@ def before_after(
     titles: tuple[str, str] = ("Before", "After"),
     theme: Theme = "light",
 ) -> Chart:
-    """The same part of two graphs side by side, in the same places.
+    """The same part of two graphs side by side, with the same layout.
 
-    Links that `after` lacks are dashed red, links it adds are blue. `before` and `after` have
-    the same nodes. nodes: node numbers, by default about 60 around a typical one.
+    Links that `after` lacks are dashed red, links it adds are blue. `before` and `after` have the
+    same nodes. nodes: node numbers, by default about 60 around a typical one.
     """
     chosen = choose_sample(before) if nodes is None else np.asarray(nodes, int)
     table = compute_link_changes(before, after, chosen)
@@ -87,7 +87,7 @@ def before_after(
 def training_curves(
     curves: Mapping[str, Sequence[tuple[float, float]]], theme: Theme = "light"
 ) -> Chart:
-    """A small panel per curve (their scales differ), at most four; the table has all."""
+    """One small panel per curve, since scales differ, at most four; the table has all."""
     rows = [(name, step, value) for name, points in curves.items() for step, value in points]
     table = pd.DataFrame(rows, columns=["curve", "step", "value"])
     if table.empty:
@@ -124,7 +124,7 @@ def training_curves(
 def _trace_links(
     links: pd.DataFrame, place: dict[int, np.ndarray]
 ) -> tuple[list[float | None], list[float | None]]:
-    """x and y of all links as one line: None breaks it between them."""
+    """x and y of all links as one line, separated by None."""
     x: list[float | None] = []
     y: list[float | None] = []
     for source, target in links[["source", "target"]].itertuples(index=False):

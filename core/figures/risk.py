@@ -1,4 +1,4 @@
-"""Who is exposed: the heatmap of nodes by attacks, distributions, groups."""
+"""Per-node exposure: heatmap of nodes by attacks, distributions and groups."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.words import count_noun, format_percent
 
 MAX_CELLS = 10_000
-"""Of one panel; each is a transparent marker that can be clicked."""
+"""Cells per panel; each is a transparent marker that can be clicked."""
 
 LABEL_PX, MARGINS_PX = 26, 150
 """Height of a row's label, and of what surrounds the rows."""
 MAX_NAMED_ROWS = 50
-"""Rows with the node's id beside them; more are numbered by rank."""
+"""Number of rows up to which node ids are shown beside them; more are numbered by rank."""
 
 MAX_TITLE = 30
 MAX_LETTERS = 84
-"""A line of names as wide as the page at 1024 pixels; where they need more they stand aslant."""
+"""Characters on one line of names at 1024 pixels; longer names are slanted."""
 
 MIN_ROW_PIXELS = 2.0
 TOP_SHARE = 0.99
-"""The colours end at this quantile of the cells, so that one outlier does not pale the rest."""
+"""Quantile of the cells at which the colours end, so that one outlier does not pale the rest."""
 
 LEAST_SPAN = 0.02
 FIXED_COLUMNS = ("rank", "node", "headline", "attack")
@@ -61,14 +61,14 @@ def risk_heatmap(
     ranks: tuple[int, int] | None = None,
     max_cells: int = MAX_CELLS,
 ) -> Chart:
-    """A panel a release: the same nodes in the same order, attacks as columns, one scale.
+    """One panel per release: the same nodes in the same order, attacks as columns, one scale.
 
-    tables  release → `compute_heatmap` of the same nodes in the same order, the original first
-    ranks   only these ranks (first, last; from 1): few enough of them have a row each
-    The scale is fitted to the cells shown. Where there are more nodes than rows, neighbouring
-    ranks share one that shows their mean. Transparent markers over the cells make them
-    clickable; the `customdata` of each is [node, attack, first rank, last rank] (node: the first
-    of the row). Empty cells: nothing at stake for that node under that attack.
+    tables  release → `compute_heatmap` of the same nodes in the same order, original first
+    ranks   only these ranks (first, last; from 1): few enough of them have one row each
+    The scale is fitted to the cells shown. With more nodes than rows, neighbouring ranks share a
+    row that shows their mean. Transparent markers over the cells make them clickable; the
+    `customdata` of each is [node, attack, first rank, last rank] (node: the first of the row).
+    Empty cells: the node is not at stake under that attack.
     """
     first, last = ranks or (1, math.inf)
     shown = {r: table[table["rank"].between(first, last)] for r, table in tables.items()}
@@ -133,9 +133,9 @@ def risk_heatmap(
 
 
 def _fit_scale(panels: Sequence[np.ndarray], by: Scale) -> tuple[float, float, bool]:
-    """Lowest and highest value that has a colour of its own, and whether cells lie above it.
+    """Ends of the colour scale, and whether cells lie above it.
 
-    An advantage starts at 0, what an attacker gains nothing by; a risk at its lowest value.
+    An advantage starts at 0, a risk at its smallest value.
     """
     values = np.concatenate([panel.ravel() for panel in panels])
     values = values[np.isfinite(values)]
@@ -211,7 +211,7 @@ def risk_distribution(
     theme: Theme = "light",
     by: Scale = "advantage",
 ) -> Chart:
-    """Share of the nodes on whom the headline attacker reaches at least x, a line per release."""
+    """Share of the nodes with a headline value of at least x, one line per release."""
     table = compute_risk_shares(nodes, releases, by=by)
     if table.empty:
         return make_empty_chart("No node risk yet.", theme, table)
@@ -260,9 +260,9 @@ def risk_by_group(
     theme: Theme = "light",
     scale: Scale = "advantage",
 ) -> Chart:
-    """Mean risk or advantage of the nodes of each degree range, class or community.
+    """Mean risk or advantage per degree range, class or community.
 
-    Groups are those of the original graph, so that releases compare the same people.
+    Groups are those of the original graph, so that releases compare the same nodes.
     """
     table = compute_group_risk(nodes, profile, by, releases, scale)
     if table.empty:
@@ -304,7 +304,7 @@ def risk_by_group(
 
 
 def _describe_groups(table: pd.DataFrame, release: str, by: Group, scale: Scale) -> str:
-    """Which group of a release stands out, where its interval is above another one's."""
+    """The group of a release whose interval is above another group's."""
     rows = table[(table.release == release) & table.low.notna()]
     what, where = SCALE_TITLES[scale].lower(), release_title(release)
     if len(rows) > 1:
@@ -342,7 +342,7 @@ def _bin_rows(table: pd.DataFrame, attacks: list[str], num_rows: int) -> dict[st
 def _make_click_targets(
     panel: dict[str, np.ndarray], titles: list[str], attacks: list[str], height: int
 ) -> go.Scattergl:
-    """A heatmap's clicks never reach Streamlit: transparent markers over its cells do."""
+    """Transparent markers over the cells, since heatmap clicks never reach Streamlit."""
     values, first, last, nodes = (panel[key] for key in ("values", "first", "last", "node"))
     row, column = np.nonzero(~np.isnan(values))
     label = [

@@ -1,4 +1,4 @@
-"""ROC curves on log axes: what the attacker gets while almost never wrong."""
+"""ROC curves on log axes, which show the low-FPR region."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CURVE_COLORS: dict[Theme, tuple[str, ...]] = {
     "light": (OKABE_ITO[0], OKABE_ITO[5], OKABE_ITO[2], OKABE_ITO[3]),
     "dark": (OKABE_ITO[4], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3]),
 }
-"""Of the strongest attacks, in their order; weaker ones share one grey."""
+"""Colours of the strongest attacks in order; weaker ones share one grey."""
 
 
 def roc_by_attack(
@@ -31,10 +31,10 @@ def roc_by_attack(
     theme: Theme = "light",
     max_curves: int | None = None,
 ) -> Chart:
-    """All attacks on one release, the best drawn strong; baseline attackers are dashed.
+    """All attacks on one release, the best emphasised; baseline attackers are dashed.
 
-    max_curves  only so many of the strongest at a low FPR, and the strongest baseline attacker;
-                the table has all
+    max_curves  only so many of the strongest at a low FPR, and the strongest baseline attacker; the
+    table has all
     """
     chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]
     if not chosen:
@@ -66,7 +66,7 @@ def roc_by_release(
 ) -> Chart:
     """One attack on several releases, in the releases' colours.
 
-    all_releases: the audit's whole list, which settles the colours.
+    all_releases: all of the audit, which determine the colours.
     """
     chosen = [k for k in rocs if k[1] == attack and (releases is None or k[0] in releases)]
     if not chosen:
@@ -119,7 +119,7 @@ def _finish(
 
 
 def _describe_best(curves: Mapping[tuple[str, str], pd.DataFrame]) -> str:
-    """What the strongest curve finds at 1 % false positives."""
+    """TPR of the strongest curve at 1 % FPR."""
     best = max(curves, key=lambda key: _log_area(curves[key]))
     fpr, tpr = (curves[best][name].to_numpy(float) for name in ("fpr", "tpr"))
     if not fpr.min() <= FEW_ALARMS <= fpr.max():
@@ -132,6 +132,6 @@ def _describe_best(curves: Mapping[tuple[str, str], pd.DataFrame]) -> str:
 
 
 def _log_area(curve: pd.DataFrame) -> float:
-    """Area as it is drawn, on a logarithmic axis: what counts is the left."""
+    """Area under the drawn curve, on a logarithmic axis that emphasises low FPRs."""
     fpr = np.clip(curve.fpr.to_numpy(float), FLOOR, 1)
     return float(np.trapezoid(curve.tpr.to_numpy(float), np.log10(fpr)))

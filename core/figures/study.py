@@ -1,4 +1,4 @@
-"""How attacks do as one circumstance is varied: a line an attack, an audit a point."""
+"""Attacks as one condition varies: one line per attack, one audit per point."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def study_lines(
     theme: Theme = "light",
     names: Mapping[float, str] | None = None,
 ) -> Chart:
-    """A line an attack of one threat, the strongest six in colour; baseline attackers dashed.
+    """One line per attack of a threat, the strongest six in colour; baseline attackers dashed.
 
-    names  of the points, where these are no shares
+    names  of the points, if these are not shares
     """
     rows = table[table.threat == threat]
     if rows.empty:
@@ -79,7 +79,7 @@ def study_lines(
 
 
 def _describe_ends(rows: pd.DataFrame, real: list[str], metric: str) -> str:
-    """What the strongest attack reaches at the first and the last point."""
+    """Values of the strongest attack at the first and the last point."""
     if not real:
         return ""
     line = rows[rows.method == real[0]].sort_values("share")

@@ -1,4 +1,4 @@
-"""What all figures share: inks, layout, percent axes, titles and names that fit their place."""
+"""Shared style of all figures: colours, layout, percent axes, titles and fitted names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INKS: dict[str, Ink] = {
 
 
 TITLE_LETTERS = 96
-"""Letters a line of a title: what fits in 700 pixels at 15 px."""
+"""Characters per line of a title: what fits in 700 pixels at 15 px."""
 
 _TITLE_PIXELS, _TOP_PIXELS = 21, 36
 
@@ -42,9 +42,9 @@ _TITLE_PIXELS, _TOP_PIXELS = 21, 36
 def style_figure(
     figure: go.Figure, theme: Theme, height: int = 420, title: str = "", **layout: Any
 ) -> go.Figure:
-    """Transparent background, one typeface, quiet grid.
+    """Apply transparent background, one typeface and a quiet grid.
 
-    title  what the figure shows, as a finding; above everything else, which moves down for it.
+    title  the finding, above everything else, which moves down for it.
     height of the figure without its title, in pixels
     """
     ink = INKS[theme]
@@ -97,7 +97,7 @@ def style_figure(
 def error_bars(
     value: Any, low: Any, high: Any, width: int = 3, thickness: float = 1.3, **look: Any
 ) -> dict[str, Any]:
-    """Whiskers from `low` to `high`, arrays or numbers; none where an end is missing."""
+    """Whiskers from `low` to `high`, arrays or numbers; none if an end is missing."""
     value, low, high = (np.atleast_1d(np.asarray(v, float)) for v in (value, low, high))
     return {
         "type": "data",
@@ -110,9 +110,9 @@ def error_bars(
 
 
 def shorten_names(names: Iterable[str], limit: int) -> list[str]:
-    """Each name in at most `limit` letters, its middle left out where two would become alike.
+    """Each name in at most `limit` characters, cut in the middle if two would become equal.
 
-    Names that cannot be told apart even so stay whole.
+    Names that cannot be distinguished even so stay whole.
     """
     whole = list(names)
     shown = [_cut(name, limit, 0) for name in whole]
@@ -138,11 +138,11 @@ def _cut(name: str, limit: int, tail: int) -> str:
 
 _LINE_PIXELS = 19
 MAX_WORD = 24
-"""Letters of a word that is kept whole, even where a line is meant to be shorter."""
+"""Length of a word that is kept whole even on a shorter line."""
 
 
 def wrap_text(text: str, width: int, max_lines: int) -> str:
-    """Escaped, on so many lines at most; what does not fit ends in an ellipsis."""
+    """Escaped and wrapped to a maximum number of lines; overflow ends in an ellipsis."""
     for joint in (" = ", " %"):  # no line ends within a setting or before a unit
         text = text.replace(joint, joint.replace(" ", "\u00a0"))
     whole = [len(word) for word in text.split(" ") if len(word) <= MAX_WORD]
@@ -152,12 +152,12 @@ def wrap_text(text: str, width: int, max_lines: int) -> str:
 
 
 def format_releases(releases: Iterable[str], width: int = 20) -> dict[str, str]:
-    """Release → its short name on at most three lines, for the axis of a figure."""
+    """Release → its short name on at most three lines, for an axis."""
     return {r: wrap_text(title, width, 3) for r, title in short_titles(releases).items()}
 
 
 def fit_rows(names: Iterable[str], least: int) -> int:
-    """Pixels a row on whose axis these names stand, so that lines of two do not meet."""
+    """Pixels per row of an axis with these names, so that lines of two do not overlap."""
     return max([least, *(_LINE_PIXELS * (name.count("<br>") + 1) + 6 for name in names)])
 
 
@@ -171,7 +171,7 @@ def add_line(
     name: str = "",
     **more: Any,
 ) -> None:
-    """A line, in the legend where it has a name; what it says on hover is a `hovertemplate`."""
+    """A line, in the legend if it has a name; hover text by `hovertemplate`."""
     hover = {} if "hovertemplate" in more else {"hoverinfo": "skip"}
     shown = {"mode": "lines", "showlegend": bool(name), **hover, **more}
     line = {"color": color, "width": width, "dash": dash, **shown.pop("line", {})}
@@ -186,7 +186,7 @@ def add_rule(
     y: float | None = None,
     **at: Any,
 ) -> None:
-    """A straight line across a panel: dashed for what must be kept or beaten, dotted for chance."""
+    """A straight line across a panel: dashed for limits and baselines, dotted for chance."""
     ink, is_dashed = INKS[theme], dash == "dash"
     color, width = (ink.text, 1.3) if is_dashed else (ink.muted, 1.0)
     line = {"dash": dash, "width": width, "color": color}

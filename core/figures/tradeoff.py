@@ -1,4 +1,4 @@
-"""Usefulness against risk, a point a release."""
+"""Usefulness against risk, one point per release."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from core.release import ORIGINAL
 from core.results import RELEASE
 
 ROOM = 0.06
-"""Empty share of an axis beyond the data on either side."""
+"""Margin of an axis beyond the data on either side, as a share."""
 
 HEIGHT = 480
 
 PLOT_SIZES = ((600.0, 400.0), (1000.0, 400.0))
-"""Pixels of the plot in a narrow and in a wide window."""
+"""Width of the plot in pixels in a narrow and in a wide window."""
 
 MAX_NAMED = 9
-"""Above this many points only the front, the original and the best carry their names."""
+"""Number of points above which only the front, the original and the best are labelled."""
 
 
 def tradeoff(
@@ -60,8 +60,8 @@ def tradeoff(
 ) -> Chart:
     """Usefulness against risk with intervals both ways, and the Pareto front beyond noise.
 
-    `max_risk` hollows what is not admissible and names the best release that is. `customdata` of
-    a point is its release id.
+    `max_risk` makes inadmissible points hollow and labels the best admissible release. `customdata`
+    of a point is its release id.
     """
     table = compute_tradeoff(results, attack_metric, utility_metric, attack, threat)
     if table.empty:
@@ -135,7 +135,7 @@ def tradeoff(
 def _describe_limit(
     table: pd.DataFrame, admissible: np.ndarray, limit: float | None, metric: str
 ) -> str:
-    """How many releases are within the limit, interval included."""
+    """Number of releases within the limit, interval included."""
     if limit is None:
         return ""
     defended = (table.release != ORIGINAL).to_numpy()
@@ -169,7 +169,7 @@ def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
 def _find_ranges(
     table: pd.DataFrame, lines: list[float]
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Ends of both axes: every whisker and line, with room for names on each side."""
+    """Ends of both axes: every whisker and line, with room for labels on each side."""
     columns = ("", "_low", "_high")
     x = np.concatenate([*(table[f"risk{c}"].to_numpy(float) for c in columns), lines])
     y = np.concatenate([table[f"utility{c}"].to_numpy(float) for c in columns])
@@ -191,9 +191,9 @@ def _add_names(
     ranges: tuple[tuple[float, float], tuple[float, float]],
     ink: Ink,
 ) -> None:
-    """Names beside their points, with a leader line where there is no room right there.
+    """Labels beside their points, with a leader line if there is no room right there.
 
-    A name without any room is left to the hover. The best release and the front choose first.
+    A label without any room is shown on hover only. The best release and the front choose first.
     """
     names = short_titles(table.release)
     turn = np.lexsort((~table.is_pareto, table.release != best))

@@ -1,4 +1,4 @@
-"""How attacks carry over between releases: every attack on every release."""
+"""Matrix of every attack on every release."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from core.findings.tables import attack_rows, describe_sample, select_results
 from core.findings.tradeoff import compute_transfer
 
 MAX_UPRIGHT = 3
-"""So many releases have their names on lines below each other; more are written aslant."""
+"""Number of releases up to which names are wrapped; more are slanted."""
 
 _WIDTH = 17
-"""Letters a line of a release's name."""
+"""Characters per line of a release's name."""
 
 
 def transfer_matrix(
     results: pd.DataFrame, metric: str, threat: Threat | None = None, theme: Theme = "light"
 ) -> Chart:
-    """Attacks (rows) × releases (columns), the original first; values in the cells.
+    """Attacks (rows) × releases (columns), original first; values in the cells.
 
-    Table: attack, title, then one column a release (NaN: no value).
+    Table: attack, title, then one column per release (NaN: no value).
     """
     table = compute_transfer(results, metric, threat)
     if table.empty:

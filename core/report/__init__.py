@@ -1,10 +1,10 @@
-"""Results → a PDF that a data-protection officer can sign.
+"""The PDF report and the other documents of an audit.
 
-options    what the reader chose, and editions    data      the chosen part of the audit
+options    the reader's choices and the editions    data      the selected part of the audit
 decision_page, threats, graph, results, mechanisms, promises, standards, dpia, glossary, appendix
-           the sections                           blocks    what they are made of
-guidance, evidence, actors                        what officers file, clause by clause
-charts     figures for print                      document  JSON + SVG + template → PDF
+           the sections                             blocks    their building blocks
+guidance, evidence, actors                          the assessment by clauses
+charts     figures for print                        document  JSON + SVG + template → PDF
 gate       the verdict for pipelines
 """
 

@@ -1,8 +1,8 @@
-"""Identifiability per actor, and what each successful attack cost as it was measured.
+"""Identifiability per actor, and the measured cost of each successful attack.
 
-Which means somebody is reasonably likely to use is weighed by cost, time and technology (recital
-26 GDPR; UK ICO, anonymisation guidance): so each attack that clearly beat the baseline attackers
-is listed with its processor time and the lines of knowledge that it needs beside the release.
+Means reasonably likely to be used are judged by cost, time and technology (recital 26 GDPR; UK ICO,
+anonymisation guidance). Each attack that clearly beat the baseline attackers is therefore listed
+with its processor time and the records of auxiliary data that it needs.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from core.report.data import ReportData
 from core.report.guidance import Actor
 
 NEEDS_SECOND_GRAPH = "what is known of a person"
-"""Group of the attacks on identities that need none: they know a line about each person."""
+"""Re-identification attacks that need one record per node."""
 
 
 @dataclass(frozen=True)
 class Measured:
     """The best attack on a threat beside the best baseline attacker, on one release.
 
-    beats: whether it is above the baseline by more than the noise of both.
+    beats: whether the difference exceeds the noise of both.
     """
 
     release: str
@@ -88,8 +88,8 @@ class Measured:
 def measure_best(
     results: pd.DataFrame, threat: Threat, release: str, attacks: set[str]
 ) -> Measured | None:
-    """The best of these attacks (ids) on a threat, by the measure on which it is clearest; None
-    where none of them has a result."""
+    """The best of these attacks (ids) on a threat, by the metric with the clearest lead; None if
+    none has a result."""
     own = {m for m in results.method.unique() if attack_threat(m) == threat}
     real = own & attacks
     if not real:
@@ -104,14 +104,14 @@ def measure_best(
 
 
 def list_attacks(data: ReportData) -> dict[str, Scenario]:
-    """Id → scenario of every attack with a finished result, baseline attackers left out."""
+    """Id → scenario of every non-baseline attack with a finished result."""
     done = data.results[data.results.status == State.DONE]
     found = [m for m in dict.fromkeys(done.method) if attack_threat(m) and not is_baseline(m)]
     return {method: Scenario.parse(method) for method in found}
 
 
 def measure_actor(data: ReportData, actor: Actor, releases: list[str]) -> list[Measured]:
-    """The best that stands for an actor on each threat and release; empty where nothing ran."""
+    """The best attack representing an actor, per threat and release; empty if nothing ran."""
     own = {
         method
         for method, scenario in list_attacks(data).items()
@@ -124,8 +124,8 @@ def measure_actor(data: ReportData, actor: Actor, releases: list[str]) -> list[M
 
 @dataclass(frozen=True)
 class Cost:
-    """A successful attack: cpu_seconds and seconds (elapsed), mean over repeats; lines of knowledge
-    that it needs beside the release, None where that is not known."""
+    """Cost of a successful attack: cpu_seconds and seconds (elapsed), means over repeats;
+    records of auxiliary data beside the release, None if unknown."""
 
     measured: Measured
     cpu_seconds: float | None
@@ -136,13 +136,13 @@ class Cost:
     knowledge: str
 
     def describe(self) -> dict[str, Any]:
-        """As dpia.json has it."""
+        """As JSON for dpia.json."""
         return {**asdict(self.measured), **{k: v for k, v in vars(self).items() if k != "measured"}}
 
 
 def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
-    """A row a release and attack that clearly beat the baseline attackers there. Work that attacks
-    share is counted with the first of them."""
+    """One row per release and attack that clearly beat the baseline attackers. Work shared
+    between attacks is counted with the first."""
     cells, graph, costs = data.view.cells, data.graph, []
     for release in releases:
         for method, scenario in list_attacks(data).items():
@@ -174,7 +174,7 @@ def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
 def count_knowledge(
     data: ReportData, scenario: Scenario, release: str, graph: Graph
 ) -> tuple[int | None, str]:
-    """Lines of data that an attacker holds beside the release, and what they are."""
+    """Number of auxiliary records that an attacker holds, and their kind."""
     threats, knowledge = data.view.spec.threats, scenario.knowledge
     more = "; ".join(text for text in describe_scenario(scenario.id) if not text.startswith("on "))
     more = f" ({more})" if more else ""
@@ -209,7 +209,7 @@ def count_knowledge(
 
 
 def list_subjects(data: ReportData) -> list[str]:
-    """The original, and the release that the decision is about; without one the first three."""
+    """The original and the release under decision; without one, the first three releases."""
     subject = None if data.verdict is None else find_subject(data.verdict)
     rest = data.ids[1:4] if subject is None else [subject.release]
     return list(dict.fromkeys([ORIGINAL, *rest]))

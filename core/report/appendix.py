@@ -1,4 +1,4 @@
-"""What is missing, sources, provenance, and the record of decisions."""
+"""Limitations, sources, provenance and the record of decisions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from core.words import count_noun
 MAX_MISSING = 24
 MAX_DECISIONS = 8
 MAX_NAMED = 3
-"""Methods in a row that share a reason."""
+"""Methods per row that share a reason."""
 
 
 def build_limits(data: ReportData) -> list[Block]:
-    """What this audit cannot say, and what it skipped."""
+    """Limitations of the audit and everything it skipped."""
     spec = data.view.spec
     missing = _describe_missing_rows(data)
     result: list[Block] = []
@@ -85,7 +85,7 @@ def build_limits(data: ReportData) -> list[Block]:
 
 
 def _describe_missing_rows(data: ReportData) -> list[list[str]]:
-    """A row per state and reason: the methods, metrics and releases that share it."""
+    """One row per state and reason, with its methods, metrics and releases."""
     table = describe_missing(data.results).fillna({"reason": ""})
     table["where"] = table.release
     keys = ["method", "metrics", "status", "reason"]
@@ -111,7 +111,7 @@ def _describe_missing_rows(data: ReportData) -> list[list[str]]:
 
 
 def build_sources(data: ReportData) -> list[Block]:
-    """Every method that took part, once, with what it does and where it comes from."""
+    """Every method used, with its summary and citation."""
     spec = data.view.spec
     chosen = set(data.ids)
     keys = [choice.key for choice in spec.attacks]
@@ -147,7 +147,7 @@ def build_sources(data: ReportData) -> list[Block]:
 
 
 def build_provenance(data: ReportData) -> list[Block]:
-    """What ran, where and with which versions."""
+    """Specification, platform and versions of the run."""
     view = data.view
     spec, facts = view.spec, dict(view.provenance)
     packages = facts.pop("packages", {})
@@ -188,7 +188,7 @@ def build_provenance(data: ReportData) -> list[Block]:
 
 
 def build_record(data: ReportData) -> list[Block]:
-    """The file that was handed out, and who decided what so far."""
+    """The published file and the decisions so far."""
     audit_id, decisions = data.view.summary.id, data.view.decisions
     handouts = [d.file_hash for d in decisions if d.file_hash and d.audit_id == audit_id]
     name = "SHA-256 of the published file"
@@ -200,7 +200,7 @@ def build_record(data: ReportData) -> list[Block]:
 
 
 def _build_decisions(data: ReportData) -> list[Block]:
-    """Who decided what so far; outside, the people's names are left out."""
+    """Decisions so far; the external edition omits names."""
     rows = list_decision_rows(data.view.decisions)[:MAX_DECISIONS]
     if not rows:
         return []

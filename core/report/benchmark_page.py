@@ -1,4 +1,4 @@
-"""A benchmark as files: results as CSV, Parquet and JSON, and one page for readers."""
+"""Files of a benchmark: results as CSV, Parquet and JSON, and an HTML page."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ REMARKS = {
     "than they can be: what they reach is a lower bound of the risk.",
     "max_nodes": "Large graphs were sampled by a random walk: on the whole graph figures differ.",
 }
-"""What a reader must know before the figures: field of the benchmark → remark."""
+"""Remarks shown before the figures: field of the benchmark → remark."""
 
 
 def write_benchmark(
     folder: Path, settings: dict[str, Any], table: pd.DataFrame, summary: pd.DataFrame
 ) -> None:
-    """results.csv, .parquet and .json, summary.csv and index.html in `folder`.
+    """Write results.csv, .parquet and .json, summary.csv and index.html to `folder`.
 
-    settings  the benchmark's spec as JSON holds it
+    settings  the benchmark's spec as JSON
     table     of `core.audit.benchmark.gather_results`
     summary   of `core.findings.benchmark.summarize_benchmark`
     """
@@ -85,7 +85,7 @@ def write_benchmark(
 
 
 def format_page(settings: dict[str, Any], table: pd.DataFrame, summary: pd.DataFrame) -> str:
-    """One page without scripts and without anything from elsewhere; names show as they are."""
+    """One self-contained HTML page without scripts; names are escaped."""
     graphs = {g: rows for g, rows in summary.groupby("graph", sort=False)}
     remarks = [REMARKS["num_repeats"]] if settings["num_repeats"] == 1 else []
     remarks += [REMARKS[name] for name in ("at_most", "max_nodes") if settings[name]]

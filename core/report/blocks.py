@@ -1,4 +1,4 @@
-"""Building blocks of the report, as JSON the template understands."""
+"""Building blocks of the report, as JSON for the template."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Block = dict[str, Any]
 
 
 def paragraph(sentence: str) -> Block:
-    """Text; `**…**` is strong."""
+    """Text; `**…**` is bold."""
     return {"kind": "paragraph", "spans": split_strong(sentence)}
 
 
@@ -21,7 +21,7 @@ def note(sentence: str) -> Block:
 
 
 def warning(sentence: str) -> Block:
-    """Framed text that must not be overlooked."""
+    """Framed warning."""
     return {"kind": "warning", "spans": split_strong(sentence)}
 
 
@@ -36,7 +36,7 @@ def heading(title: str) -> Block:
 
 
 def facts(rows: Iterable[tuple[str, str]], mono: Sequence[str] = ()) -> Block:
-    """Two columns, name and value; names in `mono` have their value in fixed pitch."""
+    """Two columns, name and value; values of names in `mono` use a fixed pitch."""
     return {
         "kind": "facts",
         "rows": [
@@ -55,9 +55,9 @@ def table(
     inline: bool = False,
     limit: int = 400,
 ) -> Block:
-    """columns: heads; numeric: indices set flush right; widths: shares of the line, or auto.
+    """columns: headings; numeric: indices aligned right; widths: shares of the line, or auto.
 
-    inline: intervals stay beside their value instead of below it; limit: letters of a cell.
+    inline: keep intervals beside their value; limit: characters per cell.
     """
     return {
         "kind": "table",
@@ -71,7 +71,7 @@ def table(
 
 
 def figure(name: str, alt: str, caption: str, width: float = 1.0) -> Block:
-    """An SVG `name` written beside the template; width: share of the line."""
+    """The SVG `name` beside the template; width: share of the line."""
     return {
         "kind": "figure",
         "name": name,

@@ -1,7 +1,7 @@
 """The report's figures as SVG: the tables of core.figures drawn for print.
 
-Text stays text, laid out with the metrics of a Times-like face and set by the template's font.
-Nothing here uses matplotlib's global state but its settings, which are held by a lock.
+Text stays text, laid out with the metrics of a Times-like face and set in the template's font. Of
+matplotlib's global state only its settings are used, under a lock.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ RISK_MAP = LinearSegmentedColormap.from_list("risk", list(RISK_SCALE))
 POINT_MAP = LinearSegmentedColormap.from_list(
     "points", [risk_color(POINT_START + (1 - POINT_START) * i / 5) for i in range(6)]
 )
-"""Without the low end, which is lost on an empty page."""
+"""Without the low end, which is invisible on white paper."""
 
 
 def draw(height: float, paint: Callable[[Figure], None], width: float = LINE_INCHES) -> str:
-    """SVG text of a figure of `width` × `height` inches; the same bytes every time."""
+    """SVG text of a figure of `width` × `height` inches; deterministic."""
     with _lock, mpl.rc_context(_SETTINGS):
         figure = Figure(figsize=(width, height), layout="constrained", facecolor="none")
         canvas = FigureCanvasSVG(figure)
@@ -119,7 +119,7 @@ def draw(height: float, paint: Callable[[Figure], None], width: float = LINE_INC
 
 
 def draw_ranking(table: pd.DataFrame) -> str:
-    """A `compute_ranking` table: bars from chance with whiskers, a panel a metric."""
+    """A `compute_ranking` table: bars from chance with whiskers, one panel per metric."""
     metrics = list(dict.fromkeys(table.metric))
     order, color = list(dict.fromkeys(table.title)), ORIGINAL_GREY
 
@@ -174,7 +174,8 @@ def draw_ranking(table: pd.DataFrame) -> str:
 
 
 def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> str:
-    """ROC of all attacks on one release, log–log; the best strong, baseline attackers dashed."""
+    """ROC of all attacks on one release, log–log; the best emphasised, baseline attackers
+    dashed."""
     chosen = {attack: curve for (owner, attack), curve in curves.items() if owner == release}
     real = [attack for attack in chosen if not is_baseline(attack)] or list(chosen)
     best = max(real, key=lambda a: np.trapezoid(chosen[a].tpr, chosen[a].fpr))
@@ -262,7 +263,7 @@ def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scal
 
 
 def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) -> str:
-    """A `compute_ghratio_histogram` table, a panel a mechanism."""
+    """A `compute_ghratio_histogram` table, one panel per mechanism."""
 
     names = short_titles(colors)
 
@@ -302,7 +303,7 @@ def draw_tradeoff(
     utility: str,
     limit: float | None = None,
 ) -> str:
-    """A `compute_tradeoff` table with whiskers both ways, the front beyond noise and the limit."""
+    """A `compute_tradeoff` table with whiskers both ways, the clear Pareto front and the limit."""
     names = short_titles(table.release)
 
     def paint(figure: Figure) -> None:
@@ -337,9 +338,9 @@ def draw_tradeoff(
 
 
 def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> str:
-    """`compute_transfer` tables: attacks × releases, values as texts, strengths as colours.
+    """`compute_transfer` tables: attacks × releases, values as text, strengths as colours.
 
-    A value that is clearly wrong, so that its strength differs, bears a mark.
+    Values of inverted attacks are marked.
     """
     releases = [c for c in table.columns if c not in ("attack", "title")]
     values, strong = (t[releases].to_numpy(float) for t in (table, strengths))
@@ -380,7 +381,7 @@ def _whisker(value: float, low: float, high: float) -> list[list[float]] | None:
 
 
 def _set_log_ticks(axis: Axis, name: Callable[[float], str]) -> None:
-    """Ticks at 1, 2 and 5 times the powers of ten within the data, at powers only if many."""
+    """Ticks at 1, 2 and 5 times the powers of ten within the data, or at powers only if many."""
     low, high = axis.get_view_interval()
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if high / low < 300 else (1,)

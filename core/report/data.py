@@ -1,4 +1,4 @@
-"""What every section of the report draws from: the chosen part of an audit, with its names."""
+"""Data of all report sections: the selected part of an audit."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from core.report.options import ReportOptions
 from core.report.text import clean_text
 
 MAX_SHOWN = 8
-"""Releases drawn in one chart; tables have all."""
+"""Releases per chart; tables have all."""
 
 MAX_NAME = 40
 
 MIN_CELL = 5
-"""Groups with fewer people are not told apart: a small cell can single somebody out."""
+"""Smaller groups are pooled: a small cell can single somebody out."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """An audit cut down to the chosen releases. `images` collects the figures: name → SVG."""
+    """An audit restricted to the chosen releases. `images` collects the figures: name → SVG."""
 
     view: AuditView
     options: ReportOptions
@@ -60,7 +60,7 @@ class ReportData:
 
     @cached_property
     def releases(self) -> tuple[ReleaseSummary, ...]:
-        """The chosen releases, the original first."""
+        """The chosen releases, original first."""
         chosen = self.options.releases
         kept = [
             summary
@@ -75,7 +75,7 @@ class ReportData:
 
     @cached_property
     def results(self) -> pd.DataFrame:
-        """Of the chosen releases; for outsiders rounded, so that all that is made of them is."""
+        """Results of the chosen releases, rounded in the external edition."""
         rows = self._select(self.view.results)
         return round_results(rows) if self.is_external else rows
 
@@ -93,7 +93,7 @@ class ReportData:
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """Under the policy of the options, else the audit's own; None without either."""
+        """Verdict under the policy of the options, else the audit's own; None without either."""
         policy = self.options.policy
         if policy is None and self.view.spec.policy is not None:
             policy = check_policy(self.view.spec.policy)
@@ -101,11 +101,12 @@ class ReportData:
 
     @property
     def is_external(self) -> bool:
-        """Whether others than those who keep the graph will read it."""
+        """Whether the edition is for readers outside the organisation."""
         return self.options.edition != "internal"
 
     def count(self, number: int) -> str:
-        """A count of people, links or parts of the graph; for outsiders rounded to tens."""
+        """A count of people, links or parts of the graph; rounded to tens in the external
+        edition."""
         return format_count(number) if self.is_external else f"{number:,}"
 
     @cached_property
@@ -118,7 +119,7 @@ class ReportData:
 
     @cached_property
     def colors(self) -> dict[str, str]:
-        """Colours settled by the whole audit, so that they equal those on screen."""
+        """Colours determined by the whole audit, so that they match those on screen."""
         return release_color([ORIGINAL, *(summary.id for summary in self.view.releases)])
 
     @cached_property
@@ -126,7 +127,7 @@ class ReportData:
         return release_symbol([ORIGINAL, *(summary.id for summary in self.view.releases)])
 
     def find_utility(self, threat: Threat) -> str | None:
-        """The usefulness to hold against a threat: of the same task where it was measured."""
+        """Measure of usefulness to plot against a threat: of the same task if measured."""
         metrics = list_metrics(self.results, "release")
         same = "link_prediction" if threat == "link" else "node_classification"
         return min(metrics, key=lambda m: not m.startswith(same), default=None)
@@ -153,21 +154,21 @@ class ReportData:
 
     @property
     def created(self) -> datetime:
-        """When the audit was made; the only time in the report, so that its bytes repeat."""
+        """Time of the audit, the only time in the report, for reproducible bytes."""
         moment = datetime.fromisoformat(self.view.summary.created)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def format_nodes(self, nodes: list[str]) -> list[str]:
-        """The ids, cut to 40 characters, or pseudonyms N-001, N-002, … in the order given.
+        """Ids cut to 40 characters, or pseudonyms N-001, N-002, … in the given order.
 
-        A pseudonym is a mere rank: nothing in the report leads back from it to the id.
+        A pseudonym is a rank; nothing in the report maps it back to the id.
         """
         if not self.options.pseudonyms:
             return [clean_text(node, MAX_NAME) for node in nodes]
         return [f"N-{rank:03d}" for rank in range(1, len(nodes) + 1)]
 
     def add_image(self, name: str, draw: Callable[[], str]) -> str:
-        """Draws and keeps an SVG; returns its file name."""
+        """Draw and store an SVG; returns its file name."""
         self.images[f"{name}.svg"] = draw()
         return f"{name}.svg"
 

@@ -1,4 +1,4 @@
-"""The release decision: page 1, and behind it every limit of every release."""
+"""The release decision: page 1, and the details of every limit and release."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from core.words import count_noun
 MAX_LIMIT_TABLES = 3
 MAX_UNTRIED = 8
 MAX_CHOICES = 3
-"""Releases to tick on page 1; for any other there is a line."""
+"""Releases with a checkbox on page 1; others share a line."""
 
 ROOM = 240
-"""Letters of what was not tried on page 1."""
+"""Characters for missing tests on page 1."""
 
 NUM_DECIDING = 3
-"""Limits on page 1, the gravest first."""
+"""Limits on page 1, most severe first."""
 
 COLORS = {"publish": "#1b7f4d", "review": "#b26a00", "do_not_publish": "#a82a57"}
 
@@ -49,7 +49,7 @@ PURPOSES = {
     "secrets": "What must not be learned",
     "legal_basis": "Legal basis",
 }
-"""Questions of the guided audit, as `AuditSpec.purpose` answers them."""
+"""Keys of `AuditSpec.purpose` → headings."""
 
 TO_FILL = "to be filled in"
 NO_POLICY = (
@@ -59,8 +59,8 @@ NO_POLICY = (
 
 
 def build_decision(data: ReportData) -> list[Block]:
-    """Page 1: decision, recipient, purpose, people affected, the limits that decide it, what
-    stays useful, conditions, what remains, and (but for outsiders) the signature."""
+    """Page 1: decision, recipient, purpose, people affected, deciding limits, usefulness kept,
+    conditions, residual risk and, except in the external edition, the signature."""
     verdict = data.verdict
     chosen = None if verdict is None else find_subject(verdict)
     result = [_build_banner(data, verdict, chosen)]
@@ -96,7 +96,7 @@ def _build_banner(
 
 
 def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[str, str]]:
-    """Usefulness kept, conditions, what remains and the next review."""
+    """Usefulness kept, conditions, residual risk and the next review."""
     conditions = clean_text(data.view.spec.purpose.get("conditions", ""), 240) or TO_FILL
     rows = [("Conditions", conditions)]
     if chosen is not None:
@@ -117,7 +117,7 @@ def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[s
 
 
 def _shorten_untried(untried: Sequence[str]) -> str:
-    """As many of the reasons as fit whole on page 1, and where the rest is."""
+    """The reasons that fit on page 1, and a reference to the rest."""
     kept = [text for end, text in enumerate(untried, 1) if len("; ".join(untried[:end])) <= ROOM]
     more = len(untried) - len(kept)
     if not kept:
@@ -135,7 +135,7 @@ def _describe_usefulness(data: ReportData, release: str) -> str:
 
 
 def build_signature(data: ReportData) -> Block:
-    """What can be decided, to be ticked and signed; what the policy refuses is not offered."""
+    """Checkboxes and signature; refused releases are not offered."""
     options = data.options
     choices = [clean_text(choice) for choice in list_choices(data)]
     if len(choices) > MAX_CHOICES + 1:
@@ -154,7 +154,7 @@ def build_signature(data: ReportData) -> Block:
 
 
 def list_choices(data: ReportData) -> list[str]:
-    """Of what the decision is on, the recommended release first, the original last."""
+    """Offered choices: the recommended release first, the original last."""
     not_made = find_not_made(data.view)
     ids = [
         s.id
@@ -179,7 +179,7 @@ def list_choices(data: ReportData) -> list[str]:
 
 
 def build_verdict(data: ReportData) -> list[Block]:
-    """Decision and limits of every release, the reasons, and what was not tried."""
+    """Decision and limits of every release, the reasons, and missing tests."""
     verdict = data.verdict
     if verdict is None:
         return [blocks.paragraph("Without a policy there are no limits to hold releases against.")]
@@ -192,7 +192,7 @@ def build_verdict(data: ReportData) -> list[Block]:
 
 
 def _build_decisions(data: ReportData, verdict: Verdict) -> Block:
-    """A row a release: the decision, and the limits that speak against it by their state."""
+    """One row per release: its decision, and the limits that are not met."""
     rows = []
     for release in _list_shown(data, verdict):
         against = [
@@ -228,7 +228,7 @@ def _group_checks(release: ReleaseVerdict) -> dict[str, list[Check]]:
 def _tabulate_checks(
     data: ReportData, release: ReleaseVerdict, checks: list[Check], is_brief: bool = False
 ) -> Block:
-    """Limits of one release with what was measured, rounded as the edition asks for."""
+    """Limits of one release with measured values, rounded as the edition requires."""
     rows = []
     for check in checks:
         found, limit = check.evidence, check.limit
@@ -262,13 +262,13 @@ def _tabulate_checks(
 
 
 def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:
-    """The release that the decision is about, then the original."""
+    """The release under decision, then the original."""
     found = (find_subject(verdict), verdict.find(ORIGINAL))
     return list({r.release: r for r in found if r is not None}.values())
 
 
 def find_review_date(created: datetime) -> str:
-    """One year after the audit; the last day of February for a leap day."""
+    """One year after the audit; 28 February for a leap day."""
     day = 28 if (created.month, created.day) == (2, 29) else created.day
     return f"{created.replace(year=created.year + 1, day=day):%d %B %Y}".lstrip("0")
 
@@ -280,7 +280,7 @@ def _list_shown(data: ReportData, verdict: Verdict) -> list[ReleaseVerdict]:
 
 
 def _build_untried(verdict: Verdict) -> list[Block]:
-    """What has to be tried before anything is cleared, once each."""
+    """Tests missing before clearance, without repetition."""
     found = list(dict.fromkeys(text for r in verdict.releases for text in r.untried))
     if not found:
         return []

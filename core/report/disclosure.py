@@ -1,8 +1,8 @@
-"""What the editions for outsiders tell of numbers: rounded as values, before any word is made.
+"""Disclosure control of the external edition: numbers are rounded before sentences are built.
 
 Counts of people, links and parts of the graph are rounded to tens, so that no small group can be
-had by subtraction; shares of fewer than ten people become an upper bound. Two audits that differ
-in such counts alone, within the same tens, give the same paper.
+derived by subtraction; shares of fewer than ten people become an upper bound. Two audits that
+differ only within the same tens give the same document.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ SMALL = 10
 FEW = f"fewer than {SMALL}"
 
 PEOPLE_METRICS = ("advantage_share", "expected_found", "share_unique", "share_below_", "hits_at_")
-"""Beginnings of metrics that are shares of the people."""
+"""Prefixes of metrics that are shares of people."""
 
 
 def round_count(number: int) -> int:
-    """To tens; 0 for what is fewer than `SMALL`."""
+    """Rounded to tens; 0 for counts below `SMALL`."""
     return 0 if number < SMALL else (number + SMALL // 2) // SMALL * SMALL
 
 
@@ -29,7 +29,7 @@ def format_count(number: int) -> str:
 
 
 def is_few(metric: str, value: float | None, n: float) -> bool:
-    """Whether a value stands for fewer than `SMALL` people."""
+    """Whether a value represents fewer than `SMALL` people."""
     if value is None or value != value or not metric.startswith(PEOPLE_METRICS):
         return False
     return not n > 0 or value * n < SMALL
@@ -45,7 +45,7 @@ def format_measured(
 
 
 def round_results(results: pd.DataFrame) -> pd.DataFrame:
-    """The results of an audit with shares of few people at their bound and n rounded to tens."""
+    """Results with shares of few people at their upper bound and n rounded to tens."""
     rows = results.copy()
     n = pd.to_numeric(rows.n, errors="coerce").fillna(0)
     value = pd.to_numeric(rows.value, errors="coerce")

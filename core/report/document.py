@@ -1,4 +1,4 @@
-"""The report as a PDF: content from the sections, set by the template, compiled by typst."""
+"""The report as a PDF: sections as JSON, set by the template, compiled by typst."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ BUILDERS: dict[str, Callable[[ReportData], list[Block]]] = {
 def write_report(view: AuditView, path: str | Path, options: ReportOptions | None = None) -> Path:
     """Write the PDF (tagged, PDF/UA-1) and return its path.
 
-    The same audit and options give the same bytes. Raises InputError for an unknown release.
+    Deterministic for the same audit and options. Raises InputError for an unknown release.
     """
     target = Path(path)
     pdf = _compile(view, options or ReportOptions(), "pdf")
@@ -65,7 +65,7 @@ def write_report(view: AuditView, path: str | Path, options: ReportOptions | Non
 def write_editions(
     view: AuditView, folder: Path, options: ReportOptions | None = None
 ) -> list[Path]:
-    """report.pdf, report-external.pdf and summary.pdf in `folder`."""
+    """Write report.pdf, report-external.pdf and summary.pdf to `folder`."""
     base = options or ReportOptions()
     return [
         write_report(view, folder / name, replace(base, edition=edition))
@@ -81,7 +81,7 @@ def render_preview(
 
 
 def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, Any], dict[str, str]]:
-    """What the template sets, as JSON, and the figures: file name → SVG."""
+    """Content of the template as JSON, and the figures: file name → SVG."""
     options = options.fit_edition()
     data = ReportData(view, options)
     spec = view.spec
@@ -107,7 +107,7 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
 
 
 def _format_audit(summary: AuditSummary) -> str:
-    """What the analyst called the audit, and which graph it is of."""
+    """The audit's name and its graph."""
     graph, name = clean_text(summary.graph_name, 120), clean_text(summary.name, 120)
     return graph if name in ("", graph) else f"{name} ({graph})"
 

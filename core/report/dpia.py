@@ -1,8 +1,8 @@
-"""The assessment that officers file: a section of the report, dpia.md and dpia.json.
+"""The assessment by clauses: a section of the report, dpia.md and dpia.json.
 
 Built once as JSON-like data from the guidance files (`core.report.guidance`) and the audit's
-evidence; Markdown and the section of the PDF are made of that. It names people's risks by number
-alone, but holds small counts: it stays inside.
+evidence; Markdown and the PDF's section are rendered from it. It uses pseudonyms only but contains
+small counts: for internal use.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from core.report.text import clean_text
 
 TO_FILL = "to be filled in"
 LONGEST, CELL = 900, 2700
-"""Letters of a piece of evidence, and of a cell of several."""
+"""Characters per piece of evidence, and per cell of several."""
 LONG = 60
-"""Letters of evidence beyond which a later clause refers to it instead of repeating it."""
+"""Length of evidence above which later clauses refer to it instead of repeating it."""
 COLUMNS = ("Clause", "Evidence in this audit", "To be filled in")
 COST_COLUMNS = ("Attack", "Release", "CPU s", "Elapsed s", "Lines of knowledge", "Technology")
 
 
 def build_assessment(data: ReportData) -> dict[str, Any]:
-    """What dpia.json holds, in printable text and numbers."""
+    """Contents of dpia.json: printable text and numbers."""
     subjects, verdict = list_subjects(data), data.verdict
     guidance = load_guidance()
     left, _ = describe_evidence(data, "open_points")
@@ -82,7 +82,7 @@ def build_assessment(data: ReportData) -> dict[str, Any]:
 
 
 def _build_clause(data: ReportData, clause: Clause) -> dict[str, Any]:
-    """Its evidence in this audit, and what is to be filled in by hand."""
+    """A clause's evidence in this audit, and what has to be filled in by hand."""
     found = [describe_evidence(data, name) for name in clause.evidence]
     gaps = [clause.gap, *(gap for _, gap in found)]
     return {
@@ -131,7 +131,7 @@ def build_dpia(data: ReportData) -> list[Block]:
 
 
 def list_clause_rows(clauses: list[dict[str, Any]], separator: str) -> list[list[str]]:
-    """A row a clause; evidence that an earlier one gives in full is referred to."""
+    """One row per clause; evidence given in full earlier is referred to."""
     rows: list[list[str]] = []
     first: dict[str, str] = {}
     for clause in clauses:
@@ -147,7 +147,7 @@ def list_clause_rows(clauses: list[dict[str, Any]], separator: str) -> list[list
 
 
 def _build_actors(found: dict[str, Any]) -> list[Block]:
-    """A row an actor and threat, with a column for each release."""
+    """One row per actor and threat, with a column for each release."""
     releases, rows = found["releases"], []
     for actor in found["actors"]:
         first = [f"{actor['name']}: {actor['capacity']}", "; ".join(actor["gaps"])]
@@ -196,7 +196,7 @@ def _list_cost_row(cost: dict[str, Any]) -> list[str]:
 
 
 def _build_rest(found: dict[str, Any]) -> list[Block]:
-    """Guarantees with a justification to fill in, what remains, and the next review."""
+    """Guarantees with a justification to fill in, residual risk, and the next review."""
     result = []
     if found["privacy_guarantees"]:
         rows = [
@@ -214,7 +214,7 @@ def _build_rest(found: dict[str, Any]) -> list[Block]:
 
 
 def format_markdown(found: dict[str, Any]) -> str:
-    """The assessment as a page of Markdown in which no name of a user is markup."""
+    """The assessment as Markdown; user-supplied names are escaped."""
     lines = [f"# Assessment of {escape_markdown(found['graph'])}", ""]
     lines += [escape_markdown(found["decision"] or "No decision: no policy was named."), ""]
     for guidance in found["guidance"]:
@@ -240,15 +240,15 @@ def _format_table(columns: Sequence[str], rows: list[list[str]]) -> list[str]:
 
 
 def format_dpia(view: AuditView, options: ReportOptions) -> dict[str, str]:
-    """File name → text: dpia.md and dpia.json, which stay inside whatever the edition; InputError
-    for an unknown release."""
+    """File name → text of dpia.md and dpia.json, for internal use in any edition; raises
+    InputError for an unknown release."""
     found = build_assessment(ReportData(view, replace(options, edition="internal")))
     text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
     return {"dpia.md": format_markdown(found), "dpia.json": text + "\n"}
 
 
 def write_dpia(view: AuditView, folder: Path, options: ReportOptions) -> list[Path]:
-    """dpia.md and dpia.json in `folder`."""
+    """Write dpia.md and dpia.json to `folder`."""
     paths = []
     for name, text in format_dpia(view, options).items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
-"""What an audit holds that answers a clause of a guidance: a short text each, or why there is none.
+"""Evidence of an audit for the clauses of a guidance, as short texts.
 
-`EVIDENCE` names every part that a file in assets/guidance may ask for. A text is made of the same
-findings as the rest of the report; one that is empty is a gap, which the second entry names.
+`EVIDENCE` names every part that a file in assets/guidance may request. Texts are built from the
+same findings as the report; an empty text is a gap, described by the second entry.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ Describe = Callable[[ReportData], str]
 
 
 def describe_evidence(data: ReportData, name: str) -> tuple[str, str]:
-    """The text of a part of the audit and "", or "" and the gap that its lack leaves; InputError
-    for an unknown part."""
+    """(text, "") of a part of the audit, or ("", gap) if it is missing; raises InputError for an
+    unknown part."""
     if name not in EVIDENCE:
         known = "known: " + ", ".join(EVIDENCE)
         raise InputError("evidence of a guidance", "must be a known one", name, known)
@@ -101,7 +101,7 @@ def _describe_attackers(data: ReportData) -> str:
 
 
 def _describe_maximum(data: ReportData) -> str:
-    """The person at the greatest risk under the headline attacker, by release and secret."""
+    """The node with the highest risk under the headline attacker, by release and secret."""
     parts = []
     for name, own in _group_headlines(data):
         row = own.loc[own.risk.idxmax()]
@@ -111,7 +111,7 @@ def _describe_maximum(data: ReportData) -> str:
 
 
 def _describe_average(data: ReportData) -> str:
-    """Mean advantage over people with its 95 % interval, by release and secret."""
+    """Mean advantage with its 95 % interval, by release and secret."""
     parts = []
     for name, own in _group_headlines(data):
         mean, sd = float(own.advantage.mean()), float(own.advantage.std())
@@ -122,7 +122,7 @@ def _describe_average(data: ReportData) -> str:
 
 
 def _group_headlines(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
-    """Release and threat in words → the people at stake under the headline attacker."""
+    """Release and threat in words → nodes at stake under the headline attacker."""
     rows = data.nodes[data.nodes.release.isin(list_subjects(data))]
     groups = compute_headlines(rows).groupby(["release", "threat", "target"], sort=False)
     return [
@@ -143,7 +143,7 @@ def _describe_exposed(data: ReportData) -> str:
 
 
 def _describe_sample(data: ReportData) -> str:
-    """Attackers who know that their target is in the release."""
+    """Attackers that know that their target is in the release."""
     attacks = set(list_attacks(data))
     release = list_subjects(data)[-1]
     found = [measure_best(data.results, threat, release, attacks) for threat in data.threats]
@@ -155,7 +155,7 @@ def _describe_sample(data: ReportData) -> str:
 
 
 def _describe_metric(metric: str, data: ReportData) -> str:
-    """The worst value of a measure of the release's people over all attacks."""
+    """Worst value of a metric over all attacks."""
     rows = select_results(data.results, metric)
     parts = []
     for release in list_subjects(data):
@@ -338,4 +338,4 @@ EVIDENCE: dict[str, tuple[Describe, str]] = {
     ),
     "editions": (lambda _data: "The external edition of this report, without people's names.", ""),
 }
-"""Name in a guidance → what describes it in an audit, and the gap where that is empty."""
+"""Name in a guidance → function that describes it, and the gap if its text is empty."""

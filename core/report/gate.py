@@ -1,9 +1,9 @@
 """The verdict for pipelines: SARIF 2.1.0, JUnit XML, JSON, Markdown and HTML beside audit.json.
 
-There is a case per release and limit, one per release for the decision on it, and one for the run.
-They fail closed: only what was measured, and lies inside its limit with its whole interval, has
-passed. Open points and refuted claims fail the decision on their release; cells that failed or are
-missing, and claims that were asked about and not checked, fail the run.
+There is one case per release and limit, one per release for its decision, and one for the run. They
+fail closed: a case passes only if it was measured and its whole interval meets the limit. Open
+points and refuted claims fail the release's decision; failed or missing cells, and requested claim
+checks that did not run, fail the run.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ DECISION_OUTCOMES: dict[Decision, Outcome] = {
     "do_not_publish": "failed",
 }
 LONGEST = 4000
-"""Characters of one message."""
+"""Maximum length of a message."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One question of the gate, in printable text.
+    """One check of the gate, in printable text.
 
     release  "" for the run as a whole
     rule     "limit/NAME", "decision" or "run"
@@ -60,13 +60,13 @@ class Case:
 
     @property
     def subject(self) -> str:
-        """What it is about, for readers."""
+        """Display name of what is checked."""
         return clean_text(release_title(self.release), LONGEST) if self.release else "Audit"
 
 
 @dataclass(frozen=True)
 class Gate:
-    """A verdict and its cases, that of the run last; exit_code: that of the command."""
+    """A verdict and its cases, the run's last; exit_code: that of the command."""
 
     verdict: Verdict
     cases: list[Case]
@@ -79,13 +79,13 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Whether a release may leave after a complete run."""
+        """Whether a release may be published after a complete run."""
         is_there = EXTERNAL not in self.verdict.not_made
         return self.exit_code == 0 and self.is_complete and is_there and self.verdict.may_leave
 
 
 def build_gate(view: AuditView, exit_code: int) -> Gate:
-    """The cases of an audit; InputError without a policy."""
+    """The cases of an audit; raises InputError without a policy."""
     verdict = judge(view, check_policy(view.spec.policy))
     title, cases = "Decision on the release", []
     for release in verdict.offered:
@@ -108,7 +108,7 @@ def build_gate(view: AuditView, exit_code: int) -> Gate:
 
 
 def _make_case(release: str, rule: str, title: str, outcome: Outcome, message: str) -> Case:
-    """Names come from users' files: control characters, invalid in XML, show as code points."""
+    """Control characters in user-supplied names, invalid in XML, become code points."""
     release, rule, title, message = (
         clean_text(text, LONGEST) for text in (release, rule, title, message)
     )
@@ -124,7 +124,7 @@ def _find_outcome(check: Check) -> Outcome:
 
 
 def list_unfinished(view: AuditView) -> list[str]:
-    """What of the run failed or is missing."""
+    """Failed and missing parts of the run."""
     run, found = view.summary, []
     if run.cells_failed:
         found.append(f"{run.cells_failed} of {run.cells_total} cells failed")
@@ -136,7 +136,7 @@ def list_unfinished(view: AuditView) -> list[str]:
 
 
 def format_sarif(gate: Gate) -> str:
-    """SARIF 2.1.0: a rule per limit; every case is a result, those that passed of kind "pass"."""
+    """SARIF 2.1.0: one rule per limit; every case is a result, passed ones of kind "pass"."""
     titles = {case.rule: case.title for case in gate.cases}
     place = {"artifactLocation": {"uri": "audit.json"}, "region": {"startLine": 1}}
     results = []
@@ -164,8 +164,8 @@ def format_sarif(gate: Gate) -> str:
 
 
 def format_junit(gate: Gate) -> str:
-    """JUnit XML as Jenkins reads it: a suite per release; an exceeded limit is a failure, one that
-    is not proven or not tested an error."""
+    """JUnit XML as Jenkins reads it: one suite per release; exceeded limits are failures, limits
+    not proven or not tested are errors."""
     root = ET.Element("testsuites", _count(gate.cases))
     del root.attrib["skipped"]  # an attribute of suites only
     for release in dict.fromkeys(case.release for case in gate.cases):
@@ -188,7 +188,7 @@ def _count(cases: list[Case]) -> dict[str, str]:
 
 
 def format_json(gate: Gate) -> str:
-    """Whether it passed, the cases, and `verdict` as audit.json has it."""
+    """The outcome, the cases, and `verdict` as in audit.json."""
     content = {"passed": gate.passed, "exit_code": gate.exit_code}
     cases = [asdict(case) for case in gate.cases]
     return _format_json({**content, "cases": cases, "verdict": gate.verdict.describe()})
@@ -199,7 +199,7 @@ def _format_json(content: dict[str, Any]) -> str:
 
 
 def format_markdown(gate: Gate) -> str:
-    """A table of the cases, for the summary of a pipeline."""
+    """A table of the cases for a pipeline's summary."""
     lines = [
         f"# Gate {'passed' if gate.passed else 'not passed'}",
         "",
@@ -215,7 +215,7 @@ def format_markdown(gate: Gate) -> str:
 
 
 def escape_markdown(line: str) -> str:
-    """A line that renders as itself in a table: no markup, HTML, cell border or automatic link."""
+    """Escape a line for a table: no markup, HTML, cell border or automatic link."""
     line = re.sub(r"[\\`*_\[\]#!~@$^]|:(?=\S)|(?<=www)\.", r"\\\g<0>", line)
     return re.sub(r"[&<>|]", lambda found: f"&#{ord(found[0])};", line)
 
@@ -246,7 +246,7 @@ MARKS: dict[Outcome, str] = {"passed": "✓", "failed": "✗", "error": "!", "sk
 
 
 def format_html(gate: Gate) -> str:
-    """One page without scripts and without anything from elsewhere; names show as they are."""
+    """One self-contained HTML page without scripts; names are escaped."""
     rows = [
         (case.subject, case.title, f"{MARKS[case.outcome]} {case.outcome}", case.message)
         for case in gate.cases
@@ -266,12 +266,12 @@ FORMATS: dict[str, tuple[str, Callable[[Gate], str]]] = {
     "markdown": ("verdict.md", format_markdown),
     "html": ("verdict.html", format_html),
 }
-"""Value of `--format` → file name and what writes it."""
+"""Value of `--format` → file name and formatter."""
 
 
 def remove_files(formats: list[str], folder: Path) -> None:
-    """Remove the files of an earlier run, so that none outlives a failure of this one; InputError
-    for an unknown format."""
+    """Remove files of an earlier run, so that none outlives a failure of this one; raises
+    InputError for an unknown format."""
     for name in formats:
         if name not in FORMATS:
             raise InputError("--format", f"must be one of {', '.join(FORMATS)}", name)
@@ -280,7 +280,7 @@ def remove_files(formats: list[str], folder: Path) -> None:
 
 
 def write_gate(view: AuditView, folder: Path, formats: list[str], exit_code: int) -> None:
-    """A file per format below `folder`, each whole or not at all."""
+    """Write one file per format to `folder`, each atomically."""
     gate = build_gate(view, exit_code)
     for name in formats:
         file, write = FORMATS[name]

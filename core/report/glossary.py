@@ -1,4 +1,4 @@
-"""The glossary of the field, with the terms that this audit uses."""
+"""The glossary, restricted to terms that this audit uses."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ KNOWLEDGE = {
     "Composition": "composition",
     "Shadow graph": "transfer",
 }
-"""Term → part of the ids of the attackers whom it explains."""
+"""Term → parts of the attack ids that it explains."""
 
 
 def build_glossary(data: ReportData) -> list[Block]:
-    """Terms in the alphabet's order, but for those of what this audit does not have."""
+    """Terms in alphabetical order, without those that do not occur in this audit."""
     spec, ran = data.view.spec, " ".join(data.results.method.unique())
     is_used: dict[tuple[str, ...], bool] = {
         LINKS: spec.threats.has_links,

@@ -1,4 +1,4 @@
-"""The graph that is about to be shared: counts, picture, degrees and classes."""
+"""The graph under audit: counts, picture, degrees and classes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from core.words import format_percent
 MAX_CLASSES = 10
 MAX_PEOPLE = 100_000
 VECTOR = 400
-"""Up to so many people are drawn as vectors; more as an image, which stays small."""
+"""Largest number of nodes drawn as vectors; more are rasterised."""
 
 _INCHES, _DPI = 4.2, 220
 _PIXELS, _SPAN, _LINK_COLOR = 1000, 1.04, (107, 114, 128)
 
 
 def build_graph(data: ReportData) -> list[Block]:
-    """What is about to be shared."""
+    """Section on the graph under audit."""
     graph, spec = data.graph, data.view.spec
     degrees = graph.degrees
     num_components, labels = connected_components(graph.adjacency, directed=False)
@@ -74,7 +74,7 @@ def build_graph(data: ReportData) -> list[Block]:
 
 
 def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
-    """Counts and shares of the classes; small cells are not told, for outsiders all rounded."""
+    """Counts and shares of the classes; small cells are suppressed, external counts rounded."""
     counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
     known = int(counts.sum())
     order = np.argsort(-counts, kind="stable")
@@ -100,7 +100,7 @@ def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
 
 
 def _build_picture(data: ReportData) -> list[Block]:
-    """Nothing outside: where somebody stands tells who they are linked to."""
+    """Omitted in the external edition: positions reveal links."""
     graph = data.graph
     if data.is_external or not 1 < graph.num_nodes <= MAX_PEOPLE or not graph.num_edges:
         return []
@@ -117,7 +117,7 @@ def _build_picture(data: ReportData) -> list[Block]:
 
 
 def draw_people(positions: np.ndarray, edges: np.ndarray, values: np.ndarray) -> str:
-    """SVG of people (n, 2) with values in [0, 1], NaN in grey, above the image of every link."""
+    """SVG of nodes (n, 2) with values in [0, 1], NaN in grey, above the image of all links."""
     image = shade_density(count_crossings(positions, edges, _PIXELS, _SPAN), _LINK_COLOR)
     is_image = len(positions) > VECTOR
     known = np.isfinite(values)

@@ -1,7 +1,7 @@
-"""Guidance that officers file an assessment by: clauses, actors and triggers, a file per version.
+"""Guidance documents for the assessment: clauses, actors and triggers, one file per version.
 
-A file in assets/guidance is all that a further guidance, or a new version of one, needs. A clause
-names the evidence that an audit may hold (`core.report.evidence`) and what only people can add.
+A new guidance or version needs only a file in assets/guidance. A clause names the evidence that an
+audit may hold (`core.report.evidence`) and what the organisation must add.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Clause(_Part):
 
 
 class Actor(_Part):
-    """Who could identify somebody; attacks on these threats with this knowledge stand for it."""
+    """A potential attacker, represented by attacks on these threats with this knowledge."""
 
     name: str = Field(min_length=1)
     capacity: str = Field(min_length=1)
@@ -51,7 +51,7 @@ class Actor(_Part):
 
 
 class Guidance(_Part):
-    """One version of a guidance; `order`: its place in the pack."""
+    """One version of a guidance; `order`: its position in the assessment."""
 
     key: str
     order: int
@@ -65,7 +65,7 @@ class Guidance(_Part):
 
 @cache
 def load_guidance(folder: Path = FOLDER) -> tuple[Guidance, ...]:
-    """Every guidance of the folder in its order; InputError names a file that breaks a rule."""
+    """All guidance files in order; InputError names a file that breaks a rule."""
     found = []
     for path in sorted(folder.glob("*.toml")):
         try:

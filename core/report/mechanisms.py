@@ -1,4 +1,4 @@
-"""Why structure gives people away: homophily of the private value, nearness of withheld links."""
+"""Why structure exposes people: homophily of the private value, proximity of withheld links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.report.data import ReportData
 
 
 def build_mechanisms(data: ReportData) -> list[Block]:
-    """Why people are exposed."""
+    """Section on the mechanisms of exposure."""
     return [*_build_homophily(data), *_build_margins(data), *_build_pairs(data)] or [
         blocks.paragraph("Nothing that explains the risk has been measured.")
     ]
@@ -53,7 +53,7 @@ def _build_homophily(data: ReportData) -> list[Block]:
 
 
 def _build_margins(data: ReportData) -> list[Block]:
-    """How sure the strongest attribute attack is of the private value, a row a release."""
+    """Margins of the strongest attribute attack, one row per release."""
     metrics = ["margin", "margin_absolute", "share_below_zero"]
     done = data.results[data.results.status == State.DONE]
     sizes = done[(done.metric == "margin_absolute") & ~done.method.map(is_baseline).astype(bool)]
@@ -81,7 +81,7 @@ def _build_margins(data: ReportData) -> list[Block]:
 
 
 def _build_pairs(data: ReportData) -> list[Block]:
-    """The pair profile as a table: withheld links against pairs without a link."""
+    """The pair profile as a table: withheld links against unlinked pairs."""
     table = compute_pair_table(data.results, data.shown)
     if table.empty:
         return []

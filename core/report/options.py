@@ -1,8 +1,7 @@
-"""What the reader of a report chose, and what its editions allow.
+"""Options of a report, and the restrictions of its editions.
 
-The external edition is checked for disclosure: it has no row on a person, no hash of the
-original, no seed, no settings that repeat the noise, and counts as `core.report.disclosure` has
-them.
+The external edition is checked for disclosure: no row on a single person, no hash of the original,
+no seed, no settings that reproduce the noise, and counts as in `core.report.disclosure`.
 """
 
 from __future__ import annotations
@@ -47,16 +46,16 @@ FILES: dict[Edition, str] = {
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """releases: ids to report (None: all; the original always stays); sections in their order.
+    """releases: ids to report (None: all; the original is always included); sections in their
+    order.
 
-    edition      for whom: all there is, what may be shown outside, a page
-    policy       what the verdict goes by; None: the audit's own
-    scale        what curves and groups of people show: what the attacker adds to the base rate, or
-                 the risk itself
-    chosen       the release that somebody decided for; None: the recommended one
+    edition      full (internal), external, or one page
+    policy       policy of the verdict; None: the audit's own
+    scale        advantage over the base rate, or the risk itself, in curves and groups
+    chosen       the release that was decided for; None: the recommended one
 
-    pseudonyms   people appear as N-001, N-002, … by rank; the per-node table of the same audit
-                 tells who is who
+    pseudonyms   nodes appear as N-001, N-002, … by rank; the per-node table of the audit resolves
+    them
     """
 
     releases: tuple[str, ...] | None = None
@@ -78,7 +77,7 @@ class ReportOptions:
             )
 
     def fit_edition(self) -> ReportOptions:
-        """The options as their edition allows them."""
+        """The options restricted to what their edition allows."""
         if self.edition == "internal":
             return self
         kept = [s for s in self.sections if s not in INTERNAL_SECTIONS]

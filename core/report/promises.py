@@ -1,4 +1,4 @@
-"""Guarantees in the report: a card a release, the checks of what they claim, the baselines."""
+"""Guarantees in the report: one card per release, claim checks and baselines."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from core.report.data import ReportData
 from core.words import format_percent
 
 MAX_WIDE_CARDS = 3
-"""More guarantee cards than this stand in two columns."""
+"""Number of guarantee cards above which they are set in two columns."""
 
 
 def build_guarantees(data: ReportData) -> list[Block]:
-    """What each release promises, and whether a check held."""
+    """Section on guarantees and their checks."""
     defended = [
         summary
         for summary in data.releases
@@ -66,7 +66,7 @@ def build_guarantees(data: ReportData) -> list[Block]:
 
 
 def _build_ledger(data: ReportData) -> list[Block]:
-    """What was published of this graph so far, and what it adds up to."""
+    """Releases of this graph published so far, and their total budget."""
     entries = data.view.ledger
     if not entries:
         return []
@@ -92,7 +92,7 @@ def _build_card(summary: ReleaseSummary, data: ReportData) -> Block:
 
 
 def _build_checks(data: ReportData, private: list[ReleaseSummary]) -> list[Block]:
-    """The checks that were played to an end, and which claims nobody has put to the test."""
+    """Finished claim checks, and claims that were not checked."""
     if not private:
         return []
     runs = [run for run in data.view.claims if run.check is not None and run.release in data.ids]

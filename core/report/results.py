@@ -1,4 +1,4 @@
-"""Middle part of the report: attacks, before and after, people at risk, homophily, trade-off."""
+"""Middle part of the report: attacks, before and after, people at risk, trade-off."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MAX_COLUMNS = 3
 
 
 def build_attacks(data: ReportData) -> list[Block]:
-    """What each attack reached on the original."""
+    """Section on the attacks on the original."""
     result: list[Block] = []
     for threat in data.threats:
         result.append(blocks.heading(f"{THREAT_WORDS[threat].title}: attacks on the original"))
@@ -93,7 +93,7 @@ def build_attacks(data: ReportData) -> list[Block]:
 
 
 def _build_control(data: ReportData) -> list[Block]:
-    """What being in a release adds, where people were left out of it."""
+    """Effect of being in a release, if control nodes were left out."""
     table = tabulate_control(data.results, data.view.control)
     if table.empty:
         return []
@@ -107,7 +107,7 @@ def _build_control(data: ReportData) -> list[Block]:
 
 
 def _order_metrics(data: ReportData, threat: Threat) -> list[str]:
-    """The measures of a threat, that first which the policy limits first."""
+    """Metrics of a threat, those with a limit first."""
     found = [m for m in list_metrics(data.results, "attack", threat) if m in TABLE_METRICS]
     limits = () if data.verdict is None else data.verdict.policy.limits
     limited = [x.metric for x in limits if x.threat == threat and x.metric in found]
@@ -153,7 +153,7 @@ def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block
 
 
 def build_releases(data: ReportData) -> list[Block]:
-    """What each release costs and spares."""
+    """Section on the cost and effect of each release."""
     table = compute_release_table(data.results, data.releases)
     table = table.drop(columns="release")
     columns = [c for c in table.columns if c in ("Release", "Guarantee") or (table[c] != "").any()]
@@ -182,7 +182,7 @@ def build_releases(data: ReportData) -> list[Block]:
 
 
 def _describe_risks(data: ReportData) -> list[Block]:
-    """What each secret's attacks find, and below it the bound of just that secret."""
+    """Exposure by each secret's attacks, followed by the bound of the same secret."""
     told = zip(answers.list_risks(data.nodes), answers.list_bounds(data.nodes), strict=True)
     return [
         block
@@ -192,7 +192,7 @@ def _describe_risks(data: ReportData) -> list[Block]:
 
 
 def build_risk(data: ReportData) -> list[Block]:
-    """Who is exposed, and how surely."""
+    """Section on exposed people."""
     if data.nodes.empty:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
     scale = data.options.scale
@@ -223,7 +223,7 @@ def build_risk(data: ReportData) -> list[Block]:
 
 
 def _build_columns(data: ReportData) -> list[Block]:
-    """What the headline attacker gains by the groups that the audit names."""
+    """Advantage of the headline attacker by the groups that the audit names."""
     labels = load_groups(data.view)
     table = tabulate_groups(data.nodes, labels)
     if table.empty:
@@ -243,7 +243,7 @@ def _build_columns(data: ReportData) -> list[Block]:
 
 
 def _choose_columns(data: ReportData) -> list[str]:
-    """The original and the releases on which the headline attackers gain least."""
+    """The original and the releases with the smallest advantage."""
     means = data.headline.groupby("release").advantage.mean().drop(ORIGINAL, errors="ignore")
     safest = list(means.sort_values(kind="stable").index[: MAX_COLUMNS - 1])
     known = set(data.headline.release)
@@ -337,7 +337,7 @@ def _format_gain(value: float | None) -> str:
 
 
 def build_tradeoff(data: ReportData) -> list[Block]:
-    """Risk against usefulness, one point a release."""
+    """Risk against usefulness, one point per release."""
     result: list[Block] = []
     for threat in data.threats:
         metric = main_metric(data.results, threat)

@@ -1,4 +1,4 @@
-"""Which kinds of identification were tried, and by whom.
+"""Kinds of identification that were tested, and the intruders represented.
 
 Singling out, linkability and inference: Article 29 Working Party, Opinion 05/2014 (WP216), §2.
 Motivated intruder: UK ICO, anonymisation guidance.
@@ -34,11 +34,11 @@ MATCHING = (
     "structural_alignment",
     "supervised_matcher",
 )
-"""Attacks that link people of two networks."""
+"""Attacks that link nodes of two networks."""
 
 
 def build_standards(data: ReportData) -> list[Block]:
-    """The three criteria and the intruder's record."""
+    """The three criteria and the intruder tests."""
     return [
         blocks.heading("Singling out, linkability, inference"),
         _build_criteria(data),
@@ -81,8 +81,7 @@ def _build_criteria(data: ReportData) -> Block:
 
 
 def _list_ran(data: ReportData) -> list[Scenario]:
-    """Attacks with a result, baselines left out: what was planned and did not run is not
-    counted, nor is one method twice that met several attackers or columns."""
+    """Non-baseline attacks with a result, each method once."""
     done = select_results(data.results)
     found = [m for m in dict.fromkeys(done.method) if attack_threat(m) and not is_baseline(m)]
     return [Scenario.parse(method) for method in found]
@@ -106,7 +105,7 @@ def _find_worst(data: ReportData, release: str, threats: tuple[Threat, ...]) -> 
 
 
 def _describe_knowledge(scenario: Scenario) -> str:
-    """What an attacker knows beside the release."""
+    """Knowledge of an attacker beyond the release."""
     words = [text for text in describe_scenario(scenario.id) if not text.startswith("on ")]
     return ", ".join(words) or "the release and what the threat grants, not how it was made"
 

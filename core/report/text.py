@@ -1,4 +1,4 @@
-"""Texts for the report: inert, printable, with their strong parts marked."""
+"""Text for the report: inert and printable, with bold parts marked."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _COVERED = (
     (0x2264, 0x2265),
     (0xFFFD, 0xFFFD),
 )
-"""Code points that the template's own fonts are known to draw."""
+"""Code points covered by the template's own fonts."""
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode categories that cannot be seen or that change how text beside them is read."""
+"""Unicode categories that are invisible or change how neighbouring text is read."""
 
 
 def clean_text(value: object, limit: int = 400) -> str:
-    """One printable line; what is invisible or reorders text shows as its code point."""
+    """One printable line; invisible and reordering characters are shown as code points."""
     text = "".join(
         f"<U+{ord(c):04X}>" if unicodedata.category(c) in _HIDDEN and c not in "\n\t" else c
         for c in str(value)
@@ -47,7 +47,7 @@ def is_covered(character: str) -> bool:
 
 
 def escape_uncovered(content: Any) -> Any:
-    """The same JSON content with every character that might lack a glyph as its code point."""
+    """The same JSON content with every character without a glyph as its code point."""
     if isinstance(content, str):
         return "".join(c if is_covered(c) else f"<U+{ord(c):04X}>" for c in content)
     if isinstance(content, dict):
@@ -58,7 +58,7 @@ def escape_uncovered(content: Any) -> Any:
 
 
 def needs_more_fonts(content: Any) -> bool:
-    """Whether any text of the content would show gaps."""
+    """Whether any text of the content lacks glyphs."""
     has_gaps: bool = escape_uncovered(content) != content
     return has_gaps
 
@@ -73,7 +73,7 @@ def split_strong(sentence: str) -> list[dict[str, Any]]:
 
 
 def clean_text_keep_ends(part: str) -> str:
-    """As `clean_text`, but a blank at either end of a span stays."""
+    """As `clean_text`, but blanks at either end of a span are kept."""
     body = clean_text(part, 2000)
     start = " " if part[:1].isspace() else ""
     end = " " if part[-1:].isspace() and body else ""

@@ -1,4 +1,4 @@
-"""What the adversary is after, what leaves with the links, and how to read the numbers."""
+"""Threat model, published columns, and how to read the numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.words import format_percent
 
 
 def build_threats(data: ReportData) -> list[Block]:
-    """Who attacks what, knowing what."""
+    """Section on the attackers' targets and knowledge."""
     spec = data.view.spec
     threats, name = spec.threats, clean_text(spec.graph_name, 80)
     others = "defended versions of the graph"
@@ -54,7 +54,7 @@ def build_threats(data: ReportData) -> list[Block]:
 
 
 def _describe_links(data: ReportData) -> str:
-    """The threat to withheld links, and which links play them."""
+    """The threat to withheld links, and how these links were chosen."""
     spec, threats = data.view.spec, data.view.spec.threats
     num_repeats = data.view.num_repeats
     repeats = "a single repeat" if num_repeats == 1 else f"each of {num_repeats} repeats"
@@ -76,7 +76,7 @@ def _describe_links(data: ReportData) -> str:
 
 
 def _describe_held_back(data: ReportData) -> str:
-    """How many links are kept out of every release beside the sensitive ones, with the verb."""
+    """Number of links held back from every release beside the sensitive ones, with the verb."""
     spec = data.view.spec
     if spec.held_back_links is not None:
         return f"Another {data.count(len(spec.held_back_links))} links that the analyst named are"
@@ -85,7 +85,7 @@ def _describe_held_back(data: ReportData) -> str:
 
 
 def _describe_known(data: ReportData) -> str:
-    """Whose private values the attacker knows."""
+    """Nodes whose private values the attacker knows."""
     threats = data.view.spec.threats
     if threats.known_people is not None:
         return f"{data.count(len(threats.known_people))} people whom the analyst named"
@@ -94,7 +94,7 @@ def _describe_known(data: ReportData) -> str:
 
 
 def describe_leaving(data: ReportData) -> str:
-    """Which columns leave, and how coarse; withheld ones are not named."""
+    """Published columns and their granularity; withheld ones are not named."""
     disclosure = data.view.spec.disclosure
     if data.view.spec.external_release is not None:
         text = "**What leaves.** The links and columns of the release, as they were given."
@@ -121,7 +121,7 @@ def describe_leaving(data: ReportData) -> str:
 
 
 def _describe_people(spec: AuditSpec) -> str:
-    """The threat to identities, and what was assumed of the attacker."""
+    """The re-identification threat and the attacker's assumed knowledge."""
     choice = spec.threats.identity
     assert choice is not None
     held = (
